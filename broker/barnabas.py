@@ -26,7 +26,7 @@ BROKER_COMMANDS = {_NAMES_HERE.get(name, name): meaning for name, meaning in COM
 
 
 def main(argv: list[str] | None = None) -> int:
-    """The exit status; does not return from a command of the console."""
+    """Run a command and return the exit status; a command of the console replaces the process instead."""
     words = sys.argv[1:] if argv is None else argv
     match words:
         case ["--version"]:

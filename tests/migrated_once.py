@@ -50,8 +50,8 @@ def migrated_once(kept: Path) -> Iterator[None]:
 def _fill(kept: Path) -> None:
     connection = connections[DEFAULT_DB_ALIAS]
     connection.ensure_connection()
-    with closing(sqlite3.connect(kept)) as found:
-        found.backup(connection.connection)
+    with closing(sqlite3.connect(kept)) as opened:
+        opened.backup(connection.connection)
 
 
 def _keep(database: sqlite3.Connection, kept: Path) -> None:

@@ -77,7 +77,7 @@ class OidcProvider:
         self.published = [self.key]
 
     def discovery(self) -> dict[str, object]:
-        found = {
+        results = {
             "issuer": self.issuer,
             "authorization_endpoint": f"{self.issuer}/authorize",
             "token_endpoint": f"{self.issuer}/token",
@@ -89,7 +89,7 @@ class OidcProvider:
             "code_challenge_methods_supported": ["S256"],
             "id_token_signing_alg_values_supported": ["ES256"],
         }
-        return {key: value for key, value in {**found, **self.document}.items() if value is not None}
+        return {key: value for key, value in {**results, **self.document}.items() if value is not None}
 
     def authorize(self, address: str) -> str:
         """Where the browser is sent back to. Asserts what an honest client has to ask."""

@@ -18,10 +18,10 @@ USER = "tester"
 @contextmanager
 def running_postgres(name: str) -> Iterator[str]:
     """Its address, as host:port/database; skips where it cannot run. Whoever is `tester` needs no password."""
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
-    if not found or os.geteuid() != 0:
+    result = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+    if not result or os.geteuid() != 0:
         pytest.skip("needs PostgreSQL's initdb, and root to become somebody else")
-    binaries = os.path.dirname(found[-1])
+    binaries = os.path.dirname(result[-1])
     # Not below TMPDIR: only its owner may pass through what mktemp made, and the path of a socket may be long there.
     home = tempfile.mkdtemp(prefix=f"barnabas-{name}-", dir="/tmp")
     shutil.chown(home, "nobody")

@@ -110,16 +110,16 @@ def running_registries(
         **({"kafkastore.connection.url": zookeeper} if zookeeper else {}),
         **{name.replace("_", "."): value for name, value in properties.items()},
     }
-    found = [
+    processes = [
         RegistryProcess(port, directory / f"registry-{at}", dict(said), authority=authority)
         for at, port in enumerate(free_ports(count), 1)
     ]
     try:
-        for increment in found:
+        for increment in processes:
             increment.start()
-        for item in found:
+        for item in processes:
             item.await_serving()
-        yield found
+        yield processes
     finally:
-        for item in found:
+        for item in processes:
             item.kill()

@@ -89,9 +89,9 @@ class StreamsGroupMember:
         return entity_reader(StreamsGroupHeartbeatResponse)(answer, 5)[0]
 
     def _receive(self, size: int) -> bytes:
-        found = b""
-        while len(found) < size:
-            piece = self._socket.recv(size - len(found))
+        data = b""
+        while len(data) < size:
+            piece = self._socket.recv(size - len(data))
             assert piece, "the broker closed the connection"
-            found += piece
-        return found
+            data += piece
+        return data

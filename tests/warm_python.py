@@ -130,7 +130,7 @@ def _settle(request: Request, log: int) -> None:
 
 if __name__ == "__main__":
     gc.disable()
-    found = WarmPython(socket.socket(fileno=int(sys.argv[1]))).run()
-    if found is not None:
+    result = WarmPython(socket.socket(fileno=int(sys.argv[1]))).run()
+    if result is not None:
         gc.enable()
-        sys.exit(main(found["arguments"]))
+        sys.exit(main(result["arguments"]))

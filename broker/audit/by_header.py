@@ -29,13 +29,16 @@ class WindowDifference(NamedTuple):
 
 def neighbourhood(window: int, differences: Mapping[int, WindowDifference]) -> set[int]:
     """This window and those with which it may have exchanged records, itself or by one between."""
-    found, edge = {window}, {window}
+    windows, edge = {window}, {window}
     for _ in range(_STEPS):
         edge = {
-            other for near in edge for other in differences if other not in found and _overlap(differences, near, other)
+            other
+            for near in edge
+            for other in differences
+            if other not in windows and _overlap(differences, near, other)
         }
-        found |= edge
-    return found
+        windows |= edge
+    return windows
 
 
 def _overlap(differences: Mapping[int, WindowDifference], one: int, other: int) -> bool:

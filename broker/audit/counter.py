@@ -27,7 +27,7 @@ from broker.client.leaders import Leaders
 from broker.client.offsets import EARLIEST, LATEST, list_offsets
 from broker.client.record_reader import LeftOutBatch, PartitionRefused, RecordReader, RecordRun
 from broker.common.errors import BarnabasError, ErrorCode
-from broker.common.quiet_clients import muted
+from broker.common.quiet_clients import with_quiet_logging
 from broker.common.types import IsolationLevel, TopicPartition
 
 EXCLUDED = "__.*|_barnabas.*|barnabas\\..*|_schemas|connect-(configs|offsets|status)"
@@ -85,7 +85,7 @@ class Counter:
 
     def _run_once(self, stop: Event) -> None:
         ensure_topic(self._config, self._audit_topic)
-        producer = Producer(muted({**self._config, "transactional.id": f"barnabas-audit-{self._source}"}))
+        producer = Producer(with_quiet_logging({**self._config, "transactional.id": f"barnabas-audit-{self._source}"}))
         producer.init_transactions(_TIMEOUT_S)
         with self._connect() as cluster:
             counting = _Counting(self._ends(cluster), cluster, self._exclude, self._source, self._window_ms)
@@ -136,11 +136,11 @@ class _Counting:
         #: Not read until then, because their leader refused.
         self._refused: dict[TopicPartition, float] = {}
         self._looked_at = -_LOOK_EVERY_S
-        self._told: list[Increment] = []
+        self._increments: list[Increment] = []
 
     def count_until(self, deadline: float, stop: Event) -> None:
         """Raises BarnabasError for what cannot be read on, after which an epoch begins again."""
-        while time.monotonic() < deadline and not stop.is_set() and not self._told:
+        while time.monotonic() < deadline and not stop.is_set() and not self._increments:
             if time.monotonic() >= self._looked_at + _LOOK_EVERY_S:
                 self._look_for_partitions()
             count = self._read()
@@ -184,14 +184,18 @@ class _Counting:
         self._looked_at = time.monotonic()
         metadata = self._cluster.describe_topics(None)
         self._leaders.learn(metadata)
-        found = {
+        has_leader = {
             TopicPartition(topic.name or "", partition.partition_index): partition.leader_id >= 0
             for topic in metadata.topics
             if not self._exclude.fullmatch(topic.name or "")
             for partition in topic.partitions
         }
         self._refused = {item: until for item, until in self._refused.items() if until > self._looked_at}
-        new = [position for position in found.keys() - self._positions.keys() - self._refused.keys() if found[position]]
+        new = [
+            position
+            for position in has_leader.keys() - self._positions.keys() - self._refused.keys()
+            if has_leader[position]
+        ]
         lows, highs = (
             list_offsets(self._leaders, dict.fromkeys(new, at), timeout_s=_TIMEOUT_S) for at in (EARLIEST, LATEST)
         )
@@ -200,7 +204,7 @@ class _Counting:
             start = min(max(self._ends.get(partition, low), low), high)
             self._ends[partition] = self._positions[partition] = start
             self._reader.seek(partition, start)
-        self._forget(self._positions.keys() - found.keys())
+        self._forget(self._positions.keys() - has_leader.keys())
 
     def _forget(self, partitions: set[TopicPartition]) -> None:
         """Read them no more. What was counted of them is told first: they may come back, and go on behind it."""
@@ -213,8 +217,8 @@ class _Counting:
     def increments(self) -> list[Increment]:
         """Of all partitions with records since the last call."""
         self._tell()
-        told, self._told = self._told, []
-        return told
+        increments, self._increments = self._increments, []
+        return increments
 
     def _tell(self) -> None:
         for partition, windows in self._counter.drain():
@@ -222,4 +226,4 @@ class _Counting:
             if end is not None:
                 offsets = self._ends[partition], end
                 self._ends[partition] = end
-                self._told.append(self._reporter.tell(partition, windows, now_ms(), offsets=offsets))
+                self._increments.append(self._reporter.tell(partition, windows, now_ms(), offsets=offsets))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from broker.audit.increment import Chain
-from broker.audit.ledger import AuditState, Story
+from broker.audit.ledger import AuditState, AuditStory
 from broker.audit.path import GroupPath
 from broker.audit.states import WindowState
 from broker.audit.tally import RecordTally
@@ -34,7 +34,7 @@ class GroupMove:
 class AuditedGroups:
     """Of one topic. `stories`: of the log, by partition."""
 
-    def __init__(self, ledger: AuditState, topic: str, stories: Mapping[int, Story], quiet_before_ms: int):
+    def __init__(self, ledger: AuditState, topic: str, stories: Mapping[int, AuditStory], quiet_before_ms: int):
         self._stories = stories
         self._quiet_before_ms = quiet_before_ms
         self._paths: dict[str, dict[int, GroupPath]] = {}
@@ -45,8 +45,8 @@ class AuditedGroups:
 
     def cells(self, window: int, appended: Mapping[int, RecordTally]) -> dict[str, tuple[WindowState, RecordTally]]:
         """By column, of the groups that take part; `appended`: what each partition holds of the window."""
-        found = {name: self._cell(window, paths, appended) for name, paths in self._paths.items()}
-        return {name: cell for name, cell in found.items() if cell is not None}
+        cells = {name: self._cell(window, paths, appended) for name, paths in self._paths.items()}
+        return {name: cell for name, cell in cells.items() if cell is not None}
 
     def _cell(
         self, window: int, paths: Mapping[int, GroupPath], appended: Mapping[int, RecordTally]

@@ -26,7 +26,7 @@ from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
 from broker.audit.latency import WindowLatencies
 from broker.audit.reporter import SourceReporter
 from broker.audit.tally import NO_WINDOW, WINDOW_MS, CountedRecord, WindowCounter, Windows, window_of
-from broker.common.quiet_clients import told
+from broker.common.quiet_clients import with_error_logging
 from broker.common.types import TopicPartition
 
 REPORT_EVERY_S = 10.0
@@ -59,7 +59,7 @@ class AuditedProducer:
         report_every_s: float = REPORT_EVERY_S,
         audit_topic: str = AUDIT_TOPIC,
     ):
-        self.producer = Producer(told({"enable.idempotence": True, **config}))
+        self.producer = Producer(with_error_logging({"enable.idempotence": True, **config}))
         self._is_transactional = "transactional.id" in config
         self._audit_topic = audit_topic
         self._report_every_s = report_every_s
@@ -162,7 +162,7 @@ class AuditedConsumer:
         report_every_s: float = REPORT_EVERY_S,
         audit_topic: str = AUDIT_TOPIC,
     ):
-        self.consumer = Consumer(told({**config, "enable.auto.commit": False}))
+        self.consumer = Consumer(with_error_logging({**config, "enable.auto.commit": False}))
         self._producer = producer
         self._audit_topic = audit_topic
         self._report_every_s = report_every_s

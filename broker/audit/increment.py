@@ -142,8 +142,8 @@ def _listed(windows: Mapping[int, RecordTally]) -> list[list[int]]:
     return [[start, *astuple(tally)] for start, tally in sorted(windows.items())]
 
 
-def _windows(said: Any) -> Windows:
-    return {_moment(start): RecordTally(*map(_number, rest)) for start, *rest in said}
+def _windows(windows: Any) -> Windows:
+    return {_moment(start): RecordTally(*map(_number, rest)) for start, *rest in windows}
 
 
 def _moment(value: Any) -> int:

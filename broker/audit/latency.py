@@ -59,18 +59,18 @@ class Latency:
 
     def percentile(self, share: float) -> float | None:
         """In ms, never more than the highest; None without a record."""
-        found = self.ages.percentile(share)
-        return None if found is None else min(found, float(self.most_ms))
+        age = self.ages.percentile(share)
+        return None if age is None else min(age, float(self.most_ms))
 
     def as_list(self) -> list[int]:
         """[early, most_ms, bucket, count, bucket, count, …]"""
         return [self.early, self.most_ms, *(number for item in sorted(self.ages.counts.items()) for number in item)]
 
     @classmethod
-    def of_list(cls, said: Sequence[Any]) -> "Latency":
+    def of_list(cls, values: Sequence[Any]) -> "Latency":
         """Raises ValueError for what no `as_list` has said."""
-        early, most_ms, *flat = said
-        if any(type(value) is not int or value < 0 for value in said) or len(flat) % 2:
+        early, most_ms, *flat = values
+        if any(type(value) is not int or value < 0 for value in values) or len(flat) % 2:
             raise ValueError("no latency")
         ages = dict(zip(flat[::2], flat[1::2], strict=True))
         if max(ages, default=0) > BUCKET_MAX:

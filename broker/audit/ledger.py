@@ -21,7 +21,7 @@ _GAPS_MAX = 100
 
 
 @dataclass(slots=True)
-class Story:
+class AuditStory:
     """All that one chain has told."""
 
     increments: list[Increment] = field(default_factory=list)
@@ -175,7 +175,7 @@ class AuditState:
     """`add` what the audit topic holds, in its order. As large as what the topic retains."""
 
     def __init__(self) -> None:
-        self.stories: dict[Chain, Story] = {}
+        self.stories: dict[Chain, AuditStory] = {}
         #: Of groups, by what they committed.
         self.paths: dict[Chain, GroupPath] = {}
         self.repeats = 0  #: increments that were read twice
@@ -185,7 +185,7 @@ class AuditState:
         """Whether it was new."""
         if increment.chain.tier is AuditTier.COMMITTED:
             return self._add_steps(increment)
-        story = self.stories.setdefault(increment.chain, Story())
+        story = self.stories.setdefault(increment.chain, AuditStory())
         self.window_ms.setdefault(increment.chain.topic, increment.window_ms)
         is_new = story.add(increment)
         self.repeats += not is_new
@@ -226,5 +226,5 @@ class AuditState:
     def topics(self) -> list[str]:
         return sorted({chain.topic for chain in (*self.stories, *self.paths)})
 
-    def of(self, topic: str, tier: AuditTier) -> dict[Chain, Story]:
+    def of(self, topic: str, tier: AuditTier) -> dict[Chain, AuditStory]:
         return {chain: story for chain, story in self.stories.items() if (chain.topic, chain.tier) == (topic, tier)}

@@ -37,7 +37,7 @@ class AuditReport(NamedTuple):
     latencies: dict[int, Latency]
 
 
-class _Sum:
+class _PendingSum:
     """Of records in the order of their offsets. Latencies are of the moment it is told at."""
 
     def __init__(self, window_ms: int) -> None:
@@ -55,7 +55,7 @@ class _Sum:
         if record.kind == ARRIVED and window != NO_WINDOW:
             self.times.append((window, record.timestamp_ms))
 
-    def merge(self, other: "_Sum") -> None:
+    def merge(self, other: "_PendingSum") -> None:
         for kind, windows in other.kinds.items():
             mine = self.kinds.setdefault(kind, {})
             for window, tally in windows.items():
@@ -63,7 +63,7 @@ class _Sum:
         self.end = other.end
         self.times += other.times
 
-    def told(self, end: int, now_ms: int) -> AuditReport:
+    def report(self, end: int, now_ms: int) -> AuditReport:
         latencies: dict[int, Latency] = {}
         for window, timestamp_ms in self.times:
             latencies.setdefault(window, Latency()).add(now_ms - timestamp_ms)
@@ -75,7 +75,7 @@ class _PendingPartition:
     """Increments that wait, of one partition."""
 
     def __init__(self) -> None:
-        self.folded: deque[_Sum] = deque()
+        self.folded: deque[_PendingSum] = deque()
         self.records: deque[_Record] = deque()
 
 
@@ -96,7 +96,7 @@ class Pending:
             self._fold(max(self._waiting.values(), key=lambda waiting: len(waiting.records)))
 
     def _fold(self, waiting: _PendingPartition) -> None:
-        whole = _Sum(self._window_ms)
+        whole = _PendingSum(self._window_ms)
         for _ in range(min(_FOLDED, len(waiting.records))):
             whole.add(waiting.records.popleft())
             self._count -= 1
@@ -131,12 +131,12 @@ class Pending:
 
     def take(self, partition: TopicPartition, until: int, now_ms: int) -> AuditReport | None:
         """All before `until`, as far as it can be told apart; None: nothing can."""
-        waiting, whole = self._waiting.get(partition, _PendingPartition()), _Sum(self._window_ms)
+        waiting, whole = self._waiting.get(partition, _PendingPartition()), _PendingSum(self._window_ms)
         while waiting.folded and waiting.folded[0].end <= until:
             whole.merge(waiting.folded.popleft())
         if waiting.folded:
-            return whole.told(whole.end, now_ms) if whole.end else None
+            return whole.report(whole.end, now_ms) if whole.end else None
         while waiting.records and waiting.records[0].offset < until:
             whole.add(waiting.records.popleft())
             self._count -= 1
-        return whole.told(until, now_ms) if whole.end else None
+        return whole.report(until, now_ms) if whole.end else None

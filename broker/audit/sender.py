@@ -12,7 +12,7 @@ from confluent_kafka import KafkaException, Producer
 
 from broker.audit.increment import AUDIT_TOPIC, Increment
 from broker.common.logs import logger
-from broker.common.quiet_clients import muted
+from broker.common.quiet_clients import with_quiet_logging
 
 _log = logger("broker.audit")
 #: Increments that wait to be sent again; each has 100 bytes for a window of its records.
@@ -27,7 +27,7 @@ class IncrementSender:
     """On one thread. An increment that may have arrived is sent again under its id: it counts once."""
 
     def __init__(self, config: Mapping[str, Any]):
-        self._producer = Producer(muted({**config, "acks": "all", "message.timeout.ms": _GIVEN_UP_MS}))
+        self._producer = Producer(with_quiet_logging({**config, "acks": "all", "message.timeout.ms": _GIVEN_UP_MS}))
         self._waiting: dict[bytes, Increment] = {}
         self._under_way: dict[bytes, Increment] = {}
         self._warn_at = 0.0

@@ -15,7 +15,7 @@ from broker.client.leaders import Leaders
 from broker.client.read_to_end import read_to_end
 from broker.client.record_reader import LeftOutBatch
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.quiet_clients import muted
+from broker.common.quiet_clients import with_quiet_logging
 
 PARTITIONS = 4
 REPLICAS_MAX = 3
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 def ensure_topic(config: Mapping[str, Any], topic: str = AUDIT_TOPIC) -> None:
     """Raises KafkaException."""
-    admin = AdminClient(muted(config))
+    admin = AdminClient(with_quiet_logging(config))
     replicas = min(REPLICAS_MAX, len(admin.list_topics(timeout=_TIMEOUT_S).brokers))
     settings = {"retention.ms": str(RETENTION_MS), "cleanup.policy": "delete"}
     made = admin.create_topics([NewTopic(topic, PARTITIONS, replicas, config=settings)])

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from broker.audit.by_header import WindowDifference, neighbourhood, unexplained
 from broker.audit.groups import QUIET_WINDOWS, AuditedGroups, GroupMove
 from broker.audit.increment import BROKER, AuditTier, Chain, Increment
-from broker.audit.ledger import AuditState, Story
+from broker.audit.ledger import AuditState, AuditStory
 from broker.audit.states import TROUBLES, WindowState
 from broker.audit.tally import NO_WINDOW, RecordTally
 
@@ -91,7 +91,7 @@ class _Judging:
         self._window_ms = ledger.window_of(topic)
         self._now_ms = now_ms
         self._grace_ms = self._window_ms if grace_ms is None else grace_ms
-        self._stories: dict[str, dict[int, list[Story]]] = defaultdict(lambda: defaultdict(list))
+        self._stories: dict[str, dict[int, list[AuditStory]]] = defaultdict(lambda: defaultdict(list))
         for chain, story in ledger.stories.items():
             if chain.topic == topic:
                 self._stories[column(chain)][chain.partition].append(story)
@@ -103,7 +103,7 @@ class _Judging:
         }
         self._producers = _Producers(ledger.of(topic, AuditTier.PRODUCED).values(), self._grace_ms)
         self._first = {
-            name: {index: told[0] for index, told in stories.items()} for name, stories in self._stories.items()
+            name: {index: sums[0] for index, sums in stories.items()} for name, stories in self._stories.items()
         }
         #: What the partitions hold, as far as anybody tells.
         self._log = BROKERS if BROKERS in self._stories else APPENDED
@@ -117,8 +117,8 @@ class _Judging:
         rows = tuple(self._row(window) for window in windows)
         late = [row.window for row in rows if row.state is WindowState.PENDING and self._is_over(row.window)]
         until = self._complete_until(rows)
-        found, moves = tuple(self._findings), self._groups.moves
-        return AuditVerdict(self._topic, self._window_ms, rows, found, until, tuple(late), moves)
+        findings, moves = tuple(self._findings), self._groups.moves
+        return AuditVerdict(self._topic, self._window_ms, rows, findings, until, tuple(late), moves)
 
     def _is_over(self, window: int) -> bool:
         return window + self._window_ms + self._grace_ms <= self._now_ms
@@ -172,17 +172,19 @@ class _Judging:
 
     def _pair(self, window: int, above: str, below: str) -> WindowState:
         upper, lower = (self._tallies.get(name, {}).get(window, {}) for name in (above, below))
-        found: dict[WindowState, list[tuple[int, RecordTally, RecordTally]]] = defaultdict(list)
+        by_state: dict[WindowState, list[tuple[int, RecordTally, RecordTally]]] = defaultdict(list)
         for index in sorted({*upper, *lower}):
             tallies = upper.get(index, RecordTally()), lower.get(index, RecordTally())
             state = self._known(above, below, index, *tallies) or self._compare(above, below, window, *tallies)
             if BROKERS in (above, below) and state in (WindowState.MISSING, WindowState.DUPLICATE):
                 state = self._unless_exchanged(state, window, above, below, index)
-            found[state].append((index, *tallies))
+            by_state[state].append((index, *tallies))
         self._findings += [
-            _finding(self._topic, window, above, below, state, found[state]) for state in found if state in TROUBLES
+            _finding(self._topic, window, above, below, state, by_state[state])
+            for state in by_state
+            if state in TROUBLES
         ]
-        return max(found, key=_WORST.index, default=WindowState.COMPLETE)
+        return max(by_state, key=_WORST.index, default=WindowState.COMPLETE)
 
     def _known(self, above: str, below: str, index: int, upper: RecordTally, lower: RecordTally) -> WindowState | None:
         """None when both have told all there is about these records; otherwise why they cannot be compared."""
@@ -223,23 +225,23 @@ class _Judging:
         return state if unexplained(window, differences) else WindowState.COMPLETE
 
     def _differences_of(self, above: str, below: str, index: int) -> dict[int, WindowDifference]:
-        found = self._differences.get((above, below, index))
-        if found is None:
+        difference = self._differences.get((above, below, index))
+        if difference is None:
             upper, lower = self._tallies.get(above, {}), self._tallies.get(below, {})
-            found = self._differences[above, below, index] = {
+            difference = self._differences[above, below, index] = {
                 window: WindowDifference.between(
                     upper.get(window, {}).get(index, RecordTally()), lower.get(window, {}).get(index, RecordTally())
                 )
                 for window in {*upper, *lower}
                 if index in upper.get(window, {}) or index in lower.get(window, {})
             }
-        return found
+        return difference
 
 
 class _Producers:
     """Of a topic: around which moments one may have produced more than it could tell."""
 
-    def __init__(self, stories: Iterable[Story], grace_ms: int):
+    def __init__(self, stories: Iterable[AuditStory], grace_ms: int):
         self._is_doubtful = False
         self._unheard_until_ms = 0
         self._ends: list[tuple[int, int]] = []
@@ -262,12 +264,12 @@ class _Producers:
 _Part = Callable[[Increment], Iterable[tuple[int, RecordTally]]]
 
 
-def _parts(stories: Mapping[int, Iterable[Story]]) -> dict[str, _Part]:
+def _parts(stories: Mapping[int, Iterable[AuditStory]]) -> dict[str, _Part]:
     """What a tier counted, under no name, and what it put aside."""
     kinds = {
         kind
-        for told in stories.values()
-        for story in told
+        for sums in stories.values()
+        for story in sums
         for increment in story.increments
         for kind in increment.aside
     }
@@ -275,14 +277,14 @@ def _parts(stories: Mapping[int, Iterable[Story]]) -> dict[str, _Part]:
     return {"": lambda increment: increment.windows.items(), **asides}
 
 
-def _by_window(stories: Mapping[int, Iterable[Story]], part: _Part) -> dict[int, dict[int, RecordTally]]:
+def _by_window(stories: Mapping[int, Iterable[AuditStory]], part: _Part) -> dict[int, dict[int, RecordTally]]:
     """Window → partition → what was counted."""
-    found: dict[int, dict[int, RecordTally]] = defaultdict(dict)
-    for index, told in stories.items():
-        for increment in (increment for story in told for increment in story.increments):
+    tallies: dict[int, dict[int, RecordTally]] = defaultdict(dict)
+    for index, sums in stories.items():
+        for increment in (increment for story in sums for increment in story.increments):
             for window, tally in part(increment):
-                found[window][index] = found[window].get(index, RecordTally()) + tally
-    return found
+                tallies[window][index] = tallies[window].get(index, RecordTally()) + tally
+    return tallies
 
 
 def _place(name: str) -> tuple[int, str]:

@@ -70,7 +70,7 @@ def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
     body = {"action": arguments.action, "parameters": _parameters(arguments.parameters)}
     known = {action["name"]: action for action in client.get("actions", {})}
     if not known.get(arguments.action, {"needs_plan": True})["needs_plan"]:
-        return told(client.post("plans/apply", body))
+        return print_result(client.post("plans/apply", body))
     plan = client.post("plans", body)
     print("\n".join(plan_lines(plan)), file=sys.stderr)
     if plan["obstacle"]:
@@ -80,13 +80,13 @@ def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
 
 def confirm(client: ApiClient, plan: Mapping[str, Any], arguments: argparse.Namespace) -> int:
     """Ask for the plan's confirmation unless it was typed, and apply it. Return the command's exit status."""
-    typed = arguments.typed if arguments.yes else asked(plan)
+    typed = arguments.typed if arguments.yes else typed_confirmation(plan)
     if typed is None:
         print("Nothing was changed.", file=sys.stderr)
         return 1
     words = {"reason": arguments.reason, "emergency": arguments.emergency}
     confirmed = {"digest": plan["digest"], "typed_name": typed, **words}
-    return told(client.post("plans/apply", {**plan["apply"], **confirmed}))
+    return print_result(client.post("plans/apply", {**plan["apply"], **confirmed}))
 
 
 def add_words(parser: argparse.ArgumentParser) -> None:
@@ -95,13 +95,13 @@ def add_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--emergency", default="", metavar="WHY", help="of an administrator: it cannot wait its time")
 
 
-def told(answer: Mapping[str, Any]) -> int:
+def print_result(answer: Mapping[str, Any]) -> int:
     """Of what was done, or waits from now on; the exit status."""
     print("\n".join(answer["messages"]) or "Done.")
     return 0 if answer.get("applied", True) else WAITS
 
 
-def asked(plan: Mapping[str, Any]) -> str | None:
+def typed_confirmation(plan: Mapping[str, Any]) -> str | None:
     """What was typed to confirm it; None: nothing that does."""
     wanted = plan["typed_name"]
     question = f"Type {wanted} to go on: " if wanted else "Go on? [y/N] "
@@ -158,13 +158,13 @@ def _shown(value: object) -> str:
 
 def _parameters(words: Iterable[str]) -> dict[str, str | list[str]]:
     """`name=value`, again for a list; `name=@FILE` for what a file holds. Raises StartupError."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for word in words:
         name, separator, value = word.partition("=")
         if not separator or not name:
             raise StartupError(f"{word} is not NAME=VALUE.")
-        found.setdefault(name, []).append(contents(Path(value[1:])) if value.startswith("@") else value)
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+        by_name.setdefault(name, []).append(contents(Path(value[1:])) if value.startswith("@") else value)
+    return {name: values[0] if len(values) == 1 else values for name, values in by_name.items()}
 
 
 def contents(path: Path) -> str:
@@ -226,6 +226,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _command(commands: Any, name: str, run: Any, meaning: str) -> argparse.ArgumentParser:
-    found: argparse.ArgumentParser = commands.add_parser(name, help=meaning, description=meaning)
-    found.set_defaults(run=run)
-    return found
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=meaning, description=meaning)
+    parser.set_defaults(run=run)
+    return parser

@@ -60,8 +60,8 @@ class ApiClient:
                 raise ConsoleRefused(f"the console has gone: {error}") from None
 
     def _address(self, path: str, query: Mapping[str, Any]) -> str:
-        asked = f"?{urlencode(query, doseq=True)}" if query else ""
-        return self._base + quote(path.strip("/"), safe="/") + asked
+        query_string = f"?{urlencode(query, doseq=True)}" if query else ""
+        return self._base + quote(path.strip("/"), safe="/") + query_string
 
     def _ask(self, request: Request) -> Any:
         with self._open(request) as answer:
@@ -77,7 +77,7 @@ class ApiClient:
         try:
             return self._opener.open(request, timeout=self._timeout_s)
         except HTTPError as error:
-            raise ConsoleRefused(_said(error)) from None
+            raise ConsoleRefused(_detail_of(error)) from None
         except (URLError, OSError, HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise ConsoleRefused(f"{self._base} does not answer: {reason}") from None
@@ -98,9 +98,9 @@ def _is_here(host: str) -> bool:
         return False
 
 
-def _said(error: HTTPError) -> str:
+def _detail_of(error: HTTPError) -> str:
     try:
-        told = json.loads(error.read(1024 * 1024))
-        return str(told["detail"])
+        document = json.loads(error.read(1024 * 1024))
+        return str(document["detail"])
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
         return f"{error.code} {error.reason}"

@@ -6,7 +6,7 @@ from broker.audit.tally import WINDOW_MS
 from broker.cli.audit import add_connection, reach_cluster
 from broker.common.errors import StartupError
 from broker.common.logs import configure_logs
-from broker.common.told_to_stop import told_to_stop
+from broker.common.stop_signals import stop_event
 
 
 def main(argv: list[str]) -> int:
@@ -23,7 +23,7 @@ def main(argv: list[str]) -> int:
     from broker.audit.counter import EXCLUDED, Counter
 
     configure_logs(process="audit-count")
-    stop = told_to_stop()
+    stop = stop_event()
     counter = Counter(
         *reach_cluster(arguments),
         source=arguments.name,

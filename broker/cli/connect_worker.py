@@ -10,7 +10,7 @@ from broker.client.security.file import read_client_properties
 from broker.common.errors import StartupError
 from broker.common.extras import require
 from broker.common.logs import configure_logs, logger
-from broker.common.told_to_stop import told_to_stop
+from broker.common.stop_signals import stop_event
 
 #: Exit statuses of Kafka's: the worker cannot start, a connector of the command line cannot be made.
 _STARTUP, _CONNECTOR = 2, 3
@@ -25,7 +25,7 @@ def main(argv: list[str]) -> int:
     arguments = parser.parse_args(argv)
     require("connect")
     configure_logs(process="connect")
-    stop = told_to_stop()
+    stop = stop_event()
     from broker.connect.standalone import ConnectorFailed, run_standalone
 
     try:

@@ -99,10 +99,10 @@ def _export(client: ApiClient, arguments: argparse.Namespace) -> int:
 
 def _planned(client: ApiClient, arguments: argparse.Namespace) -> Mapping[str, Any]:
     files = {"file": arguments.files, "text": [_text(file) for file in arguments.files]}
-    said = {"prune": arguments.prune, "at_once": arguments.at_once}
-    prune = {name: "on" for name, is_said in said.items() if is_said}
-    found: Mapping[str, Any] = client.post("plans", {"action": ACTION, "parameters": files | prune})
-    return found
+    flags = {"prune": arguments.prune, "at_once": arguments.at_once}
+    prune = {name: "on" for name, is_said in flags.items() if is_said}
+    plan: Mapping[str, Any] = client.post("plans", {"action": ACTION, "parameters": files | prune})
+    return plan
 
 
 def _text(file: str) -> str:

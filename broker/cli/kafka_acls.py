@@ -90,27 +90,27 @@ def _is_sure(question: str, arguments: Arguments) -> bool:
 
 
 def _list(keeper: AclKeeper, arguments: Arguments) -> None:
-    found: dict[Pattern, list[AclEntry]] = {}
+    rules: dict[Pattern, list[AclEntry]] = {}
     for wanted in resources(arguments) or [PatternFilter()]:
-        found |= {pattern: list(entries) for pattern, entries in keeper.found(wanted).items()}
+        rules |= {pattern: list(entries) for pattern, entries in keeper.matching(wanted).items()}
     principals = list(dict.fromkeys(arguments["principal"]))
     if wants_json(arguments):
-        print_json(as_json(_of(found, principals) if principals else found))
+        print_json(as_json(_of(rules, principals) if principals else rules))
         return
     if not principals:
-        _print(found)
+        _print(rules)
     for value in principals:
         print(f"ACLs for principal `{value}`")
-        _print(_of(found, [value]))
+        _print(_of(rules, [value]))
 
 
-def _of(found: Rules, principals: Sequence[str]) -> Rules:
-    kept = {pattern: [one for one in entries if one.principal in principals] for pattern, entries in found.items()}
+def _of(rules: Rules, principals: Sequence[str]) -> Rules:
+    kept = {pattern: [one for one in entries if one.principal in principals] for pattern, entries in rules.items()}
     return {pattern: entries for pattern, entries in kept.items() if entries}
 
 
-def _print(found: Rules) -> None:
-    for pattern, entries in found.items():
+def _print(rules: Rules) -> None:
+    for pattern, entries in rules.items():
         print(f"Current ACLs for resource `{text_of_pattern(pattern)}`: {lines_of(entries)}")
 
 

@@ -15,16 +15,16 @@ _Versions = Mapping[int, tuple[int, int]]
 
 def run(arguments: Arguments) -> None:
     """A broker that does not answer is told as such, and the others are asked."""
-    found: list[tuple[str, _Versions | str]] = []
+    versions: list[tuple[str, _Versions | str]] = []
     with connected(arguments) as cluster:
         brokers = sorted(cluster.describe_topics([]).brokers, key=lambda broker: broker.node_id)
         for broker in brokers:
             head = f"{broker.host}:{broker.port} (id: {broker.node_id} rack: {broker.rack or 'null'})"
-            found.append((head, _served(cluster, broker.host, broker.port)))
+            versions.append((head, _served(cluster, broker.host, broker.port)))
     if wants_json(arguments):
-        print_json([_as_json(broker.node_id, served) for broker, (_, served) in zip(brokers, found, strict=True)])
+        print_json([_as_json(broker.node_id, served) for broker, (_, served) in zip(brokers, versions, strict=True)])
     else:
-        for head, served in found:
+        for head, served in versions:
             print(f"{head} -> {served}" if isinstance(served, str) else "\n".join(_lines(head, served)))
 
 

@@ -10,11 +10,11 @@ from broker.protocol.messages.unregister_broker import UnregisterBrokerRequest
 
 def _cluster_id(arguments: Arguments) -> None:
     with connected(arguments, "config") as cluster:
-        found = cluster.describe_topics([]).cluster_id
+        cluster_id = cluster.describe_topics([]).cluster_id
     if wants_json(arguments):
-        print_json({"clusterId": found})
-    elif found:
-        print(f"Cluster ID: {found}")
+        print_json({"clusterId": cluster_id})
+    elif cluster_id:
+        print(f"Cluster ID: {cluster_id}")
     else:
         print("No cluster ID found. The Kafka version is probably too old.")
 

@@ -144,16 +144,16 @@ def _described(cluster: ClusterConnections, whose: Sequence[Entity]) -> Iterator
     """Many topics are asked about at once, each broker for itself."""
     at_once = 1 if whose and whose[0].type != TOPICS else _AT_ONCE
     for start in range(0, len(whose), at_once):
-        asked = whose[start : start + at_once]
+        batch = whose[start : start + at_once]
         resources = [
             DescribeConfigsResource(
                 resource_type=_RESOURCES[item.type], resource_name=item.name or "", configuration_keys=None
             )
-            for item in asked
+            for item in batch
         ]
-        results = _ask(cluster, asked[0], DescribeConfigsRequest(resources=resources, include_synonyms=True)).results
+        results = _ask(cluster, batch[0], DescribeConfigsRequest(resources=resources, include_synonyms=True)).results
         by_name = {result.resource_name: result for result in results}
-        yield from ((entity, by_name[entity.name or ""]) for entity in asked if (entity.name or "") in by_name)
+        yield from ((entity, by_name[entity.name or ""]) for entity in batch if (entity.name or "") in by_name)
 
 
 def _ask(
@@ -254,7 +254,7 @@ COMMAND = Command(
             "entity-type", f"One of {', '.join(ENTITY_TYPES)}; users and clients together.", "TYPE", repeatable=True
         ),
         Option("entity-name", "A topic, client id, user, broker id or address.", "NAME", repeatable=True),
-        Option("entity-default", "What holds for clients, users, brokers or addresses with nothing of their own."),
+        Option("entity-default", "The default for clients, users, brokers or addresses without settings of their own."),
         Option("topic", "Short for --entity-type topics --entity-name.", "TOPIC"),
         Option("client", "Short for --entity-type clients --entity-name.", "CLIENT-ID"),
         Option("client-defaults", "Short for --entity-type clients --entity-default."),

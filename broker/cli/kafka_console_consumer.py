@@ -66,7 +66,7 @@ class _Printing:
     def until(self, stopping: Stopping) -> None:
         """Until somebody asks, enough was printed, nothing came for so long, or nobody reads any more."""
         try:
-            while not stopping.asked and (self._limit is None or self._printed < self._limit):
+            while not stopping.is_requested and (self._limit is None or self._printed < self._limit):
                 messages = self._next()
                 if messages:
                     self._print(messages)
@@ -187,13 +187,13 @@ def _begin(consumer: "Consumer", arguments: Arguments) -> None:
         if start is None:
             start = BEGINNING if arguments["from-beginning"] else END
         partition = TopicPartition(arguments["topic"], arguments["partition"])
-        partition.offset = _asked(consumer, partition, start)
+        partition.offset = _start_offset(consumer, partition, start)
         consumer.assign([partition])
     else:
         consumer.subscribe([arguments["topic"] or subscription(arguments["include"])])
 
 
-def _asked(consumer: "Consumer", partition: Any, start: int) -> int:
+def _start_offset(consumer: "Consumer", partition: Any, start: int) -> int:
     """The offset, if it can be had at once: librdkafka's own search begins half a second after it connects."""
     from confluent_kafka import KafkaException
 

@@ -56,7 +56,7 @@ def run(arguments: Arguments) -> None:
     properties = properties_of(arguments, "producer.config", "producer-property")
     with told_in_a_sentence():
         producer = open_producer(arguments, _settings(arguments, properties), **{_ONLY_ERRORS: True})
-        sending = _Sending(producer, arguments["topic"], parse, waits=arguments["sync"])
+        sending = _ConsoleSending(producer, arguments["topic"], parse, waits=arguments["sync"])
         try:
             for lines in _lines(sending.poll):
                 sending.send(lines)
@@ -70,7 +70,7 @@ def run(arguments: Arguments) -> None:
         sending.check()
 
 
-class _Sending:
+class _ConsoleSending:
     """Hands records to librdkafka, and tells of those that were not delivered."""
 
     def __init__(
@@ -101,11 +101,11 @@ class _Sending:
         """Hundreds of thousands of lines a second leave no time for anything else between them."""
         from confluent_kafka import KafkaException
 
-        produce, topic, told = self._producer.produce, self._topic, self._told
+        produce, topic, on_delivery = self._producer.produce, self._topic, self._on_delivery
         for at in range(0, len(lines), _LINES_PER_POLL):
             for line in lines[at : at + _LINES_PER_POLL]:
                 try:
-                    produce(topic, line, None, -1, told)
+                    produce(topic, line, None, -1, on_delivery)
                 except (BufferError, KafkaException):
                     self._send_one(LineRecord(line))
             self._producer.poll(0)
@@ -116,7 +116,7 @@ class _Sending:
         headers: dict[str, Any] = {"headers": record.headers} if record.headers else {}
         while True:
             try:
-                self._producer.produce(self._topic, record.value, record.key, on_delivery=self._told, **headers)
+                self._producer.produce(self._topic, record.value, record.key, on_delivery=self._on_delivery, **headers)
                 return
             except BufferError:
                 self._producer.poll(_WAIT_S)
@@ -146,7 +146,7 @@ class _Sending:
 
             raise CommandError(f"The record was not delivered: {sentence(self._failed)}")
 
-    def _told(self, error: "KafkaError | None", message: "Message") -> None:
+    def _on_delivery(self, error: "KafkaError | None", message: "Message") -> None:
         if error is not None:
             self._tell(error, message.key(), message.value())
 

@@ -109,18 +109,18 @@ def _chosen(text: str | None, what: str, known: tuple[str, ...]) -> list[str]:
 
 def _describe(cluster: ClusterConnections, groups: GroupClient, arguments: Arguments) -> None:
     leaders = Leaders(cluster)
-    found = []
+    documents = []
     for name in _names(groups, arguments):
         group = groups.described(name)
         if not _tell_state(group):
             continue
         if wants_json(arguments):
-            found.append(as_json(group, groups.coordinator(name), _rows(leaders, groups, group)))
+            documents.append(as_json(group, groups.coordinator(name), _rows(leaders, groups, group)))
         else:
             print("\n".join(_described_lines(leaders, groups, group, arguments)))
             sys.stdout.flush()
     if wants_json(arguments):
-        print_json(found)
+        print_json(documents)
 
 
 def _tell_state(group: TypedGroup) -> bool:

@@ -37,7 +37,7 @@ def run(arguments: Arguments) -> None:
         print(f"{'time, threadId' if is_detailed else 'start.time, end.time'}, {CONSUMED_HEAD}", flush=True)
     with told_in_a_sentence():
         consumer = open_consumer(arguments, properties)
-        reading = _Reading(consumer, arguments)
+        reading = _PerfReading(consumer, arguments)
         try:
             reading.read()
         finally:
@@ -45,7 +45,7 @@ def run(arguments: Arguments) -> None:
         reading.tell()
 
 
-class _Reading:
+class _PerfReading:
     def __init__(self, consumer: "Consumer", arguments: Arguments):
         self._consumer = consumer
         self._topic = arguments["topic"]
@@ -62,7 +62,7 @@ class _Reading:
         self._joining_since: float | None = self._began
         self._rebalance_s = 0.0
         #: When a line was printed last, and of how much.
-        self._told = (self._began, 0, 0, 0.0)
+        self._last_line = (self._began, 0, 0, 0.0)
 
     def read(self) -> None:
         self._consumer.subscribe([self._topic], on_assign=self._assigned, on_revoke=self._revoked)
@@ -79,7 +79,7 @@ class _Reading:
                     f"({self._timeout_ms} ms) exceeded. You can use the --timeout option to increase the timeout."
                 )
                 return
-            if self._is_detailed and now - self._told[0] >= self._interval_s:
+            if self._is_detailed and now - self._last_line[0] >= self._interval_s:
                 self._tell_progress(now)
 
     def tell(self) -> None:
@@ -93,7 +93,7 @@ class _Reading:
                 print(f"{f'consumer-fetch-manager-metrics:{name}:{{client-id=consumer-perf-test}}':<60}: {value:.3f}")
 
     def _tell_progress(self, now: float) -> None:
-        then, size, count, rebalance_s = self._told
+        then, size, count, rebalance_s = self._last_line
         columns = consumed_columns(
             self._size,
             self._count,
@@ -103,7 +103,7 @@ class _Reading:
             count_before=count,
         )
         print(f"{self._shown(datetime.now().astimezone())}, 0, {columns}", flush=True)
-        self._told = (now, self._size, self._count, self._rebalance_s)
+        self._last_line = (now, self._size, self._count, self._rebalance_s)
 
     def _take(self, messages: list[Any]) -> None:
         from broker.cli.clients.clients import log_line, sentence

@@ -120,8 +120,8 @@ def _describe(arguments: Arguments) -> None:
         _tell(arguments, f"Calling describe token operation for owners: {_principals(owners)}")
     else:
         _tell(arguments, "Calling describe token operation for current user.")
-    asked = [DescribeDelegationTokenOwner(principal_type=kind, principal_name=name) for kind, name in owners]
-    answer = _ask(arguments, DescribeDelegationTokenRequest(owners=asked or None))
+    token_owners = [DescribeDelegationTokenOwner(principal_type=kind, principal_name=name) for kind, name in owners]
+    answer = _ask(arguments, DescribeDelegationTokenRequest(owners=token_owners or None))
     check(answer.error_code)
     tokens = [
         _token(token, [{"type": one.principal_type, "name": one.principal_name} for one in token.renewers])
@@ -150,19 +150,19 @@ def _hmac(arguments: Arguments) -> bytes:
         raise CommandError("--hmac: it is the text of base64 that --create has printed.") from None
 
 
-def _token(told: Any, renewers: list[dict[str, str]]) -> dict[str, Any]:
+def _token(token: Any, renewers: list[dict[str, str]]) -> dict[str, Any]:
     """As JSON; before version 3 nobody says who asked for it, which then is the owner."""
-    owner = {"type": told.principal_type, "name": told.principal_name}
-    requester = {"type": told.token_requester_principal_type, "name": told.token_requester_principal_name}
+    owner = {"type": token.principal_type, "name": token.principal_name}
+    requester = {"type": token.token_requester_principal_type, "name": token.token_requester_principal_name}
     return {
-        "tokenId": told.token_id,
-        "hmac": base64.b64encode(told.hmac).decode(),
+        "tokenId": token.token_id,
+        "hmac": base64.b64encode(token.hmac).decode(),
         "owner": owner,
         "tokenRequester": requester if requester["name"] else owner,
         "renewers": renewers,
-        "issueTimestamp": told.issue_timestamp_ms,
-        "expiryTimestamp": told.expiry_timestamp_ms,
-        "maxTimestamp": told.max_timestamp_ms,
+        "issueTimestamp": token.issue_timestamp_ms,
+        "expiryTimestamp": token.expiry_timestamp_ms,
+        "maxTimestamp": token.max_timestamp_ms,
     }
 
 

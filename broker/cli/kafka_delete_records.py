@@ -35,18 +35,18 @@ def run(arguments: Arguments) -> None:
 
 def read_offsets(path: str) -> dict[TopicPartition, int]:
     """Parse `{"partitions": [{"topic": "t", "partition": 0, "offset": 3}], "version": 1}`. Raises CommandError."""
-    found: dict[TopicPartition, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     twice = []
     for entry in entries(path, read_json(path), "partitions", topic=str, partition=int):
         partition, offset = TopicPartition(entry["topic"], entry["partition"]), entry.get("offset")
         if type(offset) is not int or not _OFFSET_MIN <= offset <= _OFFSET_MAX:
             raise CommandError(f'{path}: {partition} needs an "offset" from {_OFFSET_MIN} to {_OFFSET_MAX}.')
-        if partition in found:
+        if partition in offsets:
             twice.append(str(partition))
-        found[partition] = offset
+        offsets[partition] = offset
     if twice:
         raise CommandError(f"Offset json file contains duplicate topic partitions: {','.join(twice)}")
-    return found
+    return offsets
 
 
 COMMAND = Command(

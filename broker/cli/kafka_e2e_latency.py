@@ -54,9 +54,9 @@ def run(arguments: Arguments) -> None:
 def _partitions(addresses: tuple[tuple[str, int], ...], topic: str, security: "ClientSecurity | None") -> list[int]:
     """Of the topic, which is made if there is none."""
     with ClusterConnections(addresses, client_id="kafka-e2e-latency", security=security) as cluster:
-        (found,) = cluster.describe_topics([topic]).topics
-        if found.partitions:
-            return [partition.partition_index for partition in found.partitions]
+        (described,) = cluster.describe_topics([topic]).topics
+        if described.partitions:
+            return [partition.partition_index for partition in described.partitions]
         print(f'Topic "{topic}" does not exist. Will create topic with 1 partition(s) and replication factor = 1')
         _create(cluster, topic)
     return [0]

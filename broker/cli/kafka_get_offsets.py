@@ -69,15 +69,15 @@ def _tell(cluster: ClusterConnections, moment: int, leaves: Filter, arguments: A
         raise CommandError("Error occurred: Could not match any topic-partitions with the specified filters")
     leaders = Leaders(cluster)
     leaders.learn(metadata)
-    asked = led(leaders, partitions)
-    for partition in sorted(set(partitions) - set(asked)):
+    led_partitions = led(leaders, partitions)
+    for partition in sorted(set(partitions) - set(led_partitions)):
         print(f"Skip getting offsets for topic-partition {partition}: it has no leader.", file=sys.stderr)
-    offsets = list_offsets(leaders, dict.fromkeys(asked, moment)) if asked else {}
-    found = {partition: offset for partition in asked if (offset := offsets[partition]) >= 0}
+    offsets = list_offsets(leaders, dict.fromkeys(led_partitions, moment)) if led_partitions else {}
+    known_offsets = {partition: offset for partition in led_partitions if (offset := offsets[partition]) >= 0}
     if wants_json(arguments):
-        print_json([{**partition._asdict(), "offset": offset} for partition, offset in found.items()])
+        print_json([{**partition._asdict(), "offset": offset} for partition, offset in known_offsets.items()])
     else:
-        sys.stdout.write("".join(f"{topic}:{number}:{offset}\n" for (topic, number), offset in found.items()))
+        sys.stdout.write("".join(f"{topic}:{number}:{offset}\n" for (topic, number), offset in known_offsets.items()))
 
 
 COMMAND = Command(

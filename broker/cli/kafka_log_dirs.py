@@ -21,9 +21,9 @@ def run(arguments: Arguments) -> None:
         brokers = _brokers(cluster, arguments["broker-list"])
         print("Querying brokers for log directories information", flush=True)
         request = DescribeLogDirsRequest(topics=_topics(cluster, arguments["topic-list"]))
-        told = [described(broker_id, cluster.ask_broker(broker_id, request)) for broker_id in brokers]
+        descriptions = [described(broker_id, cluster.ask_broker(broker_id, request)) for broker_id in brokers]
     print(f"Received log directory information from brokers {','.join(map(str, brokers))}")
-    print(json.dumps({"version": 1, "brokers": told}, separators=(",", ":"), ensure_ascii=False))
+    print(json.dumps({"version": 1, "brokers": descriptions}, separators=(",", ":"), ensure_ascii=False))
 
 
 def _brokers(cluster: ClusterConnections, wanted: list[int] | None) -> list[int]:

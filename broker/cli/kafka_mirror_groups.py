@@ -33,13 +33,13 @@ def run(arguments: Arguments) -> int:
             raise CommandError(f"Consumer group '{group}' has committed nothing in {source}.")
         lines = _lines(here, there, source, target, committed)
         _show(arguments, lines)
-        found = places_of(lines)
-        if arguments["execute"] and found:
-            GroupClient(there).commit(group, found)
+        offsets = places_of(lines)
+        if arguments["execute"] and offsets:
+            GroupClient(there).commit(group, offsets)
     if not wants_json(arguments):
-        done = f"Committed in {target}." if arguments["execute"] and found else f"Nothing was changed in {target}."
+        done = f"Committed in {target}." if arguments["execute"] and offsets else f"Nothing was changed in {target}."
         print(f"\n{done}{'' if arguments['execute'] else ' Add --execute to commit these offsets.'}")
-    return 0 if found else 1
+    return 0 if offsets else 1
 
 
 def _require_empty(cluster: ClusterConnections, group: str, name: str) -> None:
@@ -77,7 +77,7 @@ def _show(arguments: Arguments, lines: list[MovedOffset]) -> None:
         return
     rows = [("TOPIC", "PARTITION", "OFFSET", "GOES ON IN", "AT", "")]
     for line in lines:
-        told = line.reason or ("" if line.is_exact else "some records are read again")
+        reason = line.reason or ("" if line.is_exact else "some records are read again")
         where = f"{line.target}" if line.target else "-"
         rows.append(
             (
@@ -86,7 +86,7 @@ def _show(arguments: Arguments, lines: list[MovedOffset]) -> None:
                 str(line.at),
                 where,
                 str(line.offset or 0) if line.target else "-",
-                told,
+                reason,
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

@@ -47,14 +47,14 @@ def run(arguments: Arguments) -> int:
         if arguments[name]:
             raise UsageError(f"--{name} names a class of Java, which cannot run here")
     streams = [
-        _Stream(arguments, wanted, path)
+        _MirrorStream(arguments, wanted, path)
         for path in arguments["consumer.config"]
         for _ in range(arguments["num.streams"])
     ]
     with Stopping() as stopping:
         for stream in streams:
             stream.thread.start()
-        while not stopping.asked and not any(stream.failure for stream in streams):
+        while not stopping.is_requested and not any(stream.failure for stream in streams):
             time.sleep(_POLL_S)
         for stream in streams:
             stream.is_ending = True
@@ -78,7 +78,7 @@ def _wanted(arguments: Arguments) -> str:
     raise UsageError(f"--blacklist was removed in Kafka 2.0; say with --include which topics, not {', '.join(names)}")
 
 
-class _Stream:
+class _MirrorStream:
     """A consumer and a producer of its own, on a thread of its own."""
 
     def __init__(self, arguments: Arguments, wanted: str, path: str):
@@ -145,8 +145,8 @@ class _Stream:
 
         while not self.is_ending:
             with suppress(KafkaException):
-                told: str | None = client.list_topics(timeout=_ASK_S).cluster_id
-                return told
+                cluster_id: str | None = client.list_topics(timeout=_ASK_S).cluster_id
+                return cluster_id
         return None
 
     def _send(self, producer: "Producer", message: "Message") -> None:
@@ -167,13 +167,13 @@ class _Stream:
     def _delivered(self, error: "KafkaError | None", message: "Message") -> None:
         if error is None:
             return
-        told = f"A record for {message.topic()} was not written: {error.str()}."
+        message_text = f"A record for {message.topic()} was not written: {error.str()}."
         if self._aborts:
-            self.failure = self.failure or told
+            self.failure = self.failure or message_text
         else:
             from broker.cli.clients.clients import log_line
 
-            log_line("ERROR", told)
+            log_line("ERROR", message_text)
 
     def _commit(self, consumer: "Consumer") -> None:
         """Nothing that is not acknowledged."""
@@ -212,11 +212,11 @@ def with_clusters(headers: Headers, source: str | None, target: str | None) -> H
 
 def _with_brokers(properties: Mapping[str, str]) -> dict[str, str]:
     """Files of the first generation name the ZooKeeper."""
-    found = dict(properties)
-    connect = found.pop("zookeeper.connect", None)
-    if connect and not (found.get("bootstrap.servers") or found.get("metadata.broker.list")):
-        found["bootstrap.servers"] = ",".join(f"{host}:{port}" for host, port in brokers_in_zookeeper(connect))
-    return found
+    settings = dict(properties)
+    connect = settings.pop("zookeeper.connect", None)
+    if connect and not (settings.get("bootstrap.servers") or settings.get("metadata.broker.list")):
+        settings["bootstrap.servers"] = ",".join(f"{host}:{port}" for host, port in brokers_in_zookeeper(connect))
+    return settings
 
 
 def _boolean(text: str) -> bool:

@@ -66,12 +66,12 @@ def _with_cluster(arguments: Arguments) -> tuple[TopicDemand, ClusterCapacity]:
         factor = is_there(cluster, topic) if topic else None
         throughput = arguments["throughput"] or _measured(cluster, topic if factor else None, arguments["measure"])
         known = settings(cluster, topic if factor else None)
-        found = directories(cluster)
+        disks = directories(cluster)
         place = ClusterCapacity(
-            brokers=arguments["brokers"] or found.brokers,
-            directories_per_broker=arguments["directories"] or found.per_broker,
+            brokers=arguments["brokers"] or disks.brokers,
+            directories_per_broker=arguments["directories"] or disks.per_broker,
             leaders_per_broker=leaders_per_broker(cluster, topic),
-            usable_bytes=found.usable_bytes,
+            usable_bytes=disks.usable_bytes,
             session_timeout_s=_session_timeout_s(cluster),
         )
         partitions = len(cluster.describe_topics([topic]).topics[0].partitions) if factor else 0

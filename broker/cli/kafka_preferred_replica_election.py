@@ -18,24 +18,24 @@ def run(arguments: Arguments) -> None:
     partitions = read_partitions(arguments["path-to-json-file"]) if arguments["path-to-json-file"] else None
     with connected(arguments, "admin.config") as cluster:
         outcome = elect(cluster, ElectionType.PREFERRED, partitions)
-        asked = _all_partitions(cluster) if partitions is None else partitions
+        wanted = _all_partitions(cluster) if partitions is None else partitions
     if wants_json(arguments):
         print_json({"elected": list(map(str, outcome.elected)), "notNeeded": list(map(str, outcome.not_needed))})
     else:
         print(_DEPRECATED)
-        _tell(arguments, outcome, asked)
+        _tell(arguments, outcome, wanted)
     failed = _failed(arguments, outcome)
     if failed:
         raise CommandError("\n".join(failed))
 
 
-def _tell(arguments: Arguments, outcome: ElectionOutcome, asked: list[TopicPartition]) -> None:
+def _tell(arguments: Arguments, outcome: ElectionOutcome, partitions: list[TopicPartition]) -> None:
     if arguments["zookeeper"]:
         absent = [item for item, (code, _) in outcome.failed.items() if _is_absent(code)]
         for partition in absent:
             sentence = f"Skipping preferred replica leader election for partition {partition} since it doesn't exist."
             print(sentence)
-        known = named(set(asked) - set(absent))
+        known = named(set(partitions) - set(absent))
         print(f"Successfully started preferred replica election for partitions Set({known})")
         return
     if outcome.elected:

@@ -77,12 +77,12 @@ def run(arguments: Arguments) -> None:
     name = _transactional(arguments)
     settings = {"client.id": _CLIENT_ID, **({"transactional.id": name} if name else {})}
     with told_in_a_sentence():
-        sending = _Sending(open_producer(arguments, properties, **settings), wanted, arguments)
+        sending = _PerfSending(open_producer(arguments, properties, **settings), wanted, arguments)
         sending.send()
         sending.tell()
 
 
-class _Sending:
+class _PerfSending:
     def __init__(self, producer: "Producer", wanted: _Workload, arguments: Arguments):
         self._producer = producer
         self._wanted = wanted
@@ -190,8 +190,8 @@ def _typed(arguments: Arguments) -> dict[str, str]:
         "request-timeout-ms": "request.timeout.ms",
         "message-send-max-retries": "retries",
     }
-    found = {name: str(arguments[option]) for option, name in names.items() if arguments.given(option)}
-    return found | ({"linger.ms": "0"} if arguments["sync"] else {})
+    typed = {name: str(arguments[option]) for option, name in names.items() if arguments.given(option)}
+    return typed | ({"linger.ms": "0"} if arguments["sync"] else {})
 
 
 def _transactional(arguments: Arguments) -> str:

@@ -142,8 +142,8 @@ def _verify(cluster: ClusterConnections, arguments: Arguments) -> Any:
         moves_in_progress(cluster),
     )
     partitions = partition_lines(plan.targets, current, moves, as_before=as_before)
-    found = where_replicas_lie(cluster, plan.log_dirs)
-    replicas = log_dir_lines(plan.log_dirs, found)
+    locations = where_replicas_lie(cluster, plan.log_dirs)
+    replicas = log_dir_lines(plan.log_dirs, locations)
     is_over = not any(partition.is_active for partition in (*partitions, *replicas))
     print("Status of partition reassignment:")
     for line in (*partitions, *replicas):

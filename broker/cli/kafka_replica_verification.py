@@ -78,10 +78,10 @@ def _round(cluster: ClusterConnections, partitions: list[Compared], arguments: A
             for compared in hosted:
                 compared.unread[broker] = str(error)
     for partition in partitions:
-        for told in partition.compare(reads[partition.partition]):
-            _tell(arguments, told)
+        for difference in partition.compare(reads[partition.partition]):
+            _tell(arguments, difference)
     # Brokers that do not answer, or at once, are not asked without a pause.
-    if not any(read.batches for found in reads.values() for read in found.values()):
+    if not any(read.batches for by_broker in reads.values() for read in by_broker.values()):
         time.sleep(max(0.0, wait_ms * len(brokers) / 1000 - (time.monotonic() - began)))
 
 
@@ -96,15 +96,15 @@ def _fetch(
     by_partition = {compared.partition: compared for compared in hosted}
     topics: dict[str, list[FetchPartition]] = {}
     for partition in by_partition.values():
-        asked = FetchPartition(
+        fetch = FetchPartition(
             partition=partition.partition.partition, fetch_offset=partition.offset, partition_max_bytes=bytes_max
         )
-        topics.setdefault(partition.partition.topic, []).append(asked)
+        topics.setdefault(partition.partition.topic, []).append(fetch)
     request = FetchRequest(
         max_wait_ms=wait_ms,
         min_bytes=1,
         max_bytes=_REQUEST_BYTES_MAX,
-        topics=[FetchTopic(topic=name, partitions=asked) for name, asked in topics.items()],
+        topics=[FetchTopic(topic=name, partitions=fetches) for name, fetches in topics.items()],
         rack_id=_ANY_RACK,
     )
     answer = cluster.ask_broker(broker, request, version_max=_FETCH_BY_NAME)
@@ -117,8 +117,8 @@ def _fetch(
             elif data.error_code:
                 compared.unread[broker] = error_code_of(data.error_code).meaning
             else:
-                found = ReplicaRead(batches_of(data.records, compared.offset), data.high_watermark)
-                reads[compared.partition][broker] = found
+                replica_read = ReplicaRead(batches_of(data.records, compared.offset), data.high_watermark)
+                reads[compared.partition][broker] = replica_read
 
 
 def _forget(cluster: ClusterConnections, broker: int) -> None:

@@ -19,9 +19,9 @@ def run(arguments: Arguments) -> None:
         servers = [server for server in servers if node_id(server) == arguments["node-id"]]
     if arguments["process-role"] == _CONTROLLER:
         servers = []
-    told = stop(servers, "kafka")
+    note = stop(servers, "kafka")
     if wants_json(arguments):
-        print_json([{"pid": item.pid, "nodeId": node_id(item)} for item in told])
+        print_json([{"pid": item.pid, "nodeId": node_id(item)} for item in note])
 
 
 def is_broker(words: Sequence[str]) -> bool:

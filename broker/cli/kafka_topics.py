@@ -95,8 +95,8 @@ def _describe(cluster: ClusterConnections, arguments: Arguments) -> None:
 
 def _alter(cluster: ClusterConnections, arguments: Arguments) -> None:
     """Partitions are added; settings are changed only in the words of the ZooKeeper generation, as Kafka does."""
-    told = bool(arguments["zookeeper"])
-    if not told and (arguments.given("config") or arguments.given("delete-config")):
+    warns = bool(arguments["zookeeper"])
+    if not warns and (arguments.given("config") or arguments.given("delete-config")):
         raise UsageError(
             'Option combination "[bootstrap-server], [config]" can\'t be used with option "[alter]" '
             "(kafka-configs alters the settings of topics)"
@@ -108,17 +108,17 @@ def _alter(cluster: ClusterConnections, arguments: Arguments) -> None:
         if arguments.given("config") or arguments.given("delete-config"):
             _alter_configs(cluster, name, arguments)
         if arguments.given("partitions"):
-            _enlarge(cluster, name, len(topic.partitions), arguments, told=told)
+            _enlarge(cluster, name, len(topic.partitions), arguments, warns=warns)
 
 
-def _enlarge(cluster: ClusterConnections, topic: str, count: int, arguments: Arguments, *, told: bool) -> None:
+def _enlarge(cluster: ClusterConnections, topic: str, count: int, arguments: Arguments, *, warns: bool) -> None:
     from broker.protocol.messages.create_partitions import (
         CreatePartitionsAssignment,
         CreatePartitionsRequest,
         CreatePartitionsTopic,
     )
 
-    if told:
+    if warns:
         print(
             "WARNING: If partitions are increased for a topic that has a key, the partition logic or ordering of the "
             "messages will be affected"
@@ -131,7 +131,7 @@ def _enlarge(cluster: ClusterConnections, topic: str, count: int, arguments: Arg
     request = CreatePartitionsRequest(topics=[wanted], timeout_ms=_TIMEOUT_MS, validate_only=False)
     (result,) = cluster.ask_controller(request).results
     check(result.error_code, result.error_message)
-    if told:
+    if warns:
         print("Adding partitions succeeded!")
 
 
@@ -179,15 +179,15 @@ def _delete(cluster: ClusterConnections, arguments: Arguments) -> None:
 
 def _named(cluster: ClusterConnections, arguments: Arguments) -> dict[str, MetadataResponseTopic]:
     """The topics that are meant, by name: of --topic-id, of --topic (a regular expression of whole names), or all."""
-    found = {topic.name: topic for topic in cluster.describe_topics(None).topics if topic.name}
+    topics = {topic.name: topic for topic in cluster.describe_topics(None).topics if topic.name}
     if arguments.given("topic-id"):
-        found = {name: topic for name, topic in found.items() if topic.topic_id == arguments["topic-id"]}
+        topics = {name: topic for name, topic in topics.items() if topic.topic_id == arguments["topic-id"]}
     elif arguments["topic"]:
         wanted = pattern(arguments["topic"])
-        found = {name: topic for name, topic in found.items() if wanted.fullmatch(name)}
+        topics = {name: topic for name, topic in topics.items() if wanted.fullmatch(name)}
     if arguments["exclude-internal"]:
-        found = {name: topic for name, topic in found.items() if not topic.is_internal}
-    return dict(sorted(found.items()))
+        topics = {name: topic for name, topic in topics.items() if not topic.is_internal}
+    return dict(sorted(topics.items()))
 
 
 def _refuse_absent(arguments: Arguments) -> None:
@@ -223,7 +223,7 @@ def _configs(cluster: ClusterConnections, names: list[str]) -> dict[str, tuple[d
         DescribeConfigsResource(resource_type=_TOPIC_RESOURCE, resource_name=name, configuration_keys=None)
         for name in names
     ]
-    found: dict[str, tuple[dict[str, str], frozenset[str]]] = {}
+    configs: dict[str, tuple[dict[str, str], frozenset[str]]] = {}
     for result in cluster.ask_any(DescribeConfigsRequest(resources=resources)).results:
         # A topic may have been deleted since it was listed.
         values = {
@@ -232,8 +232,8 @@ def _configs(cluster: ClusterConnections, names: list[str]) -> dict[str, tuple[d
             if config.config_source in _SET_SOURCES
         }
         own = frozenset(config.name for config in result.configs if config.config_source == _TOPIC_SOURCE)
-        found[result.resource_name] = values, own
-    return found
+        configs[result.resource_name] = values, own
+    return configs
 
 
 def _moves(cluster: ClusterConnections) -> dict[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -50,8 +50,8 @@ _ZOOKEEPER_FOR_SECRET = (
 
 def _list(arguments: Arguments) -> None:
     with connected(arguments) as cluster:
-        found = _listed(cluster, arguments["duration-filter"])
-    _print(arguments, LIST, found)
+        listed = _listed(cluster, arguments["duration-filter"])
+    _print(arguments, LIST, listed)
 
 
 def _listed(cluster: ClusterConnections, duration_ms: int) -> list[tuple[str, int, int, str]]:
@@ -69,12 +69,12 @@ def _listed(cluster: ClusterConnections, duration_ms: int) -> list[tuple[str, in
 def _describe(arguments: Arguments) -> None:
     name = arguments["transactional-id"]
     with connected(arguments) as cluster:
-        found = _described(cluster, name)
+        described = _described(cluster, name)
         coordinator = cluster.ask_any(
             FindCoordinatorRequest(key=name, key_type=CoordinatorType.TRANSACTION), version_max=_ONE_KEY
         ).node_id
-    partitions = [f"{topic.topic}-{index}" for topic in found.topics for index in sorted(topic.partitions)]
-    started = found.transaction_start_time_ms
+    partitions = [f"{topic.topic}-{index}" for topic in described.topics for index in sorted(topic.partitions)]
+    started = described.transaction_start_time_ms
     _print(
         arguments,
         DESCRIBE,
@@ -82,10 +82,10 @@ def _describe(arguments: Arguments) -> None:
             (
                 coordinator,
                 name,
-                found.producer_id,
-                found.producer_epoch,
-                found.transaction_state,
-                found.transaction_timeout_ms,
+                described.producer_id,
+                described.producer_epoch,
+                described.transaction_state,
+                described.transaction_timeout_ms,
                 or_none(started),
                 NONE if started < 0 else _now_ms() - started,
                 ",".join(partitions),
@@ -97,8 +97,8 @@ def _describe(arguments: Arguments) -> None:
 def _described(cluster: ClusterConnections, name: str) -> TransactionState:
     request = DescribeTransactionsRequest(transactional_ids=[name])
     answer = Coordinators(cluster).ask(CoordinatorType.TRANSACTION, name, request, _error_code)
-    found: TransactionState = answer.transaction_states[0]
-    return found
+    state: TransactionState = answer.transaction_states[0]
+    return state
 
 
 def _error_code(answer: Any) -> int:
@@ -134,9 +134,9 @@ def _producers(cluster: ClusterConnections, partition: TopicPartition, broker: i
         answer = Leaders(cluster).connection(partition).ask(request)
     else:
         answer = cluster.ask_broker(broker, request)
-    ((found,),) = ([*topic.partitions] for topic in answer.topics)
-    check(found.error_code, found.error_message)
-    producers: list[ProducerState] = found.active_producers
+    ((partition_response,),) = ([*topic.partitions] for topic in answer.topics)
+    check(partition_response.error_code, partition_response.error_message)
+    producers: list[ProducerState] = partition_response.active_producers
     return producers
 
 
@@ -166,17 +166,17 @@ def _marker(cluster: ClusterConnections, arguments: Arguments, partition: TopicP
         )
     if arguments.given("start-offset"):
         offset = arguments["start-offset"]
-        found = [
+        producers = [
             producer for producer in _producers(cluster, partition, None) if producer.current_txn_start_offset == offset
         ]
-        if not found:
+        if not producers:
             raise CommandError(
                 f"Could not find any open transactions starting at offset {offset} on partition {partition}"
             )
         producer_id, epoch, coordinator_epoch = (
-            found[0].producer_id,
-            found[0].producer_epoch,
-            found[0].coordinator_epoch,
+            producers[0].producer_id,
+            producers[0].producer_epoch,
+            producers[0].coordinator_epoch,
         )
     else:
         for name in ("producer-epoch", "coordinator-epoch"):
@@ -224,9 +224,9 @@ def _searched(cluster: ClusterConnections, arguments: Arguments) -> list[TopicPa
             f"there is no topic {topic!r}" if topic and response_topic.error_code == 3 else None,
         )
     return [
-        TopicPartition(found.name or "", partition.partition_index)
-        for found in described
-        for partition in found.partitions
+        TopicPartition(transaction.name or "", partition.partition_index)
+        for transaction in described
+        for partition in transaction.partitions
         if (broker is None and partition.leader_id != NO_BROKER) or broker in partition.replica_nodes
         if arguments["partition"] in (None, partition.partition_index)
     ]
@@ -253,13 +253,13 @@ def _is_known(cluster: ClusterConnections, suspect: ProducerTransaction) -> bool
         request = ListTransactionsRequest(producer_id_filters=[suspect.producer_id])
         for listed in cluster.ask_broker(broker, request).transaction_states:
             try:
-                found = _described(cluster, listed.transactional_id)
+                described = _described(cluster, listed.transactional_id)
             except ApiError as error:
                 if error.code is ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
                     continue
                 raise
-            covered = {(topic.topic, index) for topic in found.topics for index in topic.partitions}
-            if (suspect.topic, suspect.partition) in covered and found.producer_epoch == suspect.producer_epoch:
+            covered = {(topic.topic, index) for topic in described.topics for index in topic.partitions}
+            if (suspect.topic, suspect.partition) in covered and described.producer_epoch == suspect.producer_epoch:
                 return True
     return False
 
@@ -349,7 +349,7 @@ COMMAND = Command(
                 *_topic(required=False),
                 Option(
                     "max-transaction-timeout",
-                    "Minutes after which an open one is looked at.",
+                    "Minutes after which an open transaction is taken for hanging.",
                     "N",
                     parse=int32,
                     default=15,

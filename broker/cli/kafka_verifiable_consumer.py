@@ -35,14 +35,14 @@ def run(arguments: Arguments) -> int:
         try:
             with Stopping() as stopping:
                 print_event("startup_complete")
-                _Reading(consumer, arguments).until(stopping)
+                _VerifiableReading(consumer, arguments).until(stopping)
         finally:
             close(consumer)
             print_event("shutdown_complete")
     return stopping.status
 
 
-class _Reading:
+class _VerifiableReading:
     def __init__(self, consumer: "Consumer", arguments: Arguments):
         self._consumer = consumer
         self._limit = arguments["max-messages"]
@@ -54,7 +54,7 @@ class _Reading:
     def until(self, stopping: Stopping) -> None:
         from broker.cli.clients.clients import next_messages
 
-        while not stopping.asked and (self._limit < 0 or self._read < self._limit):
+        while not stopping.is_requested and (self._limit < 0 or self._read < self._limit):
             wanted = _AT_ONCE if self._limit < 0 else min(_AT_ONCE, self._limit - self._read)
             records = [message for message in next_messages(self._consumer, wanted, _POLL_S) if _is_record(message)]
             if records:
@@ -103,11 +103,11 @@ def _ranges(records: list[Any]) -> list[dict[str, Any]]:
         {
             "topic": topic,
             "partition": partition,
-            "count": len(found),
-            "minOffset": found[0],
-            "maxOffset": found[-1],
+            "count": len(consumed),
+            "minOffset": consumed[0],
+            "maxOffset": consumed[-1],
         }
-        for (topic, partition), found in offsets.items()
+        for (topic, partition), consumed in offsets.items()
     ]
 
 

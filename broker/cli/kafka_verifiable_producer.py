@@ -30,7 +30,7 @@ def run(arguments: Arguments) -> int:
     with told_in_a_sentence(), Stopping() as stopping:
         producer = open_producer(arguments, properties, **{"enable.idempotence": False})
         print_event("startup_complete")
-        sending = _Sending(producer, arguments)
+        sending = _VerifiableSending(producer, arguments)
         try:
             sending.until(stopping)
         finally:
@@ -38,7 +38,7 @@ def run(arguments: Arguments) -> int:
     return stopping.status
 
 
-class _Sending:
+class _VerifiableSending:
     def __init__(self, producer: "Producer", arguments: Arguments):
         self._producer = producer
         self._topic = arguments["topic"]
@@ -52,7 +52,7 @@ class _Sending:
 
     def until(self, stopping: Stopping) -> None:
         pace = SendPace(self._rate, self._started)
-        while not stopping.asked and (self._limit < 0 or self._sent < self._limit):
+        while not stopping.is_requested and (self._limit < 0 or self._sent < self._limit):
             wait_s = pace.wait_s(self._sent, time.monotonic())
             if wait_s > 0:
                 self._producer.poll(min(wait_s, _WAIT_S))
@@ -85,8 +85,8 @@ class _Sending:
             where = {"offset": message.offset(), "partition": message.partition(), "topic": message.topic()}
             print_event("producer_send_success", **record, **where)
         else:
-            told = {"topic": message.topic(), "exception": f"class {error.name()}", "message": error.str()}
-            print_event("producer_send_error", **record, **told)
+            line = {"topic": message.topic(), "exception": f"class {error.name()}", "message": error.str()}
+            print_event("producer_send_error", **record, **line)
 
     def close(self) -> None:
         print_event("shutdown_complete")

@@ -6,7 +6,7 @@ from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import read_client_properties
 from broker.common.errors import StartupError
 from broker.common.logs import configure_logs
-from broker.common.told_to_stop import told_to_stop
+from broker.common.stop_signals import stop_event
 
 
 def main(argv: list[str]) -> int:
@@ -15,7 +15,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--clusters", nargs="+", default=[], metavar="ALIAS", help="only flows to these")
     arguments = parser.parse_args(argv)
     configure_logs(process="mirror")
-    stop = told_to_stop()
+    stop = stop_event()
     from broker.connect.mirror_maker import run_mirror_maker
 
     try:

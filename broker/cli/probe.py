@@ -6,7 +6,7 @@ from pathlib import Path
 from broker.common.clock import SystemClock
 from broker.common.errors import StartupError
 from broker.common.logs import configure_logs
-from broker.common.told_to_stop import told_to_stop
+from broker.common.stop_signals import stop_event
 from broker.probe.config import read_probe_config
 from broker.probe.probe import Probe
 
@@ -21,6 +21,6 @@ def main(argv: list[str]) -> int:
     except (OSError, UnicodeDecodeError) as error:
         raise StartupError(f"{file} cannot be read: {error}.") from error
     configure_logs(process="probe")
-    stop = told_to_stop()
+    stop = stop_event()
     Probe(config, SystemClock()).run(stop)
     return 0

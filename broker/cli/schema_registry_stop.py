@@ -9,9 +9,9 @@ from broker.cli.servers.running_servers import running_servers, stop
 
 
 def run(arguments: Arguments) -> None:
-    told = stop(running_servers(is_registry), "schema registry")
+    stopped = stop(running_servers(is_registry), "schema registry")
     if wants_json(arguments):
-        print_json([{"pid": item.pid} for item in told])
+        print_json([{"pid": item.pid} for item in stopped])
 
 
 def is_registry(words: Sequence[str]) -> bool:

@@ -65,8 +65,8 @@ def _stop(stopping: asyncio.Event, number: int) -> None:
 async def _serve_until(stopping: asyncio.Event, broker: Broker) -> int:
     try:
         starting = asyncio.ensure_future(broker.start())
-        told_to_stop = asyncio.ensure_future(stopping.wait())
-        await asyncio.wait({starting, told_to_stop}, return_when=asyncio.FIRST_COMPLETED)
+        stop_asked_for = asyncio.ensure_future(stopping.wait())
+        await asyncio.wait({starting, stop_asked_for}, return_when=asyncio.FIRST_COMPLETED)
         if not starting.done():
             starting.cancel()
             await asyncio.gather(starting, return_exceptions=True)
@@ -78,7 +78,7 @@ async def _serve_until(stopping: asyncio.Event, broker: Broker) -> int:
         gc.freeze()
         gc.set_threshold(*_GC_THRESHOLDS)
         failed = asyncio.ensure_future(broker.failed.wait())
-        await asyncio.wait({told_to_stop, failed}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({stop_asked_for, failed}, return_when=asyncio.FIRST_COMPLETED)
         return int(failed.done())
     finally:
         await broker.stop()

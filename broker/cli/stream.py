@@ -8,7 +8,7 @@ from broker.common.clock import SystemClock
 from broker.common.errors import StartupError
 from broker.common.extras import require
 from broker.common.logs import configure_logs
-from broker.common.told_to_stop import told_to_stop
+from broker.common.stop_signals import stop_event
 from broker.spark.config import read_stream_config
 
 
@@ -28,7 +28,7 @@ def main(argv: list[str]) -> int:
         raise StartupError(f"{file} cannot be read: {error}.") from error
     configure_logs(process="stream", job=config.job)
     os.umask(0o077)  # checkpoints and scratch files hold records
-    stop = told_to_stop()
+    stop = stop_event()
     from broker.spark.job import run_job
 
     return run_job(config, stop, SystemClock())

@@ -25,11 +25,11 @@ def main(argv: list[str]) -> int:
 
 
 def _list(cluster: ClusterConnections) -> int:
-    found = CommitDecisions(cluster, Coordinators(cluster)).all()
-    for name, text in sorted(found.items()):
+    decisions = CommitDecisions(cluster, Coordinators(cluster)).all()
+    for name, text in sorted(decisions.items()):
         decision = parse_decision(name, text)
         print(f"{name}  batch {decision.batch}  of {len(decision.producers)} tasks  by run {decision.run}")
-    return 0 if found else 1
+    return 0 if decisions else 1
 
 
 def _forget(cluster: ClusterConnections, name: str) -> int:

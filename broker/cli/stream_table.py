@@ -46,7 +46,7 @@ def _shown(value: object) -> str:
         return str(value)
     if set(value) == {"count"}:
         return str(value["count"])
-    return " ".join(f"{name}={said}" for name, said in value.items())
+    return " ".join(f"{name}={value}" for name, value in value.items())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,9 +10,9 @@ from broker.zookeeper.ensemble import MAIN_CLASS
 
 
 def run(arguments: Arguments) -> None:
-    told = stop(running_servers(is_zookeeper), "zookeeper")
+    stopped = stop(running_servers(is_zookeeper), "zookeeper")
     if wants_json(arguments):
-        print_json([{"pid": item.pid, "config": item.words[-1]} for item in told])
+        print_json([{"pid": item.pid, "config": item.words[-1]} for item in stopped])
 
 
 def is_zookeeper(words: Sequence[str]) -> bool:

@@ -111,20 +111,20 @@ class _Shell:
         _refuse_no_text(*words)
         match words:
             case ["help"]:
-                found = ZnodeOutput([usage()], usage(), on_stderr=True)
+                output = ZnodeOutput([usage()], usage(), on_stderr=True)
             case ["history"]:
-                found = ZnodeOutput([f"{at} - {line}" for at, line in enumerate(self._history)], self._history)
+                output = ZnodeOutput([f"{at} - {line}" for at, line in enumerate(self._history)], self._history)
             case ["quit"]:
                 from broker.cli.servers.znode_lines import CLOSED
 
                 self.say(CLOSED)
                 return 0
             case _:
-                found = runner.run(_in_time(answer(self._znodes, words)))
+                output = runner.run(_in_time(answer(self._znodes, words)))
         if self._is_json:
-            print_json(found.value)
-        elif found.lines:
-            print("\n".join(found.lines), file=sys.stderr if found.on_stderr else sys.stdout, flush=True)
+            print_json(output.value)
+        elif output.lines:
+            print("\n".join(output.lines), file=sys.stderr if output.on_stderr else sys.stdout, flush=True)
         return 0
 
 

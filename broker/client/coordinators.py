@@ -65,10 +65,10 @@ class Coordinators:
 
     def _connection(self, kind: CoordinatorType, key: str) -> BrokerConnection:
         if (kind, key) not in self._known:
-            found = self._cluster.ask_any(FindCoordinatorRequest(key=key, key_type=kind), version_max=_ONE_KEY)
-            if found.error_code:
-                raise ApiError(error_code_of(found.error_code))
-            self._known[kind, key] = found.host, found.port
+            response = self._cluster.ask_any(FindCoordinatorRequest(key=key, key_type=kind), version_max=_ONE_KEY)
+            if response.error_code:
+                raise ApiError(error_code_of(response.error_code))
+            self._known[kind, key] = response.host, response.port
         return self._cluster.connection(*self._known[kind, key])
 
     def _forget(self, kind: CoordinatorType, key: str) -> None:

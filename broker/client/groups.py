@@ -67,12 +67,12 @@ class GroupClient:
 
     def listed(self, states: Iterable[str] = ()) -> list[ListedGroup]:
         """Groups of consumers by name, of all brokers; those in `states`, if any is named."""
-        found: dict[str, ListedGroup] = {}
+        groups: dict[str, ListedGroup] = {}
         for broker_id in self._cluster.brokers():
             for group in self._listed_by(broker_id, ListGroupsRequest(states_filter=list(states))):
                 if group.protocol_type in ("", CONSUMER_PROTOCOL):
-                    found[group.group_id] = group
-        return [found[name] for name in sorted(found)]
+                    groups[group.group_id] = group
+        return [groups[name] for name in sorted(groups)]
 
     def _listed_by(self, broker_id: int, request: ListGroupsRequest) -> list[ListedGroup]:
         deadline = time.monotonic() + self._timeout_s
@@ -115,12 +115,12 @@ class GroupClient:
         deadline = time.monotonic() + self._timeout_s
         request = FindCoordinatorRequest(key=group_id, key_type=CoordinatorType.GROUP)
         while True:
-            found = self._cluster.ask_any(request, version_max=_FIND_ONE)
-            if found.error_code != ErrorCode.COORDINATOR_NOT_AVAILABLE or time.monotonic() > deadline:
+            response = self._cluster.ask_any(request, version_max=_FIND_ONE)
+            if response.error_code != ErrorCode.COORDINATOR_NOT_AVAILABLE or time.monotonic() > deadline:
                 break
             time.sleep(_LOADING_PAUSE_S)
-        _check(found.error_code, group_id)
-        return CoordinatorAddress(found.node_id, found.host, found.port)
+        _check(response.error_code, group_id)
+        return CoordinatorAddress(response.node_id, response.host, response.port)
 
     def committed(self, group_id: str) -> dict[TopicPartition, int]:
         """What the group reads next, wherever it has committed."""

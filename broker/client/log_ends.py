@@ -25,5 +25,5 @@ def _is_led(leaders: Leaders, partition: TopicPartition) -> bool:
 
 def offsets_of_led(leaders: Leaders, question: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
     """As `list_offsets`, without partitions that have no leader. Raises as it does."""
-    asked = {partition: question[partition] for partition in led(leaders, question)}
-    return list_offsets(leaders, asked) if asked else {}
+    led_offsets = {partition: question[partition] for partition in led(leaders, question)}
+    return list_offsets(leaders, led_offsets) if led_offsets else {}

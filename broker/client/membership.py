@@ -140,10 +140,10 @@ class MembershipClient:
     def _connection(self) -> BrokerConnection:
         if self._coordinator is None:
             request = FindCoordinatorRequest(key=self._group_id, key_type=CoordinatorType.GROUP)
-            found = self._cluster.ask_any(request, version_max=_FIND_ONE)
-            if found.error_code:
-                raise ApiError(error_code_of(found.error_code))
-            self._coordinator = found.host, found.port
+            response = self._cluster.ask_any(request, version_max=_FIND_ONE)
+            if response.error_code:
+                raise ApiError(error_code_of(response.error_code))
+            self._coordinator = response.host, response.port
         return self._cluster.connection(*self._coordinator)
 
     def _forget(self) -> None:

@@ -32,12 +32,12 @@ def list_offsets(
     moved are looked for until `timeout_s` is over; then ApiError or BrokerUnreachable says why the last try failed.
     """
     deadline = time.monotonic() + timeout_s
-    found: dict[TopicPartition, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     while True:
-        missing = {partition: at for partition, at in question.items() if partition not in found}
-        failure = _ask_leaders(leaders, missing, isolation, found)
+        missing = {partition: at for partition, at in question.items() if partition not in offsets}
+        failure = _ask_leaders(leaders, missing, isolation, offsets)
         if failure is None:
-            return found
+            return offsets
         if time.monotonic() > deadline or (isinstance(failure, ApiError) and not failure.code.retriable):
             raise failure
         time.sleep(_PAUSE_S)
@@ -47,14 +47,15 @@ def _ask_leaders(
     leaders: Leaders,
     question: Mapping[TopicPartition, int],
     isolation: IsolationLevel,
-    found: dict[TopicPartition, int],
+    offsets: dict[TopicPartition, int],
 ) -> ApiError | BrokerUnreachable | None:
-    """Fills `found`; what hindered, if anything did."""
+    """Fills `offsets`; what hindered, if anything did."""
     failure: ApiError | BrokerUnreachable | None = None
     try:
         for led in leaders.by_address(question).values():
             failure = (
-                _ask_leader(leaders, {partition: question[partition] for partition in led}, isolation, found) or failure
+                _ask_leader(leaders, {partition: question[partition] for partition in led}, isolation, offsets)
+                or failure
             )
     except (ApiError, BrokerUnreachable) as error:
         return error
@@ -65,7 +66,7 @@ def _ask_leader(
     leaders: Leaders,
     question: Mapping[TopicPartition, int],
     isolation: IsolationLevel,
-    found: dict[TopicPartition, int],
+    offsets: dict[TopicPartition, int],
 ) -> ApiError | BrokerUnreachable | None:
     topics: dict[str, list[ListOffsetsPartition]] = {}
     for (topic, index), at in question.items():
@@ -91,5 +92,5 @@ def _ask_leader(
                 )
                 leaders.forget(partition)
             else:
-                found[partition] = partition_response.offset
+                offsets[partition] = partition_response.offset
     return failure

@@ -107,7 +107,7 @@ class RecordReader:
         #: The offset to be read next, of each partition.
         self.positions = dict(starts)
         self._wanted = set(starts)
-        self._asked: dict[Address, _PendingFetch] = {}
+        self._fetches: dict[Address, _PendingFetch] = {}
         self._fetched: deque[_Fetched] = deque()
         #: Of the response that is being read, and of its batch.
         self._reading: _Fetched | None = None
@@ -236,7 +236,7 @@ class RecordReader:
         brings nothing; it is asked again."""
         try:
             self._ask_all()
-            if self._asked:
+            if self._fetches:
                 self._take_first(deadline)
                 return
         except ApiError as error:
@@ -249,21 +249,21 @@ class RecordReader:
 
     def _take_first(self, deadline: float) -> None:
         poll = select.poll()
-        by_number = {asked.connection.fileno(): address for address, asked in self._asked.items()}
+        by_number = {fetch.connection.fileno(): address for address, fetch in self._fetches.items()}
         for number in by_number:
             poll.register(number, select.POLLIN)
         for number, _ in poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
             address = by_number[number]
-            self._take(address, self._asked.pop(address))
+            self._take(address, self._fetches.pop(address))
         now = time.monotonic()
-        for address in [item for item, asked in self._asked.items() if now > asked.until]:
-            self._lost(address, self._asked.pop(address))
+        for address in [item for item, fetch in self._fetches.items() if now > fetch.until]:
+            self._lost(address, self._fetches.pop(address))
 
     def _ask_all(self) -> None:
         self._rotation += 1
         led = self._led()
         for address, partitions in led.items():
-            if address in self._asked:
+            if address in self._fetches:
                 continue
             turned = self._rotation % len(partitions)
             offsets = {partition: self.positions[partition] for partition in partitions[turned:] + partitions[:turned]}
@@ -276,13 +276,13 @@ class RecordReader:
                 except BrokerUnreachable:
                     self._leaders.forget(partitions[0], connection_broken=True)
                     continue
-                self._asked[address] = _PendingFetch(
+                self._fetches[address] = _PendingFetch(
                     connection, sent, offsets, time.monotonic() + _RESPONSE_S, turn.pop_all()
                 )
 
     def _led(self) -> dict[Address, list[TopicPartition]]:
         """Return the partitions to be asked for, by their leaders; without those that have none at the moment."""
-        busy = {partition for asked in self._asked.values() for partition in asked.offsets}
+        busy = {partition for fetch in self._fetches.values() for partition in fetch.offsets}
         led: dict[Address, list[TopicPartition]] = {}
         for partition in sorted(self._wanted - busy):
             if self._leader_at and self._leader_at.get(partition, 0) > time.monotonic():
@@ -300,22 +300,22 @@ class RecordReader:
         most = max(self._fetch_bytes // leaders, 1)
         topics: dict[str, list[FetchPartition]] = {}
         for (topic, number), offset in offsets.items():
-            asked = FetchPartition(partition=number, fetch_offset=offset, partition_max_bytes=most)
-            topics.setdefault(topic, []).append(asked)
+            fetch_partition = FetchPartition(partition=number, fetch_offset=offset, partition_max_bytes=most)
+            topics.setdefault(topic, []).append(fetch_partition)
         return FetchRequest(
             max_wait_ms=self._fetch_wait_ms,
             min_bytes=1,
             max_bytes=most,
             isolation_level=self._isolation,
-            topics=[FetchTopic(topic=name, partitions=asked) for name, asked in topics.items()],
+            topics=[FetchTopic(topic=name, partitions=fetch_partitions) for name, fetch_partitions in topics.items()],
         )
 
-    def _take(self, address: Address, asked: _PendingFetch) -> None:
+    def _take(self, address: Address, fetch: _PendingFetch) -> None:
         try:
-            with asked.turn:
-                response = asked.connection.answer(asked.sent)
+            with fetch.turn:
+                response = fetch.connection.answer(fetch.sent)
         except BrokerUnreachable:
-            self._lost(address, asked)
+            self._lost(address, fetch)
             return
         if response.error_code:
             raise ApiError(error_code_of(response.error_code))
@@ -323,13 +323,13 @@ class RecordReader:
             for data in topic.partitions:
                 at = TopicPartition(topic.topic, data.partition_index)
                 # Unless it was sent elsewhere meanwhile.
-                if at in self._wanted and self.positions[at] == asked.offsets.get(at):
+                if at in self._wanted and self.positions[at] == fetch.offsets.get(at):
                     self._take_partition(at, data)
 
-    def _lost(self, address: Address, asked: _PendingFetch) -> None:
-        asked.turn.close()
+    def _lost(self, address: Address, fetch: _PendingFetch) -> None:
+        fetch.turn.close()
         self._cluster.forget(*address)
-        self._leaders.forget(next(iter(asked.offsets)))
+        self._leaders.forget(next(iter(fetch.offsets)))
         time.sleep(_PAUSE_S)
 
     def _take_partition(self, at: TopicPartition, data: PartitionData) -> None:
@@ -352,7 +352,7 @@ class RecordReader:
 
     def close(self) -> None:
         """What was asked and not answered is given up with its connection."""
-        for address, asked in self._asked.items():
-            asked.turn.close()
+        for address, fetch in self._fetches.items():
+            fetch.turn.close()
             self._cluster.forget(*address)
-        self._asked.clear()
+        self._fetches.clear()

@@ -24,28 +24,30 @@ class RestListener(NamedTuple):
 
 
 def read_listeners(
-    said: tuple[str, ...], port: int, key: str = "listeners", host: str = "0.0.0.0"
+    listeners: tuple[str, ...], port: int, key: str = "listeners", host: str = "0.0.0.0"
 ) -> tuple[RestListener, ...]:
     """`port` and `host` where none is named. Raises StartupError."""
     try:
-        found = [urlsplit(item) for item in said]
+        addresses = [urlsplit(item) for item in listeners]
         made = tuple(
             RestListener(result.scheme, result.hostname or host, port if result.port is None else result.port)
-            for result in found
+            for result in addresses
         )
     except ValueError:
         made = ()
     if not made or any(listener.scheme not in SCHEMES for listener in made):
-        raise StartupError(f"{key}={','.join(said)} must be http://host:port or https://host:port, one or several.")
+        raise StartupError(
+            f"{key}={','.join(listeners)} must be http://host:port or https://host:port, one or several."
+        )
     return made
 
 
 def reached_by_others(listeners: tuple[RestListener, ...], scheme: str, key: str) -> RestListener:
     """The one that others of the group ask; `scheme` empty: the first. Raises StartupError."""
-    found = [listener for listener in listeners if scheme in ("", listener.scheme)]
-    if not found:
+    reachable = [listener for listener in listeners if scheme in ("", listener.scheme)]
+    if not reachable:
         raise StartupError(f"{key}={scheme}, but no listener speaks it.")
-    return found[0]
+    return reachable[0]
 
 
 class RestTls(NamedTuple):
@@ -55,10 +57,10 @@ class RestTls(NamedTuple):
     client: ssl.SSLContext
 
 
-def read_tls(said: Mapping[str, str], asks_for: str) -> RestTls:
+def read_tls(values: Mapping[str, str], asks_for: str) -> RestTls:
     """Of `ssl.…`; `asks_for` certificates of clients: NONE, REQUESTED or REQUIRED. Raises ClientConfigError,
     StartupError."""
-    properties = {name: text for name, text in said.items() if name.startswith("ssl.")}
+    properties = {name: text for name, text in values.items() if name.startswith("ssl.")}
     settings = read_security({**properties, "security.protocol": "SSL"}).tls or ClientTlsSettings()
     if settings.keystore is None:
         raise StartupError("a listener with https needs ssl.keystore.location, or ssl.keystore.certificate.chain.")

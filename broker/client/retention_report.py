@@ -35,12 +35,12 @@ def report_lines(preview: PreviewRetentionTopicResult, *, with_segments: bool = 
             ("partition", "segments go", "records go", "bytes go", "of bytes", "log start", "because of"),
             [*map(_retention_row, looked_at), _total(looked_at)],
         )
-    compacted = [(partition, found) for partition in looked_at if (found := partition.compaction)]
+    compacted = [(partition, compaction) for partition in looked_at if (compaction := partition.compaction)]
     if compacted:
         yield ""
         yield from _table(
             ("partition", "compaction", "records kept", "records go", "bytes before", "bytes after", "up to offset"),
-            [_compaction_row(partition.partition_index, found) for partition, found in compacted],
+            [_compaction_row(partition.partition_index, compaction) for partition, compaction in compacted],
         )
     if with_segments and any(partition.segments for partition in looked_at):
         yield ""
@@ -113,17 +113,22 @@ def _total(partitions: Sequence[PreviewRetentionPartitionResult]) -> tuple[str, 
     )
 
 
-def _compaction_row(index: int, found: PreviewRetentionCompaction) -> tuple[str, ...]:
-    gone = (found.records_superseded, found.records_expired, found.records_without_key, found.records_aborted)
-    state = "due" if found.is_due else "not due"
+def _compaction_row(index: int, compaction: PreviewRetentionCompaction) -> tuple[str, ...]:
+    gone = (
+        compaction.records_superseded,
+        compaction.records_expired,
+        compaction.records_without_key,
+        compaction.records_aborted,
+    )
+    state = "due" if compaction.is_due else "not due"
     return (
         str(index),
-        f"{state}, {found.dirty_ratio:.0%} dirty" + ("" if found.is_complete else ", in parts"),
-        f"{found.records_kept:,}",
+        f"{state}, {compaction.dirty_ratio:.0%} dirty" + ("" if compaction.is_complete else ", in parts"),
+        f"{compaction.records_kept:,}",
         f"{sum(gone):,}",
-        size(found.bytes_before),
-        size(found.bytes_after),
-        str(found.end_offset),
+        size(compaction.bytes_before),
+        size(compaction.bytes_after),
+        str(compaction.end_offset),
     )
 
 

@@ -125,13 +125,13 @@ def describe_transaction(coordinators: Coordinators, transactional_id: str) -> T
 
 def open_transactions(cluster: ClusterConnections, prefix: str) -> list[str]:
     """The transactional ids that begin with `prefix` and have an open transaction, from all brokers there are."""
-    found: set[str] = set()
+    transactional_ids: set[str] = set()
     for broker in cluster.describe_topics([]).brokers:
         answer = cluster.connection(broker.host, broker.port).ask(ListTransactionsRequest(state_filters=[ONGOING]))
         if answer.error_code:
             raise ApiError(error_code_of(answer.error_code))
-        found |= {state.transactional_id for state in answer.transaction_states}
-    return sorted(name for name in found if name.startswith(prefix))
+        transactional_ids |= {state.transactional_id for state in answer.transaction_states}
+    return sorted(name for name in transactional_ids if name.startswith(prefix))
 
 
 class _Coded(Protocol):

@@ -50,9 +50,9 @@ class PatternProcess:
         """`how`: search, match or fullmatch. Raises TooManyWays after so many seconds of a processor, or of waiting."""
         with self._asking:
             answer = self._answer(json.dumps([how, pattern, flags, text, seconds]).encode() + b"\n", wait_s)
-        if not answer or (told := json.loads(answer)) == pattern_matching.SLOW:
+        if not answer or (document := json.loads(answer)) == pattern_matching.SLOW:
             raise TooManyWays(f"{pattern[:100]!r} has too many ways to match {text[:100]!r}")
-        groups: Groups | None = told
+        groups: Groups | None = document
         return groups
 
     def _answer(self, question: bytes, wait_s: float) -> bytes:
@@ -62,12 +62,12 @@ class PatternProcess:
             # The file and nothing else of ours: it needs no package, and begins in a quarter of the time.
             command = [sys.executable, "-I", "-S", str(Path(pattern_matching.__file__))]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        asked, answers = self._process.stdin, self._process.stdout
-        assert asked is not None
+        stdin, answers = self._process.stdin, self._process.stdout
+        assert stdin is not None
         assert answers is not None
         with contextlib.suppress(BrokenPipeError):
-            asked.write(question)
-            asked.flush()
+            stdin.write(question)
+            stdin.flush()
         answer = answers.readline() if readable(answers.fileno(), wait_s) else b""
         if not answer:
             self._end()
@@ -107,18 +107,18 @@ class BoundedPattern:
 
     def _matched(self, how: str, name: str) -> Groups | None:
         if self._has_few_ways and len(name) <= _LENGTH_MAX:
-            found = self._regex.fullmatch(name) if how == "fullmatch" else self._regex.match(name)
-            return (found.group(), *found.groups()) if found else None
+            match = self._regex.fullmatch(name) if how == "fullmatch" else self._regex.match(name)
+            return (match.group(), *match.groups()) if match else None
         if (how, name) not in self._known:
             if len(self._known) >= PATTERN_ANSWERS_MAX:
                 self._known.clear()
-            self._known[how, name] = self._asked(how, name)
+            self._known[how, name] = self._match(how, name)
         known = self._known[how, name]
         if isinstance(known, TooManyWays):
             raise TooManyWays(str(known))
         return known
 
-    def _asked(self, how: str, name: str) -> Groups | TooManyWays | None:
+    def _match(self, how: str, name: str) -> Groups | TooManyWays | None:
         try:
             return _shared.ask(how, self.pattern, name, PATTERN_SECONDS_MAX, self._regex.flags & re.ASCII)
         except TooManyWays as error:

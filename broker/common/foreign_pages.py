@@ -34,12 +34,12 @@ class NoForeignPages:
         await self._app(scope, receive, send)
 
     def _is_foreign(self, headers: Collection[tuple[bytes, bytes]]) -> bool:
-        said = {name: value.decode("latin-1") for name, value in headers if name in (b"origin", b"host")}
-        origin = said.get(b"origin")
+        headers_by_name = {name: value.decode("latin-1") for name, value in headers if name in (b"origin", b"host")}
+        origin = headers_by_name.get(b"origin")
         if origin is None or self._allowed & {"*", origin}:
             return False
         place = origin.partition("://")[2]
-        if not place or place != said.get(b"host"):
+        if not place or place != headers_by_name.get(b"host"):
             return True
         return not (self._is_locked or is_address(host_of(place)))
 

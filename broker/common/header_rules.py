@@ -27,12 +27,12 @@ def read_rules(text: str) -> tuple[HeaderRule, ...]:
 
 
 def _rule(text: str) -> HeaderRule:
-    found = _RULE.fullmatch(text)
-    if found is None:
+    match = _RULE.fullmatch(text)
+    if match is None:
         raise StartupError(f"{KEY}: {text!r} must be set, add, setDate or addDate, a name, a colon and a value.")
-    value: str | int = found["value"]
-    if found["action"].endswith("Date"):
-        if not re.fullmatch(r"-?[0-9]{1,15}", found["value"]):
+    value: str | int = match["value"]
+    if match["action"].endswith("Date"):
+        if not re.fullmatch(r"-?[0-9]{1,15}", match["value"]):
             raise StartupError(f"{KEY}: {text!r} must say how many milliseconds from now.")
-        value = int(found["value"])
-    return HeaderRule(found["action"].startswith("add"), found["name"], value)
+        value = int(match["value"])
+    return HeaderRule(match["action"].startswith("add"), match["name"], value)

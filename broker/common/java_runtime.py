@@ -50,8 +50,8 @@ def find_java() -> Path:
 def java_version(java: Path) -> int | None:
     """The feature release (8, 17, 21 …) `java` says it is, None if it does not run."""
     answer = _ask(java, "-version")
-    found = _VERSION.search(answer)
-    return int(found.group(1)) if found else None
+    match = _VERSION.search(answer)
+    return int(match.group(1)) if match else None
 
 
 def java_home_for_spark(shim_directory: Path) -> Path:
@@ -75,8 +75,8 @@ def _java_of_java_home() -> Path | None:
 
 
 def _java_on_path() -> Path | None:
-    found = shutil.which("java")
-    return Path(found) if found else None
+    java = shutil.which("java")
+    return Path(java) if java else None
 
 
 def _java_of_wheel() -> Path | None:

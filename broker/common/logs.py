@@ -114,13 +114,13 @@ def log_apart(name: str, path: Path) -> Callable[[], None]:
     except OSError as error:
         raise StartupError(f"the log {path} cannot be written: {error.strerror}") from None
     handler.setFormatter(_formatter())
-    found = logging.getLogger(name)
-    found.addHandler(handler)
-    found.propagate = False
+    logger = logging.getLogger(name)
+    logger.addHandler(handler)
+    logger.propagate = False
 
     def end() -> None:
-        found.removeHandler(handler)
-        found.propagate = True
+        logger.removeHandler(handler)
+        logger.propagate = True
         handler.close()
 
     return end
@@ -156,14 +156,14 @@ def log_levels() -> dict[str, str]:
     kazoo would write passwords into the log.
     """
     names = sorted(name for name in logging.root.manager.loggerDict if name.split(".")[0] == _OURS)
-    found = {ROOT: logging.root} | {name: logging.getLogger(name) for name in names}
-    return {name: _level_name(item.getEffectiveLevel()) for name, item in found.items()}
+    loggers = {ROOT: logging.root} | {name: logging.getLogger(name) for name in names}
+    return {name: _level_name(item.getEffectiveLevel()) for name, item in loggers.items()}
 
 
 def set_log_level(name: str, level: str | None) -> None:
     """`name` is one of `log_levels()`, `level` one of LEVELS; None: as the logger above it, which root has not."""
-    found = logging.root if name == ROOT else logging.getLogger(name)
-    found.setLevel(logging.NOTSET if level is None else LEVELS[level])
+    logger = logging.root if name == ROOT else logging.getLogger(name)
+    logger.setLevel(logging.NOTSET if level is None else LEVELS[level])
     for listener in on_levels:
         listener()
 

@@ -36,7 +36,7 @@ def _answer(how: str, pattern: str, flags: int, text: str, seconds: float) -> li
     """A pattern that cannot be read matches nothing."""
     try:
         signal.setitimer(signal.ITIMER_VIRTUAL, max(seconds, 0.001))
-        found = getattr(re, how)(pattern, text, flags)
+        match = getattr(re, how)(pattern, text, flags)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except (re.error, RecursionError, OverflowError):
         return None
@@ -44,7 +44,7 @@ def _answer(how: str, pattern: str, flags: int, text: str, seconds: float) -> li
         return SLOW
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return [found.group(), *found.groups()] if found else None
+    return [match.group(), *match.groups()] if match else None
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""What librdkafka's clients say of their cluster, in our log and once: each of its tries would be a line of its own.
+"""Log a cluster's outage once, not once for each of librdkafka's connection attempts.
 
-`muted` is for a client that is seldom polled: what would be told waits in its queue until then. `told` is for one that
-is polled all the time, and stands for the others of the process: one line when no broker is reached, one when one is.
+`with_quiet_logging` is for a client that is seldom polled: its errors wait in its queue until then.
+`with_error_logging` is for one that is polled all the time and reports for the others of the process: it logs one line
+when no broker is reached, and one when a broker is reached again.
 """
 
 import socket
@@ -25,15 +26,15 @@ _OF_ONE = frozenset({"_TRANSPORT", "_TIMED_OUT", "_RESOLVE"})
 _log = logger("broker.client")
 
 
-def muted(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Who says `log_level` is heard."""
+def with_quiet_logging(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `settings` with librdkafka's own log lines silenced, unless they have a `log_level`."""
     return {"log_level": _CRITICAL, **settings}
 
 
-def told(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """As `muted`; who has a callback for errors is told there."""
+def with_error_logging(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `settings` with quiet logging and a callback that logs outages; an `error_cb` of their own stays."""
     servers = str(settings.get("bootstrap.servers") or settings.get("metadata.broker.list") or "")
-    return {"error_cb": lambda error: _watch.heard(servers, error), **muted(settings)}
+    return {"error_cb": lambda error: _watch.heard(servers, error), **with_quiet_logging(settings)}
 
 
 class ClientWatch:

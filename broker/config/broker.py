@@ -191,7 +191,7 @@ class BrokerSettings:
         at_least=0,
     )
     auto_leader_rebalance_enable = setting(parse_boolean, True, "Whether preferred replicas get leadership back.")
-    leader_imbalance_check_interval_seconds = setting(parse_int, 300, "How often that is looked at.", at_least=1)
+    leader_imbalance_check_interval_seconds = setting(parse_int, 300, "How often that is checked.", at_least=1)
     leader_imbalance_per_broker_percentage = setting(
         parse_int,
         10,
@@ -206,7 +206,7 @@ class BrokerSettings:
     producer_id_expiration_ms = setting(
         parse_int, 86_400_000, "Silence after which a producer is forgotten.", at_least=1
     )
-    producer_id_expiration_check_interval_ms = setting(parse_int, 600_000, "How often that is looked at.", at_least=1)
+    producer_id_expiration_check_interval_ms = setting(parse_int, 600_000, "How often that is checked.", at_least=1)
     transaction_partition_verification_enable = setting(
         parse_boolean,
         True,
@@ -395,6 +395,6 @@ def _check_together(values: dict[str, Any]) -> None:
 
 
 def _is_read(name: str, values: dict[str, Any]) -> bool:
-    if found := prefixed(name):
-        return found.has_effect and found.listener in {listener.listener.lower() for listener in values["listeners"]}
+    if parsed := prefixed(name):
+        return parsed.has_effect and parsed.listener in {listener.listener.lower() for listener in values["listeners"]}
     return name in BY_NAME and BY_NAME[name].has_effect and name not in OF_MECHANISM_ONLY

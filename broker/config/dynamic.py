@@ -76,10 +76,10 @@ class NotDynamicError(ConfigError):
 
 
 def update_mode(name: str) -> UpdateMode:
-    found = prefixed(name)
-    if (found.key.name if found else name) in CLUSTER_WIDE:
+    parsed = prefixed(name)
+    if (parsed.key.name if parsed else name) in CLUSTER_WIDE:
         return UpdateMode.CLUSTER_WIDE
-    if name in PER_BROKER or (found and found.key.name in OF_LISTENER):
+    if name in PER_BROKER or (parsed and parsed.key.name in OF_LISTENER):
         return UpdateMode.PER_BROKER
     return UpdateMode.READ_ONLY
 

@@ -28,8 +28,8 @@ def check_listener_change(now: BrokerConfig, then: BrokerConfig) -> None:
 
 def _check_what_stays(listeners: set[str], now: BrokerConfig, then: BrokerConfig) -> None:
     for name in sorted(now.of_listeners.keys() | then.of_listeners.keys()):
-        found = prefixed(name)
-        if found is None or found.listener not in listeners or update_mode(name) is not UpdateMode.READ_ONLY:
+        parsed = prefixed(name)
+        if parsed is None or parsed.listener not in listeners or update_mode(name) is not UpdateMode.READ_ONLY:
             continue
         if now.of_listeners.get(name) != then.of_listeners.get(name):
             raise NotDynamicError(

@@ -122,8 +122,8 @@ def prefixed(name: str) -> Prefixed | None:
 
 def prefixed_key(name: str) -> Key | None:
     """As a key of its own, which has no default: what counts without it is said elsewhere."""
-    found = prefixed(name)
-    return replace(found.key, name=name, default=None, has_effect=found.has_effect) if found else None
+    parsed = prefixed(name)
+    return replace(parsed.key, name=name, default=None, has_effect=parsed.has_effect) if parsed else None
 
 
 class ListenerSettings(ListenerKeys):
@@ -154,5 +154,5 @@ def settings_of_listener(
 
 def _said_for(listener: str, mechanism: str, own: Mapping[str, Any]) -> dict[str, Any]:
     wanted = (listener.lower(), mechanism.lower())
-    found = ((prefixed(name), value) for name, value in own.items())
-    return {item.key.attribute: value for item, value in found if item and item.has_effect and item[:2] == wanted}
+    parsed = ((prefixed(name), value) for name, value in own.items())
+    return {item.key.attribute: value for item, value in parsed if item and item.has_effect and item[:2] == wanted}

@@ -71,7 +71,7 @@ def parse_listener_name(text: str) -> str:
 
 
 class ListenerAddresses:
-    """Which listeners there are, by attribute."""
+    """The broker's settings that name its listeners and their addresses, by attribute."""
 
     listeners = setting(
         parse_endpoints,

@@ -62,29 +62,29 @@ class Setting:
     name: str
     value: Any
     source: ConfigSource
-    #: As it was said, in the unit of `name`; where that is another than what is asked for.
-    said: Any = None
+    #: In the unit of `name`, where that is another than the key's own unit.
+    own_unit_value: Any = None
 
     @property
     def text(self) -> str | None:
         return render_value(self.value)
 
     @property
-    def said_text(self) -> str | None:
-        return self.text if self.said is None else render_value(self.said)
+    def own_unit_text(self) -> str | None:
+        return self.text if self.own_unit_value is None else render_value(self.own_unit_value)
 
 
 def settings_of(key: Key, overrides: Mapping[str, str], broker: BrokerConfig) -> list[Setting]:
     """Every place that says a value for a topic key, the one that counts first; never empty."""
-    found = []
+    settings = []
     if key.name in overrides:
-        found.append(Setting(key.name, key.read(overrides[key.name]), ConfigSource.TOPIC))
+        settings.append(Setting(key.name, key.read(overrides[key.name]), ConfigSource.TOPIC))
     synonyms = SYNONYMS.get(key.name, ())
-    found += _in_layers(synonyms, broker)
+    settings += _in_layers(synonyms, broker)
     default_name, factor = synonyms[-1] if synonyms else (key.name, 1)
-    said = key.default // factor if factor > 1 else None
-    found.append(Setting(default_name, key.default, ConfigSource.DEFAULT, said))
-    return found
+    default = key.default // factor if factor > 1 else None
+    settings.append(Setting(default_name, key.default, ConfigSource.DEFAULT, default))
+    return settings
 
 
 def told_synonyms(key: Key, settings: list[Setting]) -> list[Setting]:
@@ -93,8 +93,8 @@ def told_synonyms(key: Key, settings: list[Setting]) -> list[Setting]:
     """
     most_precise = SYNONYMS.get(key.name, ((None, 1),))[0][0]
     first = next((at for at, setting in enumerate(settings) if setting.name in (key.name, most_precise)), len(settings))
-    told = settings[first:]
-    return [item for item in told if key.name in SYNONYMS or item.source is not ConfigSource.DEFAULT]
+    synonyms = settings[first:]
+    return [item for item in synonyms if key.name in SYNONYMS or item.source is not ConfigSource.DEFAULT]
 
 
 def broker_settings_of(key: Key, broker: BrokerConfig) -> tuple[Setting, list[Setting]]:
@@ -103,10 +103,10 @@ def broker_settings_of(key: Key, broker: BrokerConfig) -> tuple[Setting, list[Se
     Each in the unit of the name it is said under: log.retention.ms may count where log.retention.hours is asked for.
     """
     names = [(name, 1) for name in BROKER_SYNONYMS.get(key.name, (key.name,))]
-    found = list(_in_layers(names, broker))
+    settings = list(_in_layers(names, broker))
     if key.default is not REQUIRED:
-        found.append(Setting(key.name, key.default, ConfigSource.DEFAULT))
-    return next(setting for setting in found if setting.name == key.name), found
+        settings.append(Setting(key.name, key.default, ConfigSource.DEFAULT))
+    return next(setting for setting in settings if setting.name == key.name), settings
 
 
 def _in_layers(names: Iterable[tuple[str, int]], broker: BrokerConfig) -> Iterator[Setting]:

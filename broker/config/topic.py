@@ -34,10 +34,10 @@ def parse_throttled_replicas(text: str) -> tuple[ThrottledReplica | str, ...]:
     parts = parse_list(text)
     if parts == ALL_REPLICAS:
         return parts
-    found = [match for part in parts if (match := _THROTTLED.fullmatch(part))]
-    if len(found) < len(parts):
+    matches = [match for part in parts if (match := _THROTTLED.fullmatch(part))]
+    if len(matches) < len(parts):
         raise ValueError(text)
-    return tuple(ThrottledReplica(int(one["partition"]), int(one["broker"])) for one in found)
+    return tuple(ThrottledReplica(int(one["partition"]), int(one["broker"])) for one in matches)
 
 
 @accepting("a level from 1 to 9, or -1")

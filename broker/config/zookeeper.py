@@ -60,13 +60,15 @@ def zookeeper_tls(values: Mapping[str, Any]) -> Mapping[str, Any] | None:
             raise ConfigError(f"{key.replace('_', '.')}=true cannot be heeded: nothing here asks what was revoked")
     if not values["zookeeper_ssl_client_enable"]:
         return None
-    said = {key.attribute: _plain(values[key.attribute]) for key in KEYS if key.name.startswith("zookeeper.ssl.")}
-    found = {name.removeprefix("zookeeper_ssl_"): value for name, value in said.items()}
+    plain_values = {
+        key.attribute: _plain(values[key.attribute]) for key in KEYS if key.name.startswith("zookeeper.ssl.")
+    }
+    options = {name.removeprefix("zookeeper_ssl_"): value for name, value in plain_values.items()}
     for name in ("client_enable", "crl_enable", "ocsp_enable"):
-        del found[name]
-    if _is_pem(found):  # of a file of PEM the one password there is opens the key
-        found |= {"key_password": found["keystore_password"], "keystore_password": ""}
-    return MappingProxyType(found)
+        del options[name]
+    if _is_pem(options):  # of a file of PEM the one password there is opens the key
+        options |= {"key_password": options["keystore_password"], "keystore_password": ""}
+    return MappingProxyType(options)
 
 
 def read_zookeeper_tls(texts: Mapping[str, str]) -> Mapping[str, Any] | None:
@@ -75,8 +77,8 @@ def read_zookeeper_tls(texts: Mapping[str, str]) -> Mapping[str, Any] | None:
     return zookeeper_tls(read_values(KEYS, {name: text for name, text in texts.items() if name in names}))
 
 
-def _is_pem(found: Mapping[str, Any]) -> bool:
-    return bool(found["keystore_type"] == "PEM" or found["keystore_location"].endswith(".pem"))
+def _is_pem(options: Mapping[str, Any]) -> bool:
+    return bool(options["keystore_type"] == "PEM" or options["keystore_location"].endswith(".pem"))
 
 
 def _plain(value: Any) -> Any:

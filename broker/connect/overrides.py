@@ -76,26 +76,26 @@ class OverridePolicy:
         """What a connector says of clients of that kind. Raises ConnectError: it may have been configured under
         another policy."""
         prefix = f"{kind}.override."
-        said = {key.removeprefix(prefix): str(value) for key, value in props.items() if key.startswith(prefix)}
-        for option, value in said.items():
+        overrides = {key.removeprefix(prefix): str(value) for key, value in props.items() if key.startswith(prefix)}
+        for option, value in overrides.items():
             if objection := self.objection(option, value):
                 raise ConnectError(f"Client Config Overrides not allowed {prefix}{option}: {objection}")
-        return said
+        return overrides
 
 
 def overrides_of(props: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Key, option and value of each."""
     for key, value in props.items():
-        kind, found, option = key.partition(".override.")
-        if found and kind in KINDS and value is not None:
+        kind, separator, option = key.partition(".override.")
+        if separator and kind in KINDS and value is not None:
             yield key, option, str(value)
 
 
-def read_policy(said: str, listed: tuple[str, ...]) -> OverridePolicy:
+def read_policy(policy: str, listed: tuple[str, ...]) -> OverridePolicy:
     """By Kafka's name or class. Raises StartupError."""
-    name = said.strip().removeprefix(_PACKAGE).removesuffix(_CLASS)
+    name = policy.strip().removeprefix(_PACKAGE).removesuffix(_CLASS)
     if name not in _POLICIES:
-        raise StartupError(f"{POLICY}={said} must be one of {', '.join(_POLICIES)}.")
+        raise StartupError(f"{POLICY}={policy} must be one of {', '.join(_POLICIES)}.")
     return OverridePolicy(name, frozenset(listed) if name == "Allowlist" else frozenset())
 
 

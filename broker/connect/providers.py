@@ -108,12 +108,12 @@ def _within(own: Mapping[str, str], path: str) -> tuple[Path, Path]:
     """
     if len(path) > CONFIG_PATH_LENGTH_MAX:  # making it absolute takes the square of its length
         raise OSError(None, "its path is too long")
-    found = Path(path).resolve()
+    resolved = Path(path).resolve()
     allowed = [Path(part.strip()).resolve() for part in own.get("allowed.paths", "").split(",") if part.strip()]
-    around = [item for item in allowed or [Path("/")] if found.is_relative_to(item)]
+    around = [item for item in allowed or [Path("/")] if resolved.is_relative_to(item)]
     if not around:
         raise PermissionError(None, "not below allowed.paths")
-    return found, min(around, key=lambda path: len(path.parts))
+    return resolved, min(around, key=lambda path: len(path.parts))
 
 
 def _text(path: Path, root: Path) -> str:
@@ -129,10 +129,10 @@ def _text(path: Path, root: Path) -> str:
 
 def _file(own: Mapping[str, str]) -> Ask:
     def ask(path: str, key: str, files: Files) -> str | None:
-        found, root = _within(own, path)
-        if found not in files:
-            files[found] = parse_properties(_text(found, root))
-        properties = files[found]
+        resolved, root = _within(own, path)
+        if resolved not in files:
+            files[resolved] = parse_properties(_text(resolved, root))
+        properties = files[resolved]
         return unescaped({key: properties[key]})[key] if key in properties else None
 
     return ask
@@ -142,8 +142,8 @@ def _directory(own: Mapping[str, str]) -> Ask:
     def ask(path: str, key: str, _files: Files) -> str | None:
         if "/" in key or key in ("", ".", ".."):
             return None
-        found, root = _within(own, str(_within(own, path)[0] / key))
-        return _text(found, root) if found.is_file() else None
+        resolved, root = _within(own, str(_within(own, path)[0] / key))
+        return _text(resolved, root) if resolved.is_file() else None
 
     return ask
 

@@ -255,10 +255,10 @@ class WorkerSettings(ByAttribute):
 
     def security_of(self, kind: str, overrides: Mapping[str, str]) -> ClientSecurity:
         """The worker's login goes nowhere but where the worker says."""
-        said = self.policy.allowed(kind, overrides)
-        if any(server in said for server in SERVERS):
-            return read_security(said)
-        own = _named(self.props, f"{kind}.") | said
+        allowed = self.policy.allowed(kind, overrides)
+        if any(server in allowed for server in SERVERS):
+            return read_security(allowed)
+        own = _named(self.props, f"{kind}.") | allowed
         return read_security({**self.props, **own}) if is_of_login(own) else self.security
 
     def _settings(self, security: ClientSecurity) -> dict[str, Any]:
@@ -286,8 +286,8 @@ def read_settings(props: Mapping[str, str], keys: tuple[Key, ...]) -> WorkerSett
         props = providers.resolve(props)
         values = read_values(keys, props)
         _check_algorithms(values)
-        said = values["connector_client_config_override_policy"]
-        policy = read_policy(said, values["connector_client_config_override_allowlist"])
+        policy_name = values["connector_client_config_override_policy"]
+        policy = read_policy(policy_name, values["connector_client_config_override_allowlist"])
         return WorkerSettings(values, props, read_security(props), providers, policy)
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None

@@ -26,10 +26,10 @@ def sentence_of(error: BaseException) -> str:
 
 def words_of(error: BaseException) -> str:
     try:
-        said = str(error)
+        text = str(error)
     except Exception as other:  # a plugin's code: an error may raise one when it is asked what it is
-        said = f"<it cannot say: {type(other).__name__}>"
-    return _head(_writable(said[: _SENTENCE_MAX + PART_LENGTH]), _SENTENCE_MAX)
+        text = f"<it cannot say: {type(other).__name__}>"
+    return _head(_writable(text[: _SENTENCE_MAX + PART_LENGTH]), _SENTENCE_MAX)
 
 
 def _head(text: str, length: int) -> str:

@@ -36,7 +36,7 @@ def shutdown_asked(context: ControllerContext, event: ShutdownAsked) -> list[Con
 
 
 def shutdown_carried_out(context: ControllerContext, event: ShutdownCarriedOut) -> list[ControllerEffect]:
-    broker_id = event.asked.broker_id
+    broker_id = event.request.broker_id
     remaining = frozenset(
         partition
         for partition in context.partitions_on([broker_id])
@@ -44,7 +44,7 @@ def shutdown_carried_out(context: ControllerContext, event: ShutdownCarriedOut) 
         and context.states[partition].leader == broker_id
         and set(context.online_replicas(partition)) - {broker_id}
     )
-    return [AnswerShutdown(event.asked.request_id, ShutdownAnswer(remaining=remaining))]
+    return [AnswerShutdown(event.request.request_id, ShutdownAnswer(remaining=remaining))]
 
 
 def _is_replicated_here(context: ControllerContext, partition: TopicPartition, broker_id: int) -> bool:

@@ -78,7 +78,7 @@ _FLOWS: dict[type[Any], Callable[..., list[ControllerEffect]]] = {
     StatesWritten: states_written,
     TopicRemoved: topic_removed,
     LeaderAndIsrAnswered: leader_and_isr_answered,
-    ReplicasDeleted: lambda *told: [*replicas_deleted(*told), *removed_replicas_deleted(*told)],
+    ReplicasDeleted: lambda *message: [*replicas_deleted(*message), *removed_replicas_deleted(*message)],
     ReassignmentsAsked: reassignments_asked,
     ReassignmentsBegun: reassignments_begun,
     ReassignmentsByZnode: reassignments_by_znode,
@@ -115,8 +115,8 @@ class Controller:
                 return known + len(assignment.partitions)
             case TopicsIdentified(states=states):
                 return known + len(states)
-            case StatesWritten(written, found):
-                return known + len(written) + len(found)
+            case StatesWritten(written, stored):
+                return known + len(written) + len(stored)
         return known
 
     def step(self, event: ControllerEvent, now_ms: int) -> list[ControllerEffect]:

@@ -93,10 +93,10 @@ class TopicsToDelete(ControllerEvent):
 
 @dataclass(frozen=True, slots=True)
 class StatesWritten(ControllerEvent):
-    """Outcome of WriteStates. `found` is what stands where somebody else had written; the own state was not."""
+    """Outcome of WriteStates. `stored` are states of another writer, which kept our own from being written."""
 
     written: dict[TopicPartition, LeaderAndIsr]
-    found: dict[TopicPartition, LeaderAndIsr]
+    stored: dict[TopicPartition, LeaderAndIsr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class ElectionAsked(ControllerEvent):
 class ElectionTried(ControllerEvent):
     """The states elected for ElectionAsked are written, except where somebody else had written meanwhile."""
 
-    asked: ElectionAsked
+    request: ElectionAsked
     tried: tuple[TopicPartition, ...]
     verdicts: dict[TopicPartition, PartitionVerdict]
     attempts_left: int
@@ -235,7 +235,7 @@ class ShutdownAsked(ControllerEvent):
 class ShutdownCarriedOut(ControllerEvent):
     """What was to be written for ShutdownAsked is written."""
 
-    asked: ShutdownAsked
+    request: ShutdownAsked
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,21 +20,21 @@ def election_asked(context: ControllerContext, event: ElectionAsked) -> list[Con
 
 def election_tried(context: ControllerContext, event: ElectionTried) -> list[ControllerEffect]:
     """What was written is done; where somebody else was faster, the election is held again over their state."""
-    done = {partition: DONE for partition in event.tried if _is_as_asked(context, event.asked.election, partition)}
+    done = {partition: DONE for partition in event.tried if _is_as_asked(context, event.request.election, partition)}
     verdicts = event.verdicts | done
     open_ones = [partition for partition in event.tried if partition not in done]
     if open_ones and event.attempts_left:
-        return _try(context, event.asked, open_ones, verdicts, event.attempts_left)
+        return _try(context, event.request, open_ones, verdicts, event.attempts_left)
     unsettled = PartitionVerdict(ErrorCode.LEADER_NOT_AVAILABLE, "the partition's state keeps changing; try again")
     verdicts |= dict.fromkeys(open_ones, unsettled)
-    if event.asked.request_id == BY_ZNODE:
+    if event.request.request_id == BY_ZNODE:
         return [RemoveElectionRequest(verdicts)]
-    return [RespondToRequest(event.asked.request_id, verdicts)]
+    return [RespondToRequest(event.request.request_id, verdicts)]
 
 
 def _try(
     context: ControllerContext,
-    asked: ElectionAsked,
+    request: ElectionAsked,
     partitions: list[TopicPartition],
     verdicts: dict[TopicPartition, PartitionVerdict],
     attempts_left: int,
@@ -43,11 +43,11 @@ def _try(
     refused: dict[TopicPartition, PartitionVerdict] = {}
     for partition in partitions:
         try:
-            wanted[partition] = _elect(context, asked.election, partition)
+            wanted[partition] = _elect(context, request.election, partition)
         except ApiError as error:
             refused[partition] = PartitionVerdict.of(error)
     writes = [WriteStates(wanted)] if wanted else []
-    tried = ElectionTried(asked, tuple(wanted), verdicts | refused, attempts_left - 1)
+    tried = ElectionTried(request, tuple(wanted), verdicts | refused, attempts_left - 1)
     return [*writes, StepAgain(tried)]
 
 

@@ -89,9 +89,9 @@ def drop_ended_requests(
     is_due: bool = False,
 ) -> list[ControllerEffect]:
     """/admin/reassign_partitions without what is done, was refused, or has no topic any more."""
-    asked = context.reassignment_notes.by_znode
-    open_ones = {partition: target for partition, target in asked.items() if _is_on_the_way(context, partition)}
-    if not (is_due or refused or open_ones != asked):
+    requests = context.reassignment_notes.by_znode
+    open_ones = {partition: target for partition, target in requests.items() if _is_on_the_way(context, partition)}
+    if not (is_due or refused or open_ones != requests):
         return []
     context.reassignment_notes.by_znode = open_ones
     return [RewriteReassignmentRequest(dict(open_ones), dict(refused or {}))]

@@ -33,27 +33,27 @@ class RequestBatch:
     def tell_everyone(self, partitions: Iterable[TopicPartition]) -> None:
         """New states: LeaderAndIsr to the online replicas, UpdateMetadata to every live broker."""
         for partition in partitions:
-            told = self._told(partition)
-            self._add_leader_and_isr(told, self._context.online_replicas(partition))
+            state = self._partition_state(partition)
+            self._add_leader_and_isr(state, self._context.online_replicas(partition))
             for broker_id in self._context.brokers:
-                self._metadata.setdefault(broker_id, []).append(told)
+                self._metadata.setdefault(broker_id, []).append(state)
 
     def add_leader_and_isr(self, partition: TopicPartition, broker_ids: Iterable[int]) -> None:
-        self._add_leader_and_isr(self._told(partition), broker_ids)
+        self._add_leader_and_isr(self._partition_state(partition), broker_ids)
 
     def _add_leader_and_isr(self, known: PartitionTold, broker_ids: Iterable[int]) -> None:
         new = None
         for broker_id in broker_ids:
-            told = known
+            state = known
             if self._context.replica_status[Replica(known.partition, broker_id)] is ReplicaStatus.NEW:
-                told = new = new or replace(known, is_new=True)
-            self._leader_and_isr.setdefault(broker_id, []).append(told)
+                state = new = new or replace(known, is_new=True)
+            self._leader_and_isr.setdefault(broker_id, []).append(state)
 
     def add_metadata(self, partitions: Iterable[TopicPartition], broker_ids: Iterable[int]) -> None:
         """With no partitions: only who is alive."""
-        told = [self._told(partition) for partition in partitions]
+        states = [self._partition_state(partition) for partition in partitions]
         for broker_id in broker_ids:
-            self._metadata.setdefault(broker_id, []).extend(told)
+            self._metadata.setdefault(broker_id, []).extend(states)
 
     def add_deleted(self, partitions: Iterable[TopicPartition], *, has_vanished: bool = False) -> None:
         """Tell every live broker that the partitions are going away; has_vanished: without a request to delete them."""
@@ -61,9 +61,9 @@ class RequestBatch:
             never_led = LeaderAndIsr(NO_BROKER, 0, (), self._context.controller_epoch)
             last = self._context.states.get(partition, never_led)
             going = self._in_state(partition, replace(last, leader=LEADER_DURING_DELETE))
-            told = replace(going, has_vanished=has_vanished)
+            state = replace(going, has_vanished=has_vanished)
             for broker_id in self._context.brokers:
-                self._metadata.setdefault(broker_id, []).append(told)
+                self._metadata.setdefault(broker_id, []).append(state)
 
     def add_stop(self, stop: ReplicaStop, broker_ids: Iterable[int]) -> None:
         for broker_id in broker_ids:
@@ -72,7 +72,7 @@ class RequestBatch:
     def effects(self) -> list[ControllerEffect]:
         return [*self._leader_and_isr_effects(), *self._metadata_effects(), *self._stop_effects()]
 
-    def _told(self, partition: TopicPartition) -> PartitionTold:
+    def _partition_state(self, partition: TopicPartition) -> PartitionTold:
         return self._in_state(partition, self._context.states[partition])
 
     def _in_state(self, partition: TopicPartition, state: LeaderAndIsr) -> PartitionTold:
@@ -91,8 +91,8 @@ class RequestBatch:
 
     def _leader_and_isr_effects(self) -> list[ControllerEffect]:
         return [
-            SendLeaderAndIsr(broker_id, self._context.controller_epoch, tuple(told), self._live_leaders(told))
-            for broker_id, told in sorted(self._leader_and_isr.items())
+            SendLeaderAndIsr(broker_id, self._context.controller_epoch, tuple(states), self._live_leaders(states))
+            for broker_id, states in sorted(self._leader_and_isr.items())
         ]
 
     def _stop_effects(self) -> list[ControllerEffect]:
@@ -101,17 +101,17 @@ class RequestBatch:
             for broker_id, stops in sorted(self._stops.items())
         ]
 
-    def _live_leaders(self, told: list[PartitionTold]) -> tuple[LiveBroker, ...]:
-        leaders = sorted({one.state.leader for one in told} & self._context.brokers.keys())
+    def _live_leaders(self, partition_states: list[PartitionTold]) -> tuple[LiveBroker, ...]:
+        leaders = sorted({one.state.leader for one in partition_states} & self._context.brokers.keys())
         return tuple(self._context.brokers[leader] for leader in leaders)
 
     def _metadata_effects(self) -> list[ControllerEffect]:
         """Brokers that are told the same share one effect: it is the same if it is the very same objects."""
         same: dict[tuple[int, ...], tuple[tuple[PartitionTold, ...], list[int]]] = {}
-        for broker_id, told in sorted(self._metadata.items()):
-            same.setdefault(tuple(map(id, told)), (tuple(told), []))[1].append(broker_id)
+        for broker_id, states in sorted(self._metadata.items()):
+            same.setdefault(tuple(map(id, states)), (tuple(states), []))[1].append(broker_id)
         live = tuple(broker for _, broker in sorted(self._context.brokers.items()))
         return [
-            SendUpdateMetadata(tuple(broker_ids), self._context.controller_epoch, told, live)
-            for told, broker_ids in same.values()
+            SendUpdateMetadata(tuple(broker_ids), self._context.controller_epoch, states, live)
+            for states, broker_ids in same.values()
         ]

@@ -14,7 +14,7 @@ from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment_end import end_moves, write_when_deleted
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.request_batch import RequestBatch
-from broker.controller.unclean_election import ask_unclean, tell_unclean
+from broker.controller.unclean_election import ask_unclean, report_unclean_elections
 
 
 def take_over(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
@@ -34,31 +34,31 @@ def take_over(context: ControllerContext, partitions: Iterable[TopicPartition]) 
 
 def correct_states(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
     """Write the states of those partitions that need another one; ask whether the hopeless may have an unclean one."""
-    asked = list(partitions)
-    wanted = context.wanted_states(asked)
-    return [*([WriteStates(wanted)] if wanted else []), *ask_unclean(context, asked)]
+    partitions_listed = list(partitions)
+    wanted = context.wanted_states(partitions_listed)
+    return [*([WriteStates(wanted)] if wanted else []), *ask_unclean(context, partitions_listed)]
 
 
 def states_written(context: ControllerContext, event: StatesWritten) -> list[ControllerEffect]:
     """Tell everyone what stands in ZooKeeper now; what was found instead of ours may need another correction."""
-    told = tell_unclean(context, event.written)
-    for partition, state in (event.written | event.found).items():
+    effects = report_unclean_elections(context, event.written)
+    for partition, state in (event.written | event.stored).items():
         if context.is_current(partition):
             context.states[partition] = state
     context.reassignment_notes.epoch_due.difference_update(event.written)
     batch = RequestBatch(context)
     batch.add_metadata([], context.brokers)
     ended = end_moves(context, event.written, batch)
-    again = context.wanted_states(p for p in (*event.written, *event.found) if context.is_current(p))
+    again = context.wanted_states(p for p in (*event.written, *event.stored) if context.is_current(p))
     settled = [
         partition
-        for partition in (*event.written, *event.found)
+        for partition in (*event.written, *event.stored)
         if partition not in again and context.is_current(partition)
     ]
     batch.tell_everyone(settled)
     settle(context, settled)
-    corrections = correct_states(context, dict.fromkeys((*again, *event.found)))
-    return [*told, *batch.effects(), *corrections, *write_when_deleted(context, ended)]
+    corrections = correct_states(context, dict.fromkeys((*again, *event.stored)))
+    return [*effects, *batch.effects(), *corrections, *write_when_deleted(context, ended)]
 
 
 def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> None:

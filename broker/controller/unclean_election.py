@@ -67,8 +67,10 @@ def _unclean_state(context: ControllerContext, partition: TopicPartition) -> Lea
     return unclean_state(assigned, context.states[partition], online, context.controller_epoch, extents)
 
 
-def tell_unclean(context: ControllerContext, written: Mapping[TopicPartition, LeaderAndIsr]) -> list[ControllerEffect]:
-    """Those of the states just written, and not yet in `context`, whose leader was not in sync, whoever wanted it."""
+def report_unclean_elections(
+    context: ControllerContext, written: Mapping[TopicPartition, LeaderAndIsr]
+) -> list[ControllerEffect]:
+    """Return an effect for states just written, and not yet in `context`, whose leader was not in sync."""
     elections = tuple(
         UncleanElection(partition, _leader_before(before), before.isr, state.leader)
         for partition, state in written.items()

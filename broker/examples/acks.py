@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     for acks in ("0", "1", "all"):
         offsets: list[int | None] = []
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 
 
 def on_delivery(error: KafkaError | None, message: Message) -> None:
@@ -18,7 +18,7 @@ def on_delivery(error: KafkaError | None, message: Message) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     producer = Producer({"bootstrap.servers": options.bootstrap_server, "acks": "all"})
     for number in range(options.count):
         producer.produce(options.topic, f"message {number}", on_delivery=on_delivery)

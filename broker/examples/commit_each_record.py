@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from confluent_kafka import Consumer
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 from broker.examples.reading import read
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     settings = {"group.id": options.group, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
     consumer = Consumer({"bootstrap.servers": options.bootstrap_server, **settings})
     consumer.subscribe([options.topic])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 from broker.examples.reading import after, read
 
 
@@ -33,7 +33,7 @@ class Commits:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options, commits = told(__doc__, words), Commits()
+    options, commits = parse_options(__doc__, words), Commits()
     settings = {"group.id": options.group, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
     consumer = Consumer({"bootstrap.servers": options.bootstrap_server, "on_commit": commits.on_commit, **settings})
     consumer.subscribe([options.topic])

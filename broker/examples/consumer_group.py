@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from confluent_kafka import Consumer
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 
 _MEMBERS = 2
 
@@ -39,7 +39,7 @@ def member(name: str, settings: dict[str, object], topic: str, work: Work) -> No
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     settings = {"group.id": options.group, "auto.offset.reset": "earliest", "enable.auto.offset.store": False}
     settings["bootstrap.servers"] = options.bootstrap_server
     work = Work(options.count)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from confluent_kafka import Producer
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     producer = Producer({"bootstrap.servers": options.bootstrap_server, "acks": 0})
     for number in range(options.count):
         producer.produce(options.topic, f"message {number}")

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from confluent_kafka import Producer
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 
 LARGE = "large-customer"
 
@@ -21,7 +21,7 @@ def partition_of(key: str, partitions: int) -> int:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     producer = Producer({"bootstrap.servers": options.bootstrap_server, "partitioner": "murmur2_random"})
     known = producer.list_topics(options.topic, timeout=10)
     partitions = len(known.topics[options.topic].partitions) or 1

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 
 _KEYS = ("zürich", "bern", "genf")
 
@@ -16,7 +16,7 @@ def on_delivery(error: KafkaError | None, message: Message) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     producer = Producer({"bootstrap.servers": options.bootstrap_server, "compression.type": "lz4"})
     for number in range(options.count):
         producer.produce(options.topic, f"{number}", key=_KEYS[number % len(_KEYS)], on_delivery=on_delivery)

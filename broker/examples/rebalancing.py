@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from confluent_kafka import Consumer, TopicPartition
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 
 _DEADLINE_S = 60.0
 
@@ -42,7 +42,7 @@ def poll_until(members: list[ExampleConsumer], condition: Callable[[], bool]) ->
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     address = (options.bootstrap_server, options.group, options.topic)
     first = ExampleConsumer("first", *address)
     poll_until([first], lambda: bool(first.partitions))

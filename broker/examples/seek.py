@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from confluent_kafka import Consumer, TopicPartition
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 from broker.examples.reading import read
 
 _FROM_END = 2
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     settings = {"group.id": options.group, "enable.auto.commit": False}
     consumer = Consumer({"bootstrap.servers": options.bootstrap_server, **settings})
     partition = TopicPartition(options.topic, 0)

@@ -17,7 +17,7 @@ from confluent_kafka.serialization import (
     StringSerializer,
 )
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 from broker.examples.reading import read
 
 _LONG = struct.Struct(">q")
@@ -33,7 +33,7 @@ VALUES = {"String": "grüße", "Integer": -7, "Long": 2**40, "Double": 2.5, "Byt
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     producer = Producer({"bootstrap.servers": options.bootstrap_server})
     for name, value in VALUES.items():
         producer.produce(options.topic, SERDES[name][0](value), key=name)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from confluent_kafka import Consumer, Producer
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 from broker.examples.reading import after, read
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     server = {"bootstrap.servers": options.bootstrap_server}
     settings = {"group.id": options.group, "auto.offset.reset": "earliest", "enable.auto.commit": False}
     consumer = Consumer({**server, **settings, "isolation.level": "read_committed"})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from broker.examples.command_line import told
+from broker.examples.command_line import parse_options
 
 
 def send(producer: Producer, topic: str, value: str) -> Message:
@@ -22,7 +22,7 @@ def send(producer: Producer, topic: str, value: str) -> Message:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    options = told(__doc__, words)
+    options = parse_options(__doc__, words)
     producer = Producer({"bootstrap.servers": options.bootstrap_server, "acks": "all", "linger.ms": 0})
     for number in range(options.count):
         written = send(producer, options.topic, f"message {number}")

@@ -16,9 +16,9 @@ from broker.runtime.requests.context import RequestContext
 
 
 async def handle_alter_configs(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    async def replace(asked: AlterConfigsResource) -> None:
-        configs = changeable_configs(asked.resource_type, asked.resource_name, context)
-        overrides = {config.name: config.value for config in asked.configs if config.value is not None}
+    async def replace(resource: AlterConfigsResource) -> None:
+        configs = changeable_configs(resource.resource_type, resource.resource_name, context)
+        overrides = {config.name: config.value for config in resource.configs if config.value is not None}
         await configs.apply(lambda _present: overrides, validate_only=request.validate_only)
 
     altered = await alter_each(request.resources, replace, AlterConfigsResourceResponse, context)

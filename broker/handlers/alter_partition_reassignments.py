@@ -34,10 +34,10 @@ async def handle_alter_partition_reassignments(
     ]
     times_named = Counter(partition for partition, _ in targets)
     named_twice = {partition for partition, count in times_named.items() if count > 1}
-    asked = {partition: target for partition, target in targets if partition not in named_twice}
+    targets_once = {partition: target for partition, target in targets if partition not in named_twice}
     try:
         verdicts = await ask_in_parts(
-            list(asked.items()),
+            list(targets_once.items()),
             lambda number, part: ReassignmentsAsked(number, dict(part)),
             request.timeout_ms,
             context,

@@ -29,7 +29,9 @@ async def handle_alter_replica_log_dirs(
     try:
         require_on_cluster(AclOperation.ALTER, context)
         codes = await in_turns(
-            wanted.items(), lambda asked: _alter(asked[0], asked[1], context), context.services.turns
+            wanted.items(),
+            lambda topic_partitions: _alter(topic_partitions[0], topic_partitions[1], context),
+            context.services.turns,
         )
     except ApiError as error:
         codes = [error.code] * len(wanted)

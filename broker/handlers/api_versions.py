@@ -27,8 +27,8 @@ _OF_LOGIN = (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
 def api_versions_handler(others: Iterable[Handler]) -> Handler:
     """The handler that tells of itself and of `others`, of this broker's own APIs only those who know what they are."""
     of_login = [_advertised(other.api, *other.served) for other in others if other.api in _OF_LOGIN]
-    told = [_advertised(handler.api, *handler.advertised) for handler in others if handler.advertised is not None]
-    told_to_own = sorted([*told, _OWN], key=lambda version: version.api_key)
+    advertised = [_advertised(handler.api, *handler.advertised) for handler in others if handler.advertised is not None]
+    told_to_own = sorted([*advertised, _OWN], key=lambda version: version.api_key)
     told_to_all = [key for key in told_to_own if key.api_key < OWN_APIS_FROM]
 
     def handle_api_versions(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:

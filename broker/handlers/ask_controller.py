@@ -15,7 +15,7 @@ Asked = TypeVar("Asked")
 
 
 async def ask_in_parts(
-    asked: Sequence[Asked],
+    requested: Sequence[Asked],
     event_of: Callable[[int, list[Asked]], ControllerEvent],
     timeout_ms: int,
     context: RequestContext,
@@ -27,7 +27,7 @@ async def ask_in_parts(
     """
     deadline_ms = context.services.clock.monotonic_ms() + timeout_ms
     verdicts: dict[TopicPartition, PartitionVerdict] = {}
-    for part in _parts(asked):
+    for part in _parts(requested):
         left_ms = timeout_ms if not verdicts else max(0, deadline_ms - context.services.clock.monotonic_ms())
 
         def event(number: int, part: list[Asked] = part) -> ControllerEvent:
@@ -40,8 +40,8 @@ async def ask_in_parts(
     return verdicts
 
 
-def _parts(asked: Sequence[Asked]) -> Iterator[list[Asked]]:
-    rest = iter(asked)
+def _parts(requested: Sequence[Asked]) -> Iterator[list[Asked]]:
+    rest = iter(requested)
     part = list(islice(rest, PARTITIONS_ASKED_AT_ONCE))
     yield part
     while part := list(islice(rest, PARTITIONS_ASKED_AT_ONCE)):

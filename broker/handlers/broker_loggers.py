@@ -27,15 +27,15 @@ def describe_loggers(name: str, context: RequestContext) -> list[DescribeConfigs
     ]
 
 
-def alter_loggers(asked: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
+def alter_loggers(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
     """All of it or nothing. Raises ApiError."""
-    _check(asked.resource_name, context)
+    _check(resource.resource_name, context)
     known = log_levels()
-    for config in asked.configs:
+    for config in resource.configs:
         _check_change(config, known)
     if validate_only:
         return
-    for config in asked.configs:
+    for config in resource.configs:
         is_set = config.config_operation == ConfigOperation.SET
         set_log_level(config.name, config.value if is_set else None)
 

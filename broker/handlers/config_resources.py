@@ -107,13 +107,13 @@ async def alter_each(
 ) -> list[Any]:
     """A response for each resource, in turns, if the client may alter that; `change` raises ApiError."""
 
-    async def alter(asked: Any) -> Any:
+    async def alter(resource: Any) -> Any:
         response = response_class(
-            error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
+            error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
         )
         try:
-            require_config(AclOperation.ALTER_CONFIGS, asked.resource_type, asked.resource_name, context)
-            await change(asked)
+            require_config(AclOperation.ALTER_CONFIGS, resource.resource_type, resource.resource_name, context)
+            await change(resource)
         except ApiError as error:
             response.error_code, response.error_message = error.code, error.message
         return response

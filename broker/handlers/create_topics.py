@@ -83,9 +83,9 @@ async def _created(
 
 def _configs(overrides: dict[str, str], context: RequestContext) -> list[CreatableTopicConfigs]:
     """As they count for the new topic (KIP-525)."""
-    found = [(key, settings_of(key, overrides, context.services.config)[0]) for key in KEYS]
+    settings = [(key, settings_of(key, overrides, context.services.config)[0]) for key in KEYS]
     return [
-        CreatableTopicConfigs(name=key.name, value=counts.text, config_source=counts.source) for key, counts in found
+        CreatableTopicConfigs(name=key.name, value=counts.text, config_source=counts.source) for key, counts in settings
     ]
 
 

@@ -13,7 +13,7 @@ def partitions_once(
     topics: Iterable[tuple[str, Iterable[Partition]]], index_of: Callable[[Partition], int]
 ) -> dict[str, list[Partition]]:
     """By topic, what is asked of each partition; as a rule just what is given."""
-    found: dict[str, dict[int, Partition]] = {}
+    by_topic: dict[str, dict[int, Partition]] = {}
     for topic, partitions in topics:
-        found.setdefault(topic, {}).update((index_of(partition), partition) for partition in partitions)
-    return {topic: list(partitions.values()) for topic, partitions in found.items()}
+        by_topic.setdefault(topic, {}).update((index_of(partition), partition) for partition in partitions)
+    return {topic: list(partitions.values()) for topic, partitions in by_topic.items()}

@@ -23,11 +23,13 @@ async def handle_delete_acls(request: DeleteAclsRequest, context: RequestContext
         refused = DeleteAclsFilterResult(error_code=error.code, error_message=error.message)
         return DeleteAclsResponse(filter_results=[refused] * len(filters))
     return DeleteAclsResponse(
-        filter_results=[DeleteAclsFilterResult(matching_acls=[_told(one) for one in deleted]) for deleted in results]
+        filter_results=[
+            DeleteAclsFilterResult(matching_acls=[_matching_acl(one) for one in deleted]) for deleted in results
+        ]
     )
 
 
-def _told(deleted: DeletedAcl) -> DeleteAclsMatchingAcl:
+def _matching_acl(deleted: DeletedAcl) -> DeleteAclsMatchingAcl:
     (pattern, entry), error = deleted
     return DeleteAclsMatchingAcl(
         error_code=error.code if error else 0,

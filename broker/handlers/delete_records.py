@@ -29,11 +29,13 @@ _Pending = list[tuple[DeleteRecordsPartitionResult, PartitionDeletion]]
 
 
 async def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
-    asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
-    denied = await denied_topics(AclOperation.DELETE, asked, context)
+    by_topic = partitions_once(
+        ((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index")
+    )
+    denied = await denied_topics(AclOperation.DELETE, by_topic, context)
     pending: _Pending = []
     topics = await partitions_in_turns(
-        asked,
+        by_topic,
         lambda topic, turn: _denied(turn) if topic in denied else _plan(topic, turn, context, pending),
         context.services.turns,
     )
@@ -52,21 +54,21 @@ async def handle_delete_records(request: DeleteRecordsRequest, context: RequestC
     return decided
 
 
-def _denied(asked: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
+def _denied(partition: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
     code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1, error_code=code)
+    return DeleteRecordsPartitionResult(partition_index=partition.partition_index, low_watermark=-1, error_code=code)
 
 
 def _plan(
-    topic: str, asked: DeleteRecordsPartition, context: RequestContext, pending: _Pending
+    topic: str, partition: DeleteRecordsPartition, context: RequestContext, pending: _Pending
 ) -> DeleteRecordsPartitionResult:
-    result = DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1)
+    result = DeleteRecordsPartitionResult(partition_index=partition.partition_index, low_watermark=-1)
     try:
         if topic in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-        deletion = context.services.deletions.plan(topic, asked.partition_index, asked.offset)
+        deletion = context.services.deletions.plan(topic, partition.partition_index, partition.offset)
     except ApiError as error:
-        result.error_code = refusal(error, TopicPartition(topic, asked.partition_index), context)
+        result.error_code = refusal(error, TopicPartition(topic, partition.partition_index), context)
     else:
         pending.append((result, deletion))
     return result

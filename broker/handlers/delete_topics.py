@@ -28,60 +28,60 @@ _FIRST_STRICT_VERSION = 5
 
 
 async def handle_delete_topics(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
-    asked = request.topics or [DeleteTopicState(name=name) for name in request.topic_names]
-    times_named = Counter((state.name, state.topic_id) for state in asked)
+    topics = request.topics or [DeleteTopicState(name=name) for name in request.topic_names]
+    times_named = Counter((state.name, state.topic_id) for state in topics)
     quota = context.services.quotas.of_mutations(
         context.session, context.client_id, is_strict=context.api_version >= _FIRST_STRICT_VERSION
     )
     works = (
         _delete(state, times_named[state.name, state.topic_id], request.timeout_ms, context, quota.take)
-        for state in asked
+        for state in topics
     )
     results = await gather(works, context.services.turns)
     return DeleteTopicsResponse(throttle_time_ms=quota.throttle_time_ms, responses=results)
 
 
 async def _delete(
-    asked: DeleteTopicState, times_named: int, timeout_ms: int, context: RequestContext, charge: Charge
+    state: DeleteTopicState, times_named: int, timeout_ms: int, context: RequestContext, charge: Charge
 ) -> DeletableTopicResult:
     services = context.services
-    name, topic_id = asked.name, asked.topic_id
+    name, topic_id = state.name, state.topic_id
     try:
         if services.metadata.controller_id != services.config.broker_id:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         if times_named > 1:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"the topic is named {times_named} times")
-        name = _name_of(asked, context)
+        name = _name_of(state, context)
         require(AclOperation.DELETE, ResourceType.TOPIC, name, context)
         topic_id = _id_of(name, context)
-        await services.topics.delete(name, timeout_ms, charge, None if asked.name is not None else asked.topic_id)
+        await services.topics.delete(name, timeout_ms, charge, None if state.name is not None else state.topic_id)
     except ApiError as error:
         return DeletableTopicResult(name=name, topic_id=topic_id, error_code=error.code, error_message=error.message)
     return DeletableTopicResult(name=name, topic_id=topic_id)
 
 
-def _name_of(asked: DeleteTopicState, context: RequestContext) -> str:
+def _name_of(state: DeleteTopicState, context: RequestContext) -> str:
     """Return the name of the topic. Raises ApiError for one that is given twice over or not at all.
 
     An id is no secret, but what has it is: its name is for those who may see it (KAFKA-12394).
     """
-    if (asked.name is None) is (asked.topic_id == NO_TOPIC_ID):
-        given = "neither a name nor an id" if asked.name is None else "a name and an id"
+    if (state.name is None) is (state.topic_id == NO_TOPIC_ID):
+        given = "neither a name nor an id" if state.name is None else "a name and an id"
         raise ApiError(ErrorCode.INVALID_REQUEST, f"the topic is given by {given}; give one of the two")
-    if asked.name is not None:
-        return asked.name
-    found = context.services.metadata.topic_of_id(asked.topic_id)
-    if found is None:
+    if state.name is not None:
+        return state.name
+    topic = context.services.metadata.topic_of_id(state.topic_id)
+    if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID)
-    require(AclOperation.DESCRIBE, ResourceType.TOPIC, found.name, context)
-    return found.name
+    require(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name, context)
+    return topic.name
 
 
 def _id_of(name: str, context: RequestContext) -> UUID:
-    found = context.services.metadata.topics.get(name)
-    if found is None:
+    topic = context.services.metadata.topics.get(name)
+    if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
-    return found.topic_id
+    return topic.topic_id
 
 
 HANDLER = public(ApiKey.DELETE_TOPICS, 0, 6, handle_delete_topics)

@@ -18,10 +18,10 @@ from broker.security.operations import AclOperation
 def handle_describe_acls(request: DescribeAclsRequest, context: RequestContext) -> DescribeAclsResponse:
     wanted = filter_of(request)
     try:
-        found = authorizer_for(AclOperation.DESCRIBE, context).describe(wanted)
+        rules = authorizer_for(AclOperation.DESCRIBE, context).describe(wanted)
     except ApiError as error:
         return DescribeAclsResponse(error_code=error.code, error_message=error.message)
-    return DescribeAclsResponse(resources=[_resource(pattern, entries) for pattern, entries in found.items()])
+    return DescribeAclsResponse(resources=[_resource(pattern, entries) for pattern, entries in rules.items()])
 
 
 def _resource(pattern: Pattern, entries: list[AclEntry]) -> DescribeAclsResource:

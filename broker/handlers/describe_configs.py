@@ -45,17 +45,17 @@ async def handle_describe_configs(request: DescribeConfigsRequest, context: Requ
 
 
 async def _describe(
-    asked: DescribeConfigsResource, request: DescribeConfigsRequest, context: RequestContext
+    resource: DescribeConfigsResource, request: DescribeConfigsRequest, context: RequestContext
 ) -> DescribeConfigsResult:
-    result = DescribeConfigsResult(resource_type=asked.resource_type, resource_name=asked.resource_name)
-    wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
+    result = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
+    wanted = None if resource.configuration_keys is None else set(resource.configuration_keys)
     try:
-        require_config(AclOperation.DESCRIBE_CONFIGS, asked.resource_type, asked.resource_name, context)
-        if asked.resource_type == ConfigResourceType.BROKER_LOGGER:
-            loggers = describe_loggers(asked.resource_name, context)
+        require_config(AclOperation.DESCRIBE_CONFIGS, resource.resource_type, resource.resource_name, context)
+        if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
+            loggers = describe_loggers(resource.resource_name, context)
             result.configs = [logger for logger in loggers if wanted is None or logger.name in wanted]
             return result
-        keys, describe = await _settings(asked, context)
+        keys, describe = await _settings(resource, context)
     except ApiError as error:
         result.error_code, result.error_message = error.code, error.message
         return result
@@ -74,21 +74,21 @@ class _Described(NamedTuple):
 
 
 async def _settings(
-    asked: DescribeConfigsResource, context: RequestContext
+    resource: DescribeConfigsResource, context: RequestContext
 ) -> tuple[Collection[Key], Callable[[Key], _Described]]:
     """The keys of the resource, and what describes one."""
     config = context.services.config
-    if asked.resource_type == ConfigResourceType.TOPIC:
-        check_topic(asked.resource_name, context)
-        overrides = await context.services.topic_configs.overrides(asked.resource_name)
+    if resource.resource_type == ConfigResourceType.TOPIC:
+        check_topic(resource.resource_name, context)
+        overrides = await context.services.topic_configs.overrides(resource.resource_name)
         return topic_keys.KEYS, lambda key: _of_topic(key, overrides, config)
-    if asked.resource_type == ConfigResourceType.BROKER:
-        check_broker(asked.resource_name, context)
-        if asked.resource_name:
+    if resource.resource_type == ConfigResourceType.BROKER:
+        check_broker(resource.resource_name, context)
+        if resource.resource_name:
             return [*broker_keys.KEYS, *_of_plug_ins(config)], lambda key: _of_broker(key, config)
         set_for_all = dict(config.layers[ConfigSource.CLUSTER])
         return list(map(_broker_key, set_for_all)), lambda key: _of_all_brokers(key, set_for_all)
-    raise unknown_resource(asked.resource_type)
+    raise unknown_resource(resource.resource_type)
 
 
 def _of_topic(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Described:
@@ -123,7 +123,9 @@ def _entry(described: _Described, request: DescribeConfigsRequest, version: int)
     key, counts, settings, is_read_only = described
     is_told = key.config_type is not ConfigType.PASSWORD and _is_known(key)
     synonyms = [
-        DescribeConfigsSynonym(name=setting.name, value=setting.said_text if is_told else None, source=setting.source)
+        DescribeConfigsSynonym(
+            name=setting.name, value=setting.own_unit_text if is_told else None, source=setting.source
+        )
         for setting in settings
     ]
     return DescribeConfigsResourceResult(

@@ -24,29 +24,29 @@ async def handle_describe_log_dirs(request: DescribeLogDirsRequest, context: Req
     except ApiError as error:
         return DescribeLogDirsResponse(error_code=error.code)
     wanted = None if request.topics is None else {topic.topic: set(topic.partitions) for topic in request.topics}
-    found = await context.services.log_dirs.describe()
-    return DescribeLogDirsResponse(results=[_result(item, wanted) for item in found])
+    log_dirs = await context.services.log_dirs.describe()
+    return DescribeLogDirsResponse(results=[_result(item, wanted) for item in log_dirs])
 
 
-def _result(found: LogDir, wanted: dict[str, set[int]] | None) -> DescribeLogDirsResult:
+def _result(log_dir: LogDir, wanted: dict[str, set[int]] | None) -> DescribeLogDirsResult:
     topics: dict[str, list[DescribeLogDirsPartition]] = {}
     entries = [
         (item, DescribeLogDirsPartition(partition_index=item.partition, partition_size=size))
-        for item, size in found.partitions.items()
+        for item, size in log_dir.partitions.items()
     ]
-    entries += [(item, _future(item.partition, size, lag)) for item, (size, lag) in found.futures.items()]
+    entries += [(item, _future(item.partition, size, lag)) for item, (size, lag) in log_dir.futures.items()]
     for (topic, index), entry in sorted(entries, key=itemgetter(0)):
         if wanted is None or index in wanted.get(topic, ()):
             topics.setdefault(topic, []).append(entry)
     return DescribeLogDirsResult(
-        error_code=found.error_code,
-        log_dir=found.path,
+        error_code=log_dir.error_code,
+        log_dir=log_dir.path,
         topics=[DescribeLogDirsTopic(name=name, partitions=entries) for name, entries in topics.items()],
-        total_bytes=found.total_bytes,
-        usable_bytes=found.usable_bytes,
-        is_full=found.is_full,
-        stray_count=found.stray_count,
-        stray_bytes=found.stray_bytes,
+        total_bytes=log_dir.total_bytes,
+        usable_bytes=log_dir.usable_bytes,
+        is_full=log_dir.is_full,
+        stray_count=log_dir.stray_count,
+        stray_bytes=log_dir.stray_bytes,
     )
 
 

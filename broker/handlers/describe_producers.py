@@ -27,14 +27,16 @@ from broker.security.operations import AclOperation
 async def handle_describe_producers(
     request: DescribeProducersRequest, context: RequestContext
 ) -> DescribeProducersResponse:
-    asked = partitions_once(((topic.name, topic.partition_indexes) for topic in request.topics), int)
-    denied = await denied_topics(AclOperation.READ, asked, context)
+    by_topic = partitions_once(((topic.name, topic.partition_indexes) for topic in request.topics), int)
+    denied = await denied_topics(AclOperation.READ, by_topic, context)
     topics = await partitions_in_turns(
-        asked,
+        by_topic,
         lambda topic, index: _describe(TopicPartition(topic, index), context, is_denied=topic in denied),
         context.services.turns,
     )
-    return DescribeProducersResponse(topics=[TopicResponse(name=name, partitions=found) for name, found in topics])
+    return DescribeProducersResponse(
+        topics=[TopicResponse(name=name, partitions=partitions) for name, partitions in topics]
+    )
 
 
 def _describe(topic_partition: TopicPartition, context: RequestContext, *, is_denied: bool) -> PartitionResponse:

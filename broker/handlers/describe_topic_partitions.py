@@ -36,8 +36,8 @@ async def handle_describe_topic_partitions(
     left = max(1, min(request.response_partition_limit, DESCRIBED_PARTITIONS_MAX))
     response = DescribeTopicPartitionsResponse()
     topics = context.services.metadata.topics
-    asked, denied = await _asked(request, first, context)
-    for name in asked:
+    names, denied = await _requested_names(request, first, context)
+    for name in names:
         if not left:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break
@@ -55,7 +55,7 @@ async def handle_describe_topic_partitions(
     return response
 
 
-async def _asked(
+async def _requested_names(
     request: DescribeTopicPartitionsRequest, first: Cursor, context: RequestContext
 ) -> tuple[Iterable[str], Collection[str]]:
     """Names from the cursor on, each once, and which of those that were named the client may not see."""

@@ -30,15 +30,15 @@ async def handle_describe_user_scram_credentials(
     credentials = context.services.credentials
     if request.users:
         return await _described([user.name for user in request.users], credentials)
-    found = await credentials.of_users(await credentials.users())
-    results = [_result(user, of) for user, of in found.items() if of]
+    by_user = await credentials.of_users(await credentials.users())
+    results = [_result(user, of) for user, of in by_user.items() if of]
     return DescribeUserScramCredentialsResponse(results=_in_order(results))
 
 
 async def _described(names: list[str], credentials: UserCredentials) -> DescribeUserScramCredentialsResponse:
     counts = Counter(names)
-    found = await credentials.of_users(user for user, count in counts.items() if user and count == 1)
-    results = [_result(user, of) if of else _absent(user) for user, of in found.items()]
+    by_user = await credentials.of_users(user for user, count in counts.items() if user and count == 1)
+    results = [_result(user, of) if of else _absent(user) for user, of in by_user.items()]
     for user, count in counts.items():
         if count > 1:
             results.append(_refused(user, ErrorCode.DUPLICATE_RESOURCE, f"{_TWICE}: {user}"))

@@ -52,9 +52,9 @@ async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[
     if election is None:
         raise ApiError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
     services = context.services
-    asked = sorted(_asked(request, services.metadata))
+    partitions = sorted(_requested_partitions(request, services.metadata))
     verdicts = await ask_in_parts(
-        asked, lambda number, part: ElectionAsked(number, election, frozenset(part)), request.timeout_ms, context
+        partitions, lambda number, part: ElectionAsked(number, election, frozenset(part)), request.timeout_ms, context
     )
     if request.topic_partitions is None:
         verdicts = {key: one for key, one in verdicts.items() if one.code not in _NOTHING_TO_TELL}
@@ -66,7 +66,7 @@ async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[
     return verdicts
 
 
-def _asked(request: ElectLeadersRequest, metadata: MetadataCache) -> frozenset[TopicPartition]:
+def _requested_partitions(request: ElectLeadersRequest, metadata: MetadataCache) -> frozenset[TopicPartition]:
     """All there are, unless some are named."""
     if request.topic_partitions is None:
         return frozenset(

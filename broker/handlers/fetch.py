@@ -53,25 +53,25 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
 
 def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
     by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
-    asked = _asked_once((topic.topic_id if by_id else topic.topic, topic.partitions) for topic in request.topics)
+    fetched = _asked_once((topic.topic_id if by_id else topic.topic, topic.partitions) for topic in request.topics)
     if request.session_epoch == FINAL_EPOCH and request.session_id == NO_SESSION:
-        return SessionlessFetch(asked)
+        return SessionlessFetch(fetched)
     forgotten = [
         (topic.topic_id if by_id else topic.topic, partition)
         for topic in request.forgotten_topics_data
         for partition in topic.partitions
     ]
     principal = context.session.principal
-    opening = Opening(request.session_id, request.session_epoch, asked, forgotten, by_id, principal)
+    opening = Opening(request.session_id, request.session_epoch, fetched, forgotten, by_id, principal)
     return context.services.fetch_sessions.begin(opening, context.services.clock.monotonic_ms())
 
 
 def _asked_once(topics: Iterable[tuple[TopicKey, list[FetchPartition]]]) -> list[Asked]:
     """As sessions do, and Kafka: what is said of a partition last counts, in the place of the first."""
-    asked = {
+    by_key = {
         (topic, partition.partition): (topic, partition) for topic, partitions in topics for partition in partitions
     }
-    return list(asked.values())
+    return list(by_key.values())
 
 
 def _replica_id(request: FetchRequest, version: int) -> int:
@@ -142,7 +142,7 @@ def _why_not_followed(context: RequestContext) -> ErrorCode | None:
 def _refused_everywhere(request: FetchRequest, code: ErrorCode) -> FetchResponse:
     answers = []
     for topic in request.topics:
-        partitions = [refused(asked.partition, code) for asked in topic.partitions]
+        partitions = [refused(partition.partition, code) for partition in topic.partitions]
         answers.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=partitions))
     return FetchResponse(responses=answers)
 

@@ -24,10 +24,10 @@ _TYPES: dict[int, tuple[str, ResourceType]] = {
 
 async def handle_find_coordinator(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
     keys = dict.fromkeys(request.coordinator_keys) if context.api_version >= 4 else [request.key]
-    found = await in_turns(keys, lambda key: _find(key, request.key_type, context), context.services.turns)
+    coordinators = await in_turns(keys, lambda key: _find(key, request.key_type, context), context.services.turns)
     if context.api_version >= 4:
-        return FindCoordinatorResponse(coordinators=found)
-    only = found[0]
+        return FindCoordinatorResponse(coordinators=coordinators)
+    only = coordinators[0]
     return FindCoordinatorResponse(
         error_code=only.error_code,
         error_message=only.error_message,

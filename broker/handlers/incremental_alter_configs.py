@@ -22,24 +22,24 @@ from broker.runtime.requests.context import RequestContext
 async def handle_incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    async def change(asked: AlterConfigsResource) -> None:
-        await _change(asked, request.validate_only, context)
+    async def change(resource: AlterConfigsResource) -> None:
+        await _change(resource, request.validate_only, context)
 
     altered = await alter_each(request.resources, change, AlterConfigsResourceResponse, context)
     return IncrementalAlterConfigsResponse(responses=altered)
 
 
-async def _change(asked: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
-    if len({config.name for config in asked.configs}) < len(asked.configs):
+async def _change(resource: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
+    if len({config.name for config in resource.configs}) < len(resource.configs):
         raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
-    if asked.resource_type == ConfigResourceType.BROKER_LOGGER:
-        alter_loggers(asked, context, validate_only=validate_only)
+    if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
+        alter_loggers(resource, context, validate_only=validate_only)
         return
-    configs = changeable_configs(asked.resource_type, asked.resource_name, context)
+    configs = changeable_configs(resource.resource_type, resource.resource_name, context)
 
     def change(present: dict[str, str]) -> dict[str, str]:
         overrides = dict(present)
-        for config in asked.configs:
+        for config in resource.configs:
             _apply(config, overrides, configs)
         return overrides
 

@@ -34,10 +34,12 @@ _NEEDS_NO_HIGH_WATERMARK = (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP, LATEST
 
 async def handle_list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
     is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
-    asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
-    denied = await denied_topics(AclOperation.DESCRIBE, asked, context)
+    by_topic = partitions_once(
+        ((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index")
+    )
+    denied = await denied_topics(AclOperation.DESCRIBE, by_topic, context)
     topics = await partitions_in_turns(
-        asked,
+        by_topic,
         lambda topic, turn: _denied(turn) if topic in denied else _answer(topic, turn, is_stable_only, context),
         context.services.turns,
     )
@@ -46,26 +48,26 @@ async def handle_list_offsets(request: ListOffsetsRequest, context: RequestConte
     )
 
 
-def _denied(asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+def _denied(partition: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
     return ListOffsetsPartitionResponse(
-        partition_index=asked.partition_index, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        partition_index=partition.partition_index, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED
     )
 
 
 async def _answer(
-    topic: str, asked: ListOffsetsPartition, is_stable_only: bool, context: RequestContext
+    topic: str, partition: ListOffsetsPartition, is_stable_only: bool, context: RequestContext
 ) -> ListOffsetsPartitionResponse:
     try:
-        hosted = context.services.replicas.leader_log(topic, asked.partition_index, asked.current_leader_epoch)
-        offset, timestamp = await _find(hosted, asked.timestamp, is_stable_only, context)
+        hosted = context.services.replicas.leader_log(topic, partition.partition_index, partition.current_leader_epoch)
+        offset, timestamp = await _find(hosted, partition.timestamp, is_stable_only, context)
     except ApiError as error:
-        code = refusal(error, TopicPartition(topic, asked.partition_index), context)
-        return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=code)
+        code = refusal(error, TopicPartition(topic, partition.partition_index), context)
+        return ListOffsetsPartitionResponse(partition_index=partition.partition_index, error_code=code)
     return ListOffsetsPartitionResponse(
-        partition_index=asked.partition_index,
+        partition_index=partition.partition_index,
         offset=offset,
         timestamp=timestamp,
-        leader_epoch=_leader_epoch(hosted, asked.timestamp, offset),
+        leader_epoch=_leader_epoch(hosted, partition.timestamp, offset),
     )
 
 
@@ -88,8 +90,12 @@ async def _find(
         return hosted.log.log_start_offset, -1
     if timestamp == LATEST_TIERED_TIMESTAMP and context.api_version >= _FIRST_VERSION_OF_TIERED:
         return _NOT_FOUND  # nothing is tiered
-    found = await find_time(hosted, None if timestamp == MAX_TIMESTAMP else timestamp)
-    return found if found is not None and found[0] < readable_end_offset(hosted, is_stable_only) else _NOT_FOUND
+    offset_and_time = await find_time(hosted, None if timestamp == MAX_TIMESTAMP else timestamp)
+    return (
+        offset_and_time
+        if offset_and_time is not None and offset_and_time[0] < readable_end_offset(hosted, is_stable_only)
+        else _NOT_FOUND
+    )
 
 
 def _check_established(hosted: HostedPartition, version: int) -> None:

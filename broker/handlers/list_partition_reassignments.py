@@ -26,8 +26,8 @@ async def handle_list_partition_reassignments(
     except ApiError as error:
         return ListPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)
     if request.topics is not None:
-        asked = {TopicPartition(topic.name, index) for topic in request.topics for index in topic.partition_indexes}
-        moves = {partition: move for partition, move in moves.items() if partition in asked}
+        requested = {TopicPartition(topic.name, index) for topic in request.topics for index in topic.partition_indexes}
+        moves = {partition: move for partition, move in moves.items() if partition in requested}
     topics: dict[str, list[tuple[int, ReplicaAssignment]]] = {}
     for (topic, index), move in sorted(moves.items()):
         topics.setdefault(topic, []).append((index, move))

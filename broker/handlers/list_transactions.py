@@ -26,7 +26,7 @@ async def handle_list_transactions(
     coordinators = context.services.transactions
     if coordinators.is_loading:
         return ListTransactionsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-    found: list[Collection[TransactionState]] = []
+    listed: list[Collection[TransactionState]] = []
     unknown: set[str] = set()
     for partition in coordinators.loaded_partitions():
         response = await response_of(
@@ -36,9 +36,9 @@ async def handle_list_transactions(
             ListTransactionsResponse,
         )
         states, name_of = response.transaction_states, attrgetter("transactional_id")
-        found.append(await only_seen(ResourceType.TRANSACTIONAL_ID, states, name_of, context))
+        listed.append(await only_seen(ResourceType.TRANSACTIONAL_ID, states, name_of, context))
         unknown.update(response.unknown_state_filters)
-    return ListTransactionsResponse(unknown_state_filters=sorted(unknown), transaction_states=joined(found))
+    return ListTransactionsResponse(unknown_state_filters=sorted(unknown), transaction_states=joined(listed))
 
 
 HANDLER = public(ApiKey.LIST_TRANSACTIONS, 0, 1, handle_list_transactions, budget=OF_EVERYTHING)

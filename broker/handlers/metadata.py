@@ -52,44 +52,52 @@ async def _answer_when_known(request: MetadataRequest, context: RequestContext) 
 
 
 def _answer(request: MetadataRequest, context: RequestContext) -> MetadataResponse | Awaitable[MetadataResponse]:
-    asked = _asked_topics(request, context)
-    if asked and context.api_version < _FIRST_VERSION_BY_ID and any(map(_is_by_id, asked)):
-        return _refuse_ids(asked)
+    topics = _asked_topics(request, context)
+    if topics and context.api_version < _FIRST_VERSION_BY_ID and any(map(_is_by_id, topics)):
+        return _refuse_ids(topics)
     if context.session.rights is UNLIMITED:
-        return _answer_allowed(request, asked, {}, context)
-    return _answer_when_asked(request, asked, context)
+        return _answer_allowed(request, topics, {}, context)
+    return _answer_when_asked(request, topics, context)
 
 
 async def _answer_when_asked(
-    request: MetadataRequest, asked: list[MetadataRequestTopic] | None, context: RequestContext
+    request: MetadataRequest, topics: list[MetadataRequestTopic] | None, context: RequestContext
 ) -> MetadataResponse:
     """Whether there is a topic that may not be seen is not looked at."""
     topic_of_id = context.services.metadata.topic_of_id
-    by_id = [topic_of_id(name.topic_id) for name in asked or () if _is_by_id(name)]
-    names = [topic.name for topic in by_id if topic is not None] + _names_of(asked or ())
+    by_id = [topic_of_id(name.topic_id) for name in topics or () if _is_by_id(name)]
+    names = [topic.name for topic in by_id if topic is not None] + _names_of(topics or ())
     denied = await denied_topics(AclOperation.DESCRIBE, names, context)
-    reply = _answer_allowed(request, asked, dict.fromkeys(denied, _DENIED), context)
+    reply = _answer_allowed(request, topics, dict.fromkeys(denied, _DENIED), context)
     return reply if isinstance(reply, MetadataResponse) else await reply
 
 
 def _answer_allowed(
     request: MetadataRequest,
-    asked: list[MetadataRequestTopic] | None,
+    request_topics: list[MetadataRequestTopic] | None,
     errors: dict[str, ErrorCode],
     context: RequestContext,
 ) -> MetadataResponse | Awaitable[MetadataResponse]:
     topics = context.services.metadata.topics
-    missing = {name for name in _names_of(asked or ()) if name not in topics and name not in errors}
-    if asked and missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
-        return _create_then_answer(request, asked, missing, errors, context)
-    if asked is not None and len(asked) <= _TOPICS_AT_ONCE_MAX and _is_short(asked, context):
-        return _response([_asked_topic(item, errors, request, context) for item in asked], request, context)
-    return _answer_late(request, asked, errors, context)
+    missing = {name for name in _names_of(request_topics or ()) if name not in topics and name not in errors}
+    if (
+        request_topics
+        and missing
+        and request.allow_auto_topic_creation
+        and context.services.config.auto_create_topics_enable
+    ):
+        return _create_then_answer(request, request_topics, missing, errors, context)
+    if request_topics is not None and len(request_topics) <= _TOPICS_AT_ONCE_MAX and _is_short(request_topics, context):
+        return _response([_asked_topic(item, errors, request, context) for item in request_topics], request, context)
+    return _answer_late(request, request_topics, errors, context)
 
 
-def _is_short(asked: list[MetadataRequestTopic], context: RequestContext) -> bool:
+def _is_short(request_topics: list[MetadataRequestTopic], context: RequestContext) -> bool:
     topics = context.services.metadata.topics
-    known = (topics.get(topic.name or "") or context.services.metadata.topic_of_id(topic.topic_id) for topic in asked)
+    known = (
+        topics.get(topic.name or "") or context.services.metadata.topic_of_id(topic.topic_id)
+        for topic in request_topics
+    )
     return sum(len(topic.partitions) for topic in known if topic) <= _PARTITIONS_AT_ONCE_MAX
 
 
@@ -100,28 +108,28 @@ def _asked_topics(request: MetadataRequest, context: RequestContext) -> list[Met
     return list({topic.topic_id if _is_by_id(topic) else topic.name: topic for topic in request.topics}.values())
 
 
-def _names_of(asked: Iterable[MetadataRequestTopic]) -> list[str]:
+def _names_of(topics: Iterable[MetadataRequestTopic]) -> list[str]:
     """Return the topics that are asked for by name."""
-    return [item.name for item in asked if item.name is not None and not _is_by_id(item)]
+    return [item.name for item in topics if item.name is not None and not _is_by_id(item)]
 
 
-def _is_by_id(asked: MetadataRequestTopic) -> bool:
-    return asked.name is None or asked.topic_id != NO_TOPIC_ID
+def _is_by_id(topic: MetadataRequestTopic) -> bool:
+    return topic.name is None or topic.topic_id != NO_TOPIC_ID
 
 
-def _refuse_ids(asked: list[MetadataRequestTopic]) -> MetadataResponse:
+def _refuse_ids(topics: list[MetadataRequestTopic]) -> MetadataResponse:
     """The versions in which requests can already carry ids, but answers not yet null names."""
     return MetadataResponse(
         topics=[
             MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=topic.name or "", topic_id=topic.topic_id)
-            for topic in asked
+            for topic in topics
         ]
     )
 
 
 async def _create_then_answer(
     request: MetadataRequest,
-    asked: list[MetadataRequestTopic],
+    topics: list[MetadataRequestTopic],
     missing: set[str],
     errors: dict[str, ErrorCode],
     context: RequestContext,
@@ -130,7 +138,7 @@ async def _create_then_answer(
     names = sorted(missing)
     quota = context.services.quotas.of_mutations(context.session, context.client_id, is_strict=False)
     codes = await in_turns(names, lambda name: _create(name, context, quota.take), context.services.turns)
-    response = await _answer_late(request, asked, errors | dict(zip(names, codes, strict=True)), context)
+    response = await _answer_late(request, topics, errors | dict(zip(names, codes, strict=True)), context)
     response.throttle_time_ms = quota.throttle_time_ms
     return response
 
@@ -147,18 +155,18 @@ async def _create(name: str, context: RequestContext, charge: Charge) -> ErrorCo
 
 async def _answer_late(
     request: MetadataRequest,
-    asked: list[MetadataRequestTopic] | None,
+    request_topics: list[MetadataRequestTopic] | None,
     errors: dict[str, ErrorCode],
     context: RequestContext,
 ) -> MetadataResponse:
     """What is known when it is encoded, slice by slice."""
-    if asked is None:
+    if request_topics is None:
         rights = context.session.rights
         known = list(context.services.metadata.topics.values())
         seen = await only_seen(ResourceType.TOPIC, known, attrgetter("name"), context)
         topics = made_late(seen, lambda value: _topic(value, request, rights))
     else:
-        topics = made_late(asked, lambda value: _asked_topic(value, errors, request, context))
+        topics = made_late(request_topics, lambda value: _asked_topic(value, errors, request, context))
     return _response(topics, request, context)
 
 
@@ -183,18 +191,18 @@ def _response(
 
 
 def _asked_topic(
-    asked: MetadataRequestTopic, errors: dict[str, ErrorCode], request: MetadataRequest, context: RequestContext
+    request_topic: MetadataRequestTopic, errors: dict[str, ErrorCode], request: MetadataRequest, context: RequestContext
 ) -> MetadataResponseTopic:
     topics, rights = context.services.metadata.topics, context.session.rights
-    name = asked.name
-    if name is None or _is_by_id(asked):
-        found = context.services.metadata.topic_of_id(asked.topic_id)
-        if found is None:
+    name = request_topic.name
+    if name is None or _is_by_id(request_topic):
+        topic = context.services.metadata.topic_of_id(request_topic.topic_id)
+        if topic is None:
             code = ErrorCode.UNKNOWN_TOPIC_ID
-            return MetadataResponseTopic(error_code=code, name=asked.name, topic_id=asked.topic_id)
-        if not rights.sees(AclOperation.DESCRIBE, ResourceType.TOPIC, found.name):
-            return MetadataResponseTopic(error_code=_DENIED, name=None, topic_id=asked.topic_id)
-        return _topic(found, request, rights)
+            return MetadataResponseTopic(error_code=code, name=request_topic.name, topic_id=request_topic.topic_id)
+        if not rights.sees(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name):
+            return MetadataResponseTopic(error_code=_DENIED, name=None, topic_id=request_topic.topic_id)
+        return _topic(topic, request, rights)
     error = errors.get(name)
     if error is _DENIED:
         return MetadataResponseTopic(error_code=_DENIED, name=name)

@@ -62,60 +62,60 @@ def _ask_for_group(
     return _ask(group, OffsetFetchRequest(groups=[group], require_stable=request.require_stable), context)
 
 
-def _ask(asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext) -> Message | Awaitable[Message]:
+def _ask(group: _AskedGroup, request: OffsetFetchRequest, context: RequestContext) -> Message | Awaitable[Message]:
     """What is told of one group, which is all that `request` asks for."""
     try:
-        require(AclOperation.DESCRIBE, ResourceType.GROUP, asked.group_id, context)
+        require(AclOperation.DESCRIBE, ResourceType.GROUP, group.group_id, context)
         if context.session.rights is UNLIMITED:
-            return _ask_coordinator(asked, request, context)
+            return _ask_coordinator(group, request, context)
     except ApiError as error:
-        return _refused_group(asked, error, context)
-    return _ask_for_seen(asked, request, context)
+        return _refused_group(group, error, context)
+    return _ask_for_seen(group, request, context)
 
 
 def _ask_coordinator(
-    asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext
+    group: _AskedGroup, request: OffsetFetchRequest, context: RequestContext
 ) -> Message | Awaitable[Message]:
     version = context.api_version
     return ask_group(
-        asked.group_id,
+        group.group_id,
         context,
         lambda coordinator, token, now_ms: coordinator.offset_fetch(request, version, token, now_ms),
     )
 
 
 async def _ask_for_seen(
-    asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext
+    asked_group: _AskedGroup, request: OffsetFetchRequest, context: RequestContext
 ) -> OffsetFetchResponse:
     """Topics that the client may not see are refused where it names them, and left out where it does not."""
-    named = asked.topics
+    named = asked_group.topics
     denied = await denied_topics(AclOperation.DESCRIBE, [topic.name for topic in named or ()], context)
     if named is not None:
-        asked.topics = [topic for topic in named if topic.name not in denied]
+        asked_group.topics = [topic for topic in named if topic.name not in denied]
     try:
-        response = await response_of(_ask_coordinator(asked, request, context), OffsetFetchResponse)
+        response = await response_of(_ask_coordinator(asked_group, request, context), OffsetFetchResponse)
     except ApiError as error:
-        asked.topics = named
-        return _refused_group(asked, error, context)
-    told = response.groups[0] if response.groups else response
+        asked_group.topics = named
+        return _refused_group(asked_group, error, context)
+    group = response.groups[0] if response.groups else response
     if named is None:
-        told.topics = await only_seen(ResourceType.TOPIC, told.topics, attrgetter("name"), context)
-    elif not told.error_code or context.api_version < _FIRST_WITH_ERROR_OF_ALL:
+        group.topics = await only_seen(ResourceType.TOPIC, group.topics, attrgetter("name"), context)
+    elif not group.error_code or context.api_version < _FIRST_WITH_ERROR_OF_ALL:
         refused = _refused([topic for topic in named if topic.name in denied], ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-        told.topics = [*told.topics, *refused]
+        group.topics = [*group.topics, *refused]
     return response
 
 
-def _refused_group(asked: _AskedGroup, error: ApiError, context: RequestContext) -> OffsetFetchResponse:
+def _refused_group(group: _AskedGroup, error: ApiError, context: RequestContext) -> OffsetFetchResponse:
     if context.api_version >= _FIRST_OF_MANY_GROUPS:
-        return OffsetFetchResponse(groups=[OffsetFetchResponseGroup(group_id=asked.group_id, error_code=error.code)])
-    topics = asked.topics or [] if context.api_version < _FIRST_WITH_ERROR_OF_ALL else []
+        return OffsetFetchResponse(groups=[OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)])
+    topics = group.topics or [] if context.api_version < _FIRST_WITH_ERROR_OF_ALL else []
     return OffsetFetchResponse(error_code=error.code, topics=_refused(topics, error.code))
 
 
 def _once(topics: list[OffsetFetchRequestTopic]) -> list[OffsetFetchRequestTopic]:
-    asked = partitions_once(((topic.name, topic.partition_indexes) for topic in topics), int)
-    return [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in asked.items()]
+    partitions = partitions_once(((topic.name, topic.partition_indexes) for topic in topics), int)
+    return [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in partitions.items()]
 
 
 def _refused(topics: list[OffsetFetchRequestTopic], code: ErrorCode) -> list[OffsetFetchResponseTopic]:

@@ -24,11 +24,11 @@ from broker.security.operations import AclOperation
 async def handle_offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
-    asked = partitions_once(((topic.topic, topic.partitions) for topic in request.topics), attrgetter("partition"))
+    by_topic = partitions_once(((topic.topic, topic.partitions) for topic in request.topics), attrgetter("partition"))
     is_replica = sees_cluster(AclOperation.CLUSTER_ACTION, context)
-    denied = () if is_replica else await denied_topics(AclOperation.DESCRIBE, asked, context)
+    denied = () if is_replica else await denied_topics(AclOperation.DESCRIBE, by_topic, context)
     topics = await partitions_in_turns(
-        asked,
+        by_topic,
         lambda topic, turn: _denied(turn) if topic in denied else _answer(topic, turn, context),
         context.services.turns,
     )
@@ -37,18 +37,18 @@ async def handle_offset_for_leader_epoch(
     )
 
 
-def _denied(asked: OffsetForLeaderPartition) -> EpochEndOffset:
-    return EpochEndOffset(partition=asked.partition, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+def _denied(partition: OffsetForLeaderPartition) -> EpochEndOffset:
+    return EpochEndOffset(partition=partition.partition, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
 
 
-def _answer(topic: str, asked: OffsetForLeaderPartition, context: RequestContext) -> EpochEndOffset:
+def _answer(topic: str, partition: OffsetForLeaderPartition, context: RequestContext) -> EpochEndOffset:
     try:
-        hosted = context.services.replicas.leader_log(topic, asked.partition, asked.current_leader_epoch)
+        hosted = context.services.replicas.leader_log(topic, partition.partition, partition.current_leader_epoch)
     except ApiError as error:
-        code = refusal(error, TopicPartition(topic, asked.partition), context)
-        return EpochEndOffset(partition=asked.partition, error_code=code)
-    epoch, end_offset = hosted.log.end_offset_for_epoch(asked.leader_epoch)
-    return EpochEndOffset(partition=asked.partition, leader_epoch=epoch, end_offset=end_offset)
+        code = refusal(error, TopicPartition(topic, partition.partition), context)
+        return EpochEndOffset(partition=partition.partition, error_code=code)
+    epoch, end_offset = hosted.log.end_offset_for_epoch(partition.leader_epoch)
+    return EpochEndOffset(partition=partition.partition, leader_epoch=epoch, end_offset=end_offset)
 
 
 HANDLER = public(ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4, handle_offset_for_leader_epoch, budget=OF_PARTITIONS)

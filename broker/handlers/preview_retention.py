@@ -63,63 +63,63 @@ class _RetentionResponse:
         self._deadline_ms = self._previews.deadline_ms(request.timeout_ms)
         self._segments_left = PREVIEW_SEGMENTS_MAX
 
-    async def config(self, asked: PreviewRetentionTopic) -> LogConfig | ApiError:
+    async def config(self, topic: PreviewRetentionTopic) -> LogConfig | ApiError:
         """What the topic's logs would go by, or why that is not told."""
         try:
-            require(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC, asked.name, self._context)
-            check_topic(asked.name, self._context)
-            if len({config.name for config in asked.configs}) < len(asked.configs):
+            require(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC, topic.name, self._context)
+            check_topic(topic.name, self._context)
+            if len({config.name for config in topic.configs}) < len(topic.configs):
                 raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
-            return await self._previews.config_with(asked.name, {config.name: config.value for config in asked.configs})
+            return await self._previews.config_with(topic.name, {config.name: config.value for config in topic.configs})
         except ApiError as error:
             return error
 
-    async def topic(self, asked: PreviewRetentionTopic, config: LogConfig | ApiError) -> PreviewRetentionTopicResult:
+    async def topic(self, topic: PreviewRetentionTopic, config: LogConfig | ApiError) -> PreviewRetentionTopicResult:
         if isinstance(config, ApiError):
-            return PreviewRetentionTopicResult(name=asked.name, error_code=config.code, error_message=config.message)
-        partitions = self._previews.led_partitions(asked.name) if asked.partitions is None else asked.partitions
+            return PreviewRetentionTopicResult(name=topic.name, error_code=config.code, error_message=config.message)
+        partitions = self._previews.led_partitions(topic.name) if topic.partitions is None else topic.partitions
         partitions = list(dict.fromkeys(partitions))
-        found = await self._previews.preview(
-            asked.name, partitions, config, self._deadline_ms, with_compaction=self._include_compaction
+        previews = await self._previews.preview(
+            topic.name, partitions, config, self._deadline_ms, with_compaction=self._include_compaction
         )
         return PreviewRetentionTopicResult(
-            name=asked.name,
+            name=topic.name,
             cleanup_policy=render_list(config.cleanup_policy),
             retention_ms=config.retention_ms,
             retention_bytes=config.retention_bytes,
             partitions=[
-                self._partition(TopicPartition(asked.name, index), partition)
-                for index, partition in zip(partitions, found, strict=True)
+                self._partition(TopicPartition(topic.name, index), partition)
+                for index, partition in zip(partitions, previews, strict=True)
             ],
         )
 
     def _partition(
-        self, topic_partition: TopicPartition, found: LogPreview | ApiError
+        self, topic_partition: TopicPartition, preview: LogPreview | ApiError
     ) -> PreviewRetentionPartitionResult:
         index = topic_partition.partition
-        if isinstance(found, ApiError):
-            code = refusal(found, topic_partition, self._context)
-            message = found.message if code == found.code else code.meaning
+        if isinstance(preview, ApiError):
+            code = refusal(preview, topic_partition, self._context)
+            message = preview.message if code == preview.code else code.meaning
             return PreviewRetentionPartitionResult(partition_index=index, error_code=code, error_message=message)
-        segments = list(islice(_segments(found), self._segments_left))
+        segments = list(islice(_segments(preview), self._segments_left))
         self._segments_left -= len(segments)
         return PreviewRetentionPartitionResult(
             partition_index=index,
-            log_start_offset=found.log_start_offset,
-            new_log_start_offset=found.retention.log_start_offset,
-            log_end_offset=found.log_end_offset,
-            segment_count=found.segments_count,
-            size_bytes=found.size_bytes,
-            deleted_segments=len(found.retention.segments),
-            deleted_bytes=found.retention.size_bytes,
-            deleted_records=sum(found.records),
+            log_start_offset=preview.log_start_offset,
+            new_log_start_offset=preview.retention.log_start_offset,
+            log_end_offset=preview.log_end_offset,
+            segment_count=preview.segments_count,
+            size_bytes=preview.size_bytes,
+            deleted_segments=len(preview.retention.segments),
+            deleted_bytes=preview.retention.size_bytes,
+            deleted_records=sum(preview.records),
             segments=segments,
-            compaction=_compaction(found.compaction) if found.compaction else None,
+            compaction=_compaction(preview.compaction) if preview.compaction else None,
         )
 
 
-def _segments(found: LogPreview) -> Iterator[PreviewRetentionSegment]:
-    for expired_segment in found.retention.segments:
+def _segments(preview: LogPreview) -> Iterator[PreviewRetentionSegment]:
+    for expired_segment in preview.retention.segments:
         yield PreviewRetentionSegment(
             base_offset=expired_segment.base_offset,
             last_offset=expired_segment.next_offset - 1,
@@ -127,7 +127,7 @@ def _segments(found: LogPreview) -> Iterator[PreviewRetentionSegment]:
             max_timestamp=expired_segment.max_timestamp,
             reason=_REASONS[expired_segment.reason],
         )
-    for segment in found.compaction.plan.segments if found.compaction else ():
+    for segment in preview.compaction.plan.segments if preview.compaction else ():
         yield PreviewRetentionSegment(
             base_offset=segment.base_offset,
             last_offset=segment.next_offset - 1,
@@ -137,8 +137,8 @@ def _segments(found: LogPreview) -> Iterator[PreviewRetentionSegment]:
         )
 
 
-def _compaction(found: CompactionPreview) -> PreviewRetentionCompaction:
-    plan, stats = found.plan, found.stats
+def _compaction(preview: CompactionPreview) -> PreviewRetentionCompaction:
+    plan, stats = preview.plan, preview.stats
     return PreviewRetentionCompaction(
         is_due=plan.is_due,
         dirty_ratio=plan.dirty_ratio,

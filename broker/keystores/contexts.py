@@ -31,8 +31,8 @@ def _why(error: ssl.SSLError, own: OwnCertificate) -> str:
     if error.reason == "KEY_VALUES_MISMATCH":
         return "the private key of the keystore belongs to another certificate"
     if "ENCRYPTED" in own.key:
-        said = "does not open the private key" if own.password else "is not given, and the private key needs it"
-        return f"ssl.key.password {said}"
+        reason = "does not open the private key" if own.password else "is not given, and the private key needs it"
+        return f"ssl.key.password {reason}"
     return f"the keystore has a key or a certificate that cannot be read: {error.reason or 'it is no PEM'}"
 
 

@@ -74,8 +74,8 @@ def authorities(store: StoreFile) -> str:
     if is_pkcs12(data):
         from cryptography.hazmat.primitives.serialization import Encoding
 
-        found = _open(data, store)
-        trusted = [cert.certificate for cert in (found.cert, *found.additional_certs) if cert]
+        pkcs12 = _open(data, store)
+        trusted = [cert.certificate for cert in (pkcs12.cert, *pkcs12.additional_certs) if cert]
         return certificates(
             "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in trusted), store.path
         )
@@ -86,17 +86,17 @@ def authorities(store: StoreFile) -> str:
 
 def certificates(text: str, where: str) -> str:
     """Those alone: a key may stand between them. Raises BadStore if there is none."""
-    found = _CERTIFICATE.findall(text)
-    if not found:
+    blocks = _CERTIFICATE.findall(text)
+    if not blocks:
         raise BadStore(f"{where} has no certificate in it that is PEM")
-    return "".join(f"{value}\n" for value in found)
+    return "".join(f"{value}\n" for value in blocks)
 
 
 def private_key(text: str, where: str) -> str:
-    found = _KEY.search(text)
-    if not found:
+    match = _KEY.search(text)
+    if not match:
         raise BadStore(f"{where} has no private key in it that is PEM")
-    return f"{found[0]}\n"
+    return f"{match[0]}\n"
 
 
 def is_pkcs12(data: bytes) -> bool:
@@ -123,11 +123,11 @@ def read(path: str, name: str) -> bytes:
 def _of_pkcs12(data: bytes, store: StoreFile) -> OwnCertificate:
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-    found = _open(data, store)
-    if found.key is None or found.cert is None:
+    pkcs12 = _open(data, store)
+    if pkcs12.key is None or pkcs12.cert is None:
         raise BadStore(f"{store.path} holds no private key with its certificate")
-    chain = [found.cert.certificate, *(cert.certificate for cert in found.additional_certs)]
-    key = found.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    chain = [pkcs12.cert.certificate, *(cert.certificate for cert in pkcs12.additional_certs)]
+    key = pkcs12.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return OwnCertificate(
         "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in chain), key.decode(), ""
     )
@@ -139,9 +139,9 @@ def _open(data: bytes, store: StoreFile) -> "PKCS12KeyAndCertificates":
     try:
         return load_pkcs12(data, store.password.encode() if store.password else None)
     except (ValueError, TypeError):
-        said = "does not open it" if store.password else "is not given"
+        reason = "does not open it" if store.password else "is not given"
         raise BadStore(
-            f"{store.path} cannot be read as PKCS#12: {store.password_name} {said}, or the file is broken"
+            f"{store.path} cannot be read as PKCS#12: {store.password_name} {reason}, or the file is broken"
         ) from None
 
 

@@ -249,7 +249,7 @@ class LogDirectory:
 
     def partitions(self) -> list[TopicPartition]:
         """What has a directory here, sorted. Directories that are no partition's are left alone, with a line."""
-        found = []
+        partitions = []
         for entry in self.path.iterdir():
             match = _PARTITION_DIRECTORY.fullmatch(entry.name)
             found_one = match and TopicPartition(match[1], int(match[2]))
@@ -264,8 +264,8 @@ class LogDirectory:
             elif not found_one or not is_partition(found_one):
                 _log.warning("directory is no partition's, ignored", path=str(entry))
             else:
-                found.append(found_one)
-        return sorted(found)
+                partitions.append(found_one)
+        return sorted(partitions)
 
     def find_strays(self) -> None:
         """Look again which strays are here, and how large: an operator may have removed some. Raises OSError."""
@@ -274,13 +274,13 @@ class LogDirectory:
 
     def futures(self) -> list[tuple[TopicPartition, Path]]:
         """The copies that lie here and are to be logs, sorted, and where. Raises OSError."""
-        found = []
+        futures = []
         for entry in self.path.iterdir():
             match = _FUTURE_DIRECTORY.fullmatch(entry.name)
             partition = match and TopicPartition(match[1], int(match[2]))
             if partition and is_partition(partition) and entry.is_dir():
-                found.append((partition, entry))
-        return sorted(found)
+                futures.append((partition, entry))
+        return sorted(futures)
 
     def path_of_future(self, partition: TopicPartition) -> Path:
         """Where a copy of the partition's log may be made. Raises ApiError if its name is too long, as Kafka's is."""
@@ -364,13 +364,13 @@ def is_stray_of(entry: str, name: str) -> bool:
 def find_strays_of(strays: Iterable[Path], names: Iterable[str]) -> dict[str, list[Path]]:
     """Return those of `strays` that have names which `aside_name` has made of `names`, sorted, by the latter."""
     names_by_stem = {_stem(name, STRAY_SUFFIX): name for name in names}
-    found: dict[str, list[Path]] = {}
+    paths: dict[str, list[Path]] = {}
     for stray in sorted(strays):
         match = _STRAY_DIRECTORY.fullmatch(stray.name)
         name = names_by_stem.get(match[1]) if match else None
         if name is not None:
-            found.setdefault(name, []).append(stray)
-    return found
+            paths.setdefault(name, []).append(stray)
+    return paths
 
 
 def _stem(name: str, why: str) -> str:

@@ -106,8 +106,8 @@ class SegmentDump:
             records = decode_records(batch)
         except ApiError as error:
             self.damaged_batches += is_valid
-            told = f"the records of offset {header.base_offset} cannot be read: {error.message}"
-            yield DumpRow.saying(f"| {told}", baseOffset=header.base_offset, error=error.message)
+            problem = f"the records of offset {header.base_offset} cannot be read: {error.message}"
+            yield DumpRow.saying(f"| {problem}", baseOffset=header.base_offset, error=error.message)
             return
         for record in records:
             if self._last_offset is not None and record.offset != self._last_offset + 1:

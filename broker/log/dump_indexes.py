@@ -56,8 +56,8 @@ class IndexDump:
         log = SharedFile(self.log) if self.log.exists() else None
         for relative, position in entries:
             offset = self.base_offset + relative
-            if log is not None and (found := _last_offset_at(log, position)) != offset:
-                self.mismatches.append((offset, found))
+            if log is not None and (last_offset := _last_offset_at(log, position)) != offset:
+                self.mismatches.append((offset, last_offset))
             if not self.verify_only:
                 yield DumpRow(offset=offset, position=position)
 
@@ -75,8 +75,8 @@ class IndexDump:
         before = None
         for timestamp, relative in entries:
             offset = self.base_offset + relative
-            if timestamps and (found := timestamps.get(offset, -1)) != timestamp:
-                self.mismatches.append((timestamp, found))
+            if timestamps and (max_timestamp := timestamps.get(offset, -1)) != timestamp:
+                self.mismatches.append((timestamp, max_timestamp))
             if before is not None and timestamp < before:
                 self.out_of_order.append((before, timestamp))
             before = timestamp
@@ -85,12 +85,12 @@ class IndexDump:
 
     def _sanity(self, data: bytes, entry_bytes: int, values: list[int]) -> Iterator[DumpRow]:
         if len(data) % entry_bytes:
-            told, passed = f"{self.path}: its size, {len(data)}, is no multiple of {entry_bytes}.", False
+            problem, passed = f"{self.path}: its size, {len(data)}, is no multiple of {entry_bytes}.", False
         elif values != sorted(values) or values[-1] < 0:
-            told, passed = f"{self.path}: its entries do not increase.", False
+            problem, passed = f"{self.path}: its entries do not increase.", False
         else:
-            told, passed = f"{self.path} passed sanity check.", True
-        yield DumpRow.saying(told, passedSanityCheck=passed, told=told)
+            problem, passed = f"{self.path} passed sanity check.", True
+        yield DumpRow.saying(problem, passedSanityCheck=passed, told=problem)
 
 
 def _last_offset_at(log: SharedFile, position: int) -> int:
@@ -101,19 +101,19 @@ def _last_offset_at(log: SharedFile, position: int) -> int:
 
 def _timestamps_of(log: Path, offsets: Iterable[int]) -> dict[int, int]:
     """The largest timestamps of the batches that hold these offsets, as far as the log can be read."""
-    found: dict[int, int] = {}
+    max_timestamps: dict[int, int] = {}
     if not log.exists():
-        return found
+        return max_timestamps
     file, sought = SharedFile(log), deque(sorted(offsets))
     try:
         for _, header in scan_batches(file, 0, file.size_bytes, 0):
             while sought and sought[0] <= header.last_offset:
                 offset = sought.popleft()
                 if offset >= header.base_offset:
-                    found[offset] = header.max_timestamp
+                    max_timestamps[offset] = header.max_timestamp
     except BadBatchError:
         pass
-    return found
+    return max_timestamps
 
 
 def transaction_rows(path: Path) -> Iterator[DumpRow]:

@@ -28,7 +28,7 @@ _log = logger(__name__)
 
 
 class FoundLog(NamedTuple):
-    """What has a partition's name, at a start."""
+    """A directory with a partition's name, as a start of the broker finds it; `is_clean`: it was closed in order."""
 
     directory: LogDirectory
     partition: TopicPartition
@@ -135,12 +135,12 @@ class FoundLogs(FutureLogs):
                 by_id.setdefault(self._starts[directory].directory_id, []).append(directory)
         return by_id
 
-    def _without_surplus(self, found: list[FoundLog]) -> list[FoundLog]:
+    def _without_surplus(self, logs: list[FoundLog]) -> list[FoundLog]:
         copies: dict[TopicPartition, list[FoundLog]] = {}
-        for log in found:
+        for log in logs:
             copies.setdefault(log.partition, []).append(log)
         surplus = [place for places in copies.values() if len(places) > 1 for place in self._set_surplus_aside(places)]
-        return [item for item in found if item not in surplus]
+        return [item for item in logs if item not in surplus]
 
     def _set_surplus_aside(self, places: list[FoundLog]) -> list[FoundLog]:
         """Return all of the places where a partition was found but one, which is the log; all if two may be it."""

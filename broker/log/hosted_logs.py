@@ -237,7 +237,7 @@ class HostedLogs:
         """The log of `partition` is about to be cut: nothing that is noted may speak of what goes. Raises OSError."""
         self._lower(directory, {partition: LogExtent(log_start_offset, end_offset)})
 
-    def note_cuts(self, cuts: Mapping[TopicPartition, Truncation]) -> None:
+    def note_truncations(self, cuts: Mapping[TopicPartition, Truncation]) -> None:
         """Logs of one directory, lent by their owner, are about to be cut: lower what is noted beside all of them at
         once, where each cut would write the same files anew.
 

@@ -95,8 +95,8 @@ class LeaderEpochs:
         if epoch == self.latest_epoch:
             return EpochEnd(epoch, log_end_offset)
         after = bisect_right(self._epochs, epoch)
-        found = self._epochs[after - 1] if after else epoch
-        return EpochEnd(found, self._start_offsets[after])
+        entry = self._epochs[after - 1] if after else epoch
+        return EpochEnd(entry, self._start_offsets[after])
 
     def truncate_from_end(self, end_offset: int) -> bool:
         """The log ends at `end_offset` now: forget epochs that begin there or later. Whether any did."""

@@ -252,17 +252,17 @@ class Log(LogParts):
         if part is not None:
             raise ColdReadError(part)
 
-    def offset_after(self, fetch_offset: int, found: LogSlice) -> int:
-        """The offset that follows the last batch of `found`, just read from `fetch_offset` on. Raises ApiError."""
-        return self._reader.offset_after(fetch_offset, found)
+    def offset_after(self, fetch_offset: int, log_slice: LogSlice) -> int:
+        """The offset that follows the last batch of `log_slice`, just read from `fetch_offset` on. Raises ApiError."""
+        return self._reader.offset_after(fetch_offset, log_slice)
 
-    def count_offsets(self, fetch_offset: int, found: LogSlice) -> int:
-        """Return how many offsets `found` has, just read from `fetch_offset` on. Never looks into a file.
+    def count_offsets(self, fetch_offset: int, log_slice: LogSlice) -> int:
+        """Return how many offsets `log_slice` has, just read from `fetch_offset` on. Never looks into a file.
 
         Exact for what ends at the end of a segment or among the newest batches, elsewhere by the segment's mean; 0 if
         the segment has gone since: a statistic costs no reader its records.
         """
-        return self._reader.count_offsets(fetch_offset, found)
+        return self._reader.count_offsets(fetch_offset, log_slice)
 
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
         """(offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
@@ -328,11 +328,11 @@ class Log(LogParts):
         except OSError as error:
             raise self._availability.unreadable(error) from error
 
-    def aborted_in(self, fetch_offset: int, found: LogSlice) -> list[AbortedRange]:
-        """Those with records in `found`, just read from `fetch_offset` on. Raises ApiError."""
-        if not (found.length and self._producers.has_aborted):
+    def aborted_in(self, fetch_offset: int, log_slice: LogSlice) -> list[AbortedRange]:
+        """Those with records in `log_slice`, just read from `fetch_offset` on. Raises ApiError."""
+        if not (log_slice.length and self._producers.has_aborted):
             return []
-        return self.aborted_transactions(fetch_offset, self.offset_after(fetch_offset, found))
+        return self.aborted_transactions(fetch_offset, self.offset_after(fetch_offset, log_slice))
 
     # --- leader epochs
 

@@ -99,19 +99,19 @@ class LogParts:
         return self._availability.closing()
 
     def pass_over_empty(
-        self, found: LogSlice, fetch_offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool
+        self, log_slice: LogSlice, fetch_offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool
     ) -> LogSlice:
-        """Return what `found`, just read with the same arguments, is to be answered a consumer with.
+        """Return what `log_slice`, just read with the same arguments, is to be answered a consumer with.
 
         That is what comes behind it if all its batches are without records, as compaction leaves the last one of a
         producer, and a batch with records follows: kafkajs stays for ever where it was answered with nothing else, and
         segmentio/kafka-go begins anew. At the log's end the batches stay, for other clients learn from them how far it
         reaches. Raises ApiError: CORRUPT_MESSAGE, KAFKA_STORAGE_ERROR.
         """
-        if not found.length or found.length % HEADER_BYTES:
-            return found
+        if not log_slice.length or log_slice.length % HEADER_BYTES:
+            return log_slice
         try:
-            return self._reader.pass_over_empty(found, fetch_offset, max_bytes, end_offset, at_least_one)
+            return self._reader.pass_over_empty(log_slice, fetch_offset, max_bytes, end_offset, at_least_one)
         except OSError as error:
             raise self._availability.unreadable(error) from error
 

@@ -35,7 +35,7 @@ class LookedUp(NamedTuple):
     """What a look-up by time came to, and of what log: how often it was cut, its end, its segments and its start."""
 
     state: tuple[object, ...]
-    found: tuple[int, int] | None
+    entry: tuple[int, int] | None
 
 
 class LogReader:
@@ -61,13 +61,13 @@ class LogReader:
         return EMPTY_SLICE
 
     def pass_over_empty(
-        self, found: LogSlice, fetch_offset: int, max_bytes: int, end_offset: int, at_least_one: bool
+        self, log_slice: LogSlice, fetch_offset: int, max_bytes: int, end_offset: int, at_least_one: bool
     ) -> LogSlice:
         """See `Log.pass_over_empty`. Raises OSError, ApiError(CORRUPT_MESSAGE)."""
-        if not _is_empty(found):
-            return found
-        next_offset = self._next_with_records(self.offset_after(fetch_offset, found), end_offset)
-        return found if next_offset is None else self.find(next_offset, max_bytes, end_offset, at_least_one)
+        if not _is_empty(log_slice):
+            return log_slice
+        next_offset = self._next_with_records(self.offset_after(fetch_offset, log_slice), end_offset)
+        return log_slice if next_offset is None else self.find(next_offset, max_bytes, end_offset, at_least_one)
 
     def _next_with_records(self, offset: int, end_offset: int) -> int | None:
         for segment in self._segments.opened_from(offset):
@@ -92,33 +92,33 @@ class LogReader:
         """What `find` would have to wait for. Raises OSError."""
         return find_cold(self._segments.from_offset(fetch_offset)[0], self.directory, fetch_offset, max_bytes)
 
-    def offset_after(self, fetch_offset: int, found: LogSlice) -> int:
+    def offset_after(self, fetch_offset: int, log_slice: LogSlice) -> int:
         """See `Log.offset_after`."""
-        end = found.position + found.length
+        end = log_slice.position + log_slice.length
         for segment in self._segments.opened_from(fetch_offset):
-            if segment.file is found.file:
+            if segment.file is log_slice.file:
                 is_all = segment is self._segments.active and end == segment.size_bytes
                 return segment.next_offset if is_all else segment.last_offset_before(end) + 1
         raise InvariantViolation(f"the slice is not of the log {self.directory.name}")
 
-    def count_offsets(self, fetch_offset: int, found: LogSlice) -> int:
+    def count_offsets(self, fetch_offset: int, log_slice: LogSlice) -> int:
         """See `Log.count_offsets`."""
-        segments, end = self._segments, found.position + found.length
+        segments, end = self._segments, log_slice.position + log_slice.length
         for segment in segments.opened_from(fetch_offset):
-            if segment.file is found.file:
+            if segment.file is log_slice.file:
                 if end == segment.size_bytes:
                     return segments.end_of(segment) - fetch_offset
                 last_offset = segment.recent.last_offset_before(end)
                 if last_offset is not None:
                     return last_offset + 1 - fetch_offset
-                return round((segments.end_of(segment) - segment.base_offset) * found.length / segment.size_bytes)
+                return round((segments.end_of(segment) - segment.base_offset) * log_slice.length / segment.size_bytes)
         return 0
 
     def looked_up(self, timestamp_ms: int | None, log_start_offset: int) -> LookedUp | None:
         """See `Log.looked_up`."""
         self._availability.refuse_if_offline()
-        asked, known = self._looked_up.get(timestamp_ms is None, (None, None))
-        if known is None or asked != timestamp_ms or known.state != self._state(self._cuts.count, log_start_offset):
+        timestamp, known = self._looked_up.get(timestamp_ms is None, (None, None))
+        if known is None or timestamp != timestamp_ms or known.state != self._state(self._cuts.count, log_start_offset):
             return None
         return known
 
@@ -132,9 +132,9 @@ class LogReader:
     def find_timestamp(self, timestamp_ms: int, log_start_offset: Callable[[], int]) -> tuple[int, int] | None:
         """See `Log.offset_for_timestamp`."""
         state = self._state(self._cuts.settled(), log_start_offset())
-        found = self._look_up(lambda: find_timestamp(self._segments, timestamp_ms, log_start_offset()))
-        self._looked_up[False] = timestamp_ms, LookedUp(state, found)
-        return found
+        entry = self._look_up(lambda: find_timestamp(self._segments, timestamp_ms, log_start_offset()))
+        self._looked_up[False] = timestamp_ms, LookedUp(state, entry)
+        return entry
 
     def find_max_timestamp(self, log_start_offset: int) -> tuple[int, int] | None:
         """See `Log.max_timestamp_offset`."""
@@ -144,9 +144,9 @@ class LogReader:
             return None if largest == NO_TIMESTAMP else find_timestamp(self._segments, largest, log_start_offset=0)
 
         state = self._state(self._cuts.settled(), log_start_offset)
-        found = self._look_up(look)
-        self._looked_up[True] = None, LookedUp(state, found)
-        return found
+        entry = self._look_up(look)
+        self._looked_up[True] = None, LookedUp(state, entry)
+        return entry
 
     def retention_facts(self) -> tuple[RetainedSegment, ...]:
         """See `Log.retention_facts`."""
@@ -167,7 +167,7 @@ class LogReader:
             self._availability.refuse_if_offline()
             cuts = self._cuts.settled()
             try:
-                found = look()
+                result = look()
             except OSError as error:
                 if not (isinstance(error, FileNotFoundError) and tries_left):
                     raise self._availability.unreadable(error) from error
@@ -176,17 +176,17 @@ class LogReader:
                     raise
             else:
                 if self._cuts.settled() == cuts or not tries_left:
-                    return found
+                    return result
         raise InvariantViolation("the last try returns or raises")
 
 
-def _is_empty(found: LogSlice) -> bool:
-    """Whether `found`, whose length is that of some headers, is batches without records only. Raises OSError."""
-    if found.file is None:
+def _is_empty(log_slice: LogSlice) -> bool:
+    """Whether `log_slice`, whose length is that of some headers, is batches without records only. Raises OSError."""
+    if log_slice.file is None:
         return False
-    for position in range(found.position, found.position + found.length, _EMPTY_BYTES):
-        length = min(_EMPTY_BYTES, found.position + found.length - position)
-        data = read_at(found.file, position, length)
+    for position in range(log_slice.position, log_slice.position + log_slice.length, _EMPTY_BYTES):
+        length = min(_EMPTY_BYTES, log_slice.position + log_slice.length - position)
+        data = read_at(log_slice.file, position, length)
         if any(_BATCH_LENGTH.unpack_from(data, at)[0] != _EMPTY_LENGTH for at in range(8, len(data), HEADER_BYTES)):
             return False
     return True

@@ -174,9 +174,9 @@ class LogRemoval(HostedLogs):
         is_compacted = log.config.is_compacted
         return tuple(gap for gap in gaps if gap.is_in(log.log_start_offset) and (gap.is_noted or not is_compacted))
 
-    def note_cuts(self, cuts: Mapping[TopicPartition, Truncation]) -> None:
-        """As `HostedLogs.note_cuts`. What is kept must be there before its high watermark is lowered, or a start in
-        between would not know that it was committed; a log of which nothing can be kept is left to its cut.
+    def note_truncations(self, cuts: Mapping[TopicPartition, Truncation]) -> None:
+        """As `HostedLogs.note_truncations`. What is kept must be there before its high watermark is lowered, or a start
+        in between would not know that it was committed; a log of which nothing can be kept is left to its cut.
         """
         noted = {}
         for partition, cut in cuts.items():
@@ -186,7 +186,7 @@ class LogRemoval(HostedLogs):
                     self._kept.add(partition)
                 noted[partition] = cut
         if noted:
-            super().note_cuts(noted)
+            super().note_truncations(noted)
 
     def cut(self, partition: TopicPartition, log: Log, cut: Truncation) -> None:
         """Cut a log that its owner has lent, having kept what may have been acknowledged. For a worker thread.
@@ -227,7 +227,7 @@ class LogRemoval(HostedLogs):
 
         One that was not opened is set aside as a stray: nothing here knows what is in it.
         """
-        found: dict[Path, list[TopicPartition]] = {}
+        by_directory: dict[Path, list[TopicPartition]] = {}
         for partition in partitions:
             self._unmade.pop(partition, None)
             self.withheld.discard(partition)
@@ -237,8 +237,8 @@ class LogRemoval(HostedLogs):
             if log is not None:
                 log.close()
                 self._to_delete.add(partition)
-                found.setdefault(self._homes[partition].path, []).append(partition)
-        return found
+                by_directory.setdefault(self._homes[partition].path, []).append(partition)
+        return by_directory
 
     def _set_unopened_aside(self, partition: TopicPartition) -> None:
         unopened = self._unopened.get(partition)

@@ -111,7 +111,7 @@ class LogManager(FoundLogs):
         another directory too is set aside. A log that is in two directories stays in both, out of reach. Raises
         StartupError if the last directory fails.
         """
-        found: list[FoundLog] = []
+        logs: list[FoundLog] = []
         left_clean: dict[LogDirectory, bool] = {}
         for directory in self._directories:
             with self._failing_to_start(directory):
@@ -119,9 +119,9 @@ class LogManager(FoundLogs):
                 directory.purge_leftovers()
                 partitions = directory.partitions()
                 directory.load_checkpoints(has_logs=bool(partitions))
-                found += [FoundLog(directory, partition, is_clean) for partition in partitions]
-        found = self._without_surplus(found)
-        for loaded, (directory, partition, is_clean) in enumerate(found, start=1):
+                logs += [FoundLog(directory, partition, is_clean) for partition in partitions]
+        logs = self._without_surplus(logs)
+        for loaded, (directory, partition, is_clean) in enumerate(logs, start=1):
             if directory.offline_reason is None:
                 with self._failing_to_start(directory):
                     stop = LastStop.of(
@@ -131,7 +131,7 @@ class LogManager(FoundLogs):
                         self._keep(stop, directory, directory.path_of(partition))
                     else:
                         self._load(directory, partition, stop)
-            progress(loaded, len(found))
+            progress(loaded, len(logs))
         for directory in self._online():
             with self._failing_to_start(directory):
                 self._load_futures(directory, is_clean=left_clean[directory])

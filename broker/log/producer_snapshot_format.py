@@ -108,17 +108,17 @@ def decode_snapshot(data: bytes) -> ProducerSnapshot | None:
 
 def _earlier_batches(tail: bytes, count: int) -> tuple[list[list[SentBatch]], int | None]:
     """Return the batches of each of `count` producers and where they end; none and None if the tail holds no such."""
-    found = []
+    batch_lists = []
     at = 0
     try:
         for _ in range(count):
             (batches,) = _EARLIER_COUNT.unpack_from(tail, at)
             at += _EARLIER_COUNT.size
-            found.append([SentBatch(*_EARLIER.unpack_from(tail, at + _EARLIER.size * i)) for i in range(batches)])
+            batch_lists.append([SentBatch(*_EARLIER.unpack_from(tail, at + _EARLIER.size * i)) for i in range(batches)])
             at += _EARLIER.size * batches
     except struct.error:
         return [[]] * count, None
-    return found, at
+    return batch_lists, at
 
 
 def _noted_aborts(data: bytes) -> tuple[NotedAborts, ...] | None:

@@ -194,5 +194,5 @@ def store_producers(
 
 
 def _snapshots(directory: Path) -> list[tuple[int, Path]]:
-    found = ((path.stem, path) for path in directory.glob("*" + SNAPSHOT_SUFFIX))
-    return sorted((int(stem), path) for stem, path in found if stem.isdigit())
+    snapshots = ((path.stem, path) for path in directory.glob("*" + SNAPSHOT_SUFFIX))
+    return sorted((int(stem), path) for stem, path in snapshots if stem.isdigit())

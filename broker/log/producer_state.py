@@ -216,12 +216,14 @@ class PartitionProducers:
 
     def facts(self) -> list[ProducerFacts]:
         """Of every producer, least recently heard of first."""
-        found = []
+        producer_facts = []
         for producer_id, item in self._producers.items():
             first_open = self._open.first_offset_of(producer_id)
             entry = (producer_id, item.epoch, item.last_batch.last_sequence, item.last_timestamp_ms)
-            found.append(ProducerFacts(*entry, item.coordinator_epoch, _NONE if first_open is None else first_open))
-        return found
+            producer_facts.append(
+                ProducerFacts(*entry, item.coordinator_epoch, _NONE if first_open is None else first_open)
+            )
+        return producer_facts
 
     def expire(self, now_ms: int, silence_ms_max: int) -> int:
         """Forget who has not been heard of for so long, as far as calls of this can tell; how many those were.

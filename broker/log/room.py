@@ -64,10 +64,10 @@ class DirectoryRoom:
         self.is_full = True
         return True
 
-    def looked(self, found: RoomFound, now_ms: int) -> bool:
+    def looked(self, room: RoomFound, now_ms: int) -> bool:
         """Note what a look at a full directory has found. Return whether the directory ceases to be full by it."""
-        self.refuses_writes = not found.takes_writes
-        if not found.has_room:
+        self.refuses_writes = not room.takes_writes
+        if not room.has_room:
             self._room_since_ms = None
             return False
         if self._room_since_ms is None:

@@ -52,7 +52,7 @@ def scan_batches(
     """
     if start < 0:
         raise BadBatchError(start, "an index says that a batch is there")
-    window = _Window(file, end, _CRC_WINDOW_BYTES if verify_crc else _HEADERS_WINDOW_BYTES)
+    window = _ScanWindow(file, end, _CRC_WINDOW_BYTES if verify_crc else _HEADERS_WINDOW_BYTES)
     position = start
     while position < end:
         header = _intact_header(window, position, next_offset)
@@ -63,7 +63,7 @@ def scan_batches(
         next_offset = header.next_offset
 
 
-def _intact_header(window: "_Window", position: int, next_offset: int) -> BatchHeader:
+def _intact_header(window: "_ScanWindow", position: int, next_offset: int) -> BatchHeader:
     if window.end - position < HEADER_BYTES:
         _refuse_old_format(window, position)
         raise BadBatchError(position, f"{window.end - position} bytes are too few for a header")
@@ -80,7 +80,7 @@ def _intact_header(window: "_Window", position: int, next_offset: int) -> BatchH
     return header
 
 
-def _refuse_old_format(window: "_Window", position: int) -> None:
+def _refuse_old_format(window: "_ScanWindow", position: int) -> None:
     """Raise OldFormatError if the message at `position` is of an old format, and its CRC matches."""
     if window.end - position < _OLD_HEAD.size:
         return
@@ -102,13 +102,13 @@ def find_old_format(path: Path) -> OldFormatError | None:
     if len(head) < _OLD_HEAD.size or head[-1] not in _OLD_MAGICS:
         return None
     try:
-        _refuse_old_format(_Window(file, file.size_bytes, _HEADERS_WINDOW_BYTES), 0)
+        _refuse_old_format(_ScanWindow(file, file.size_bytes, _HEADERS_WINDOW_BYTES), 0)
     except OldFormatError as error:
         return error
     return None
 
 
-class _Window:
+class _ScanWindow:
     """A piece of the file in memory, moved forward as needed; never reads beyond `end`."""
 
     def __init__(self, file: SharedFile, end: int, size_bytes: int):

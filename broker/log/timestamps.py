@@ -20,9 +20,9 @@ def find_timestamp(segments: Iterable[Segment], timestamp_ms: int, log_start_off
             continue
         for position, header in segment.batches_from_timestamp(timestamp_ms):
             if header.max_timestamp >= timestamp_ms and header.last_offset >= log_start_offset:
-                found = _first_record_at(segment, position, header, timestamp_ms, log_start_offset)
-                if found is not None:
-                    return found
+                first_record = _first_record_at(segment, position, header, timestamp_ms, log_start_offset)
+                if first_record is not None:
+                    return first_record
     return None
 
 

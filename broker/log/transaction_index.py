@@ -67,16 +67,16 @@ class TransactionIndex:
 
         `base_offsets`: of the segments from the one with `from_offset` on. Raises OSError.
         """
-        found: list[AbortedRange] = []
+        aborted_ranges: list[AbortedRange] = []
         if not self.has_entries:
-            return found
+            return aborted_ranges
         for base_offset in base_offsets:
             for aborted in self._entries(base_offset, from_offset):
                 if aborted.first_offset < end_offset:
-                    found.append(aborted)
+                    aborted_ranges.append(aborted)
                 if aborted.last_stable_offset >= end_offset:
-                    return found
-        return found
+                    return aborted_ranges
+        return aborted_ranges
 
     def restore(self, base_offsets: Sequence[int], aborts: Sequence[NotedAborts]) -> bool:
         """Reduce the index to `aborts`, which a snapshot noted; return False if entries are missing or were changed.

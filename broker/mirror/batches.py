@@ -53,11 +53,11 @@ class Copy(NamedTuple):
 
     def runs(self, base_offset: int) -> list[CopiedRun]:
         """Where its records are when the first one has got `base_offset` in the target."""
-        found = []
+        runs = []
         for source, count in self.stretches:
-            found.append(CopiedRun(source, base_offset, count))
+            runs.append(CopiedRun(source, base_offset, count))
             base_offset += count
-        return found
+        return runs
 
 
 def copy_of(header: BatchHeader, batch: memoryview, position: int) -> Copy | None:
@@ -87,13 +87,13 @@ def _goes_as_it_is(header: BatchHeader) -> bool:
 
 
 def _stretches(offsets: list[int]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    stretches: list[tuple[int, int]] = []
     for offset in offsets:
-        if found and sum(found[-1]) == offset:
-            found[-1] = found[-1][0], found[-1][1] + 1
+        if stretches and sum(stretches[-1]) == offset:
+            stretches[-1] = stretches[-1][0], stretches[-1][1] + 1
         else:
-            found.append((offset, 1))
-    return found
+            stretches.append((offset, 1))
+    return stretches
 
 
 def stamp(batch: Batch, producer_id: int, epoch: int, sequence: int, *, is_transactional: bool) -> None:

@@ -39,7 +39,7 @@ class CheckpointKeeper:
         self._ledger = MirrorLedger(self._target)
         self._producer, self._naming, self._flow = producer, naming, flow
         self._chosen, self._commits = groups, commits
-        self._said: dict[tuple[str, TopicPartition], GroupCheckpoint] = {}
+        self._written: dict[tuple[str, TopicPartition], GroupCheckpoint] = {}
         self._refused: dict[str, str] = {}
 
     def close(self) -> None:
@@ -76,18 +76,18 @@ class CheckpointKeeper:
             self._refused.pop(group, None)
 
     def _follow(self, group: str, offsets: dict[TopicPartition, int], ways: Ways, here: GroupClient) -> None:
-        found = checkpoints(group, offsets, ways)
-        for checkpoint in found:
-            before = self._said.get((group, checkpoint.partition))
+        group_checkpoints = checkpoints(group, offsets, ways)
+        for checkpoint in group_checkpoints:
+            before = self._written.get((group, checkpoint.partition))
             if before is None or checkpoint.offset > before.offset or checkpoint.upstream < before.upstream:
                 key, value = written(checkpoint)
                 self._producer.produce(self._naming.checkpoints, value, key)
-                self._said[group, checkpoint.partition] = checkpoint
-        if self._commits and found:
-            self._commit(group, found, here)
+                self._written[group, checkpoint.partition] = checkpoint
+        if self._commits and group_checkpoints:
+            self._commit(group, group_checkpoints, here)
 
-    def _commit(self, group: str, found: list[GroupCheckpoint], here: GroupClient) -> None:
+    def _commit(self, group: str, checkpoints: list[GroupCheckpoint], here: GroupClient) -> None:
         if here.described(group).state not in EMPTY:
             return
-        if further := to_commit(found, here.committed(group)):
+        if further := to_commit(checkpoints, here.committed(group)):
             here.commit(group, further)

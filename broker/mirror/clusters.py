@@ -46,10 +46,10 @@ class ClusterAddress:
     def cluster_id(self) -> str:
         """Raises BrokerUnreachable, also of a cluster that does not tell one."""
         with self.connect() as cluster:
-            told = cluster.describe_topics([]).cluster_id
-        if not told:
+            cluster_id = cluster.describe_topics([]).cluster_id
+        if not cluster_id:
             raise BrokerUnreachable(f"cluster {self.alias} at {self.bootstrap_servers} does not tell its id")
-        return told
+        return cluster_id
 
 
 def read_address(alias: str, properties: Mapping[str, str]) -> ClusterAddress:

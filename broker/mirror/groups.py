@@ -27,34 +27,34 @@ class GroupCheckpoint(NamedTuple):
     is_exact: bool
 
 
-class Way(NamedTuple):
+class CheckpointWay(NamedTuple):
     """Where a partition's records are in the other cluster."""
 
     partition: TopicPartition
     runs: Runs
 
 
-Ways = Mapping[TopicPartition, Way]
+Ways = Mapping[TopicPartition, CheckpointWay]
 
 
 def checkpoints(group: str, committed: Mapping[TopicPartition, int], ways: Ways) -> list[GroupCheckpoint]:
     """For partitions of the source that are copied; none where it is not known what became of the offset."""
-    found = []
+    group_checkpoints = []
     for partition, offset in sorted(committed.items()):
         if partition not in ways:
             continue
         copy, runs = ways[partition]
         place = runs.target_of(offset)
         if place is not None:
-            found.append(GroupCheckpoint(group, copy, offset, place.offset, place.is_exact))
-    return found
+            group_checkpoints.append(GroupCheckpoint(group, copy, offset, place.offset, place.is_exact))
+    return group_checkpoints
 
 
-def to_commit(found: Iterable[GroupCheckpoint], there: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+def to_commit(checkpoints: Iterable[GroupCheckpoint], there: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
     """Of checkpoints, those that bring a group further in the target than it is: it never goes back there."""
     return {
         checkpoint.partition: checkpoint.offset
-        for checkpoint in found
+        for checkpoint in checkpoints
         if checkpoint.offset > there.get(checkpoint.partition, -1)
     }
 
@@ -96,25 +96,25 @@ def move(committed: Mapping[TopicPartition, int], there: Ways, back: Ways) -> li
 
 def places_of(moved: Iterable[MovedOffset]) -> dict[TopicPartition, int]:
     """What is committed for a move. Two topics may go on in one: then at the earlier place."""
-    found: dict[TopicPartition, int] = {}
+    offsets: dict[TopicPartition, int] = {}
     for line in moved:
         if line.target is not None and line.offset is not None:
-            found[line.target] = min(line.offset, found.get(line.target, line.offset))
-    return found
+            offsets[line.target] = min(line.offset, offsets.get(line.target, line.offset))
+    return offsets
 
 
-def ways_there(book: MirrorState, flow: str) -> dict[TopicPartition, Way]:
+def ways_there(book: MirrorState, flow: str) -> dict[TopicPartition, CheckpointWay]:
     """Partition of the source → its copy, by what the target's book tells of the flow."""
     return {
-        partition: Way(TopicPartition(position.target, partition.partition), book.runs(flow, partition))
+        partition: CheckpointWay(TopicPartition(position.target, partition.partition), book.runs(flow, partition))
         for (name, partition), position in book.positions.items()
         if name == flow
     }
 
 
-def ways_back(book: MirrorState, flow: str) -> dict[TopicPartition, Way]:
+def ways_back(book: MirrorState, flow: str) -> dict[TopicPartition, CheckpointWay]:
     """Copy in the target → the partition of the source it is of."""
-    return {way.partition: Way(partition, way.runs) for partition, way in ways_there(book, flow).items()}
+    return {way.partition: CheckpointWay(partition, way.runs) for partition, way in ways_there(book, flow).items()}
 
 
 def written(checkpoint: GroupCheckpoint) -> tuple[bytes, bytes]:

@@ -259,14 +259,14 @@ class MirrorLane:
         producer = self._producer(self._open or self._own)
         if self._audit is not None:
             self._audit.tell({copied.source: copied.next_offset for copied in moved})
-        said: list[Said] = []
+        records: list[Said] = []
         for copied in moved:
             for run in copied.fresh:
                 copied.runs.add(run)
             fresh = tuple(copied.fresh[-RUNS_PER_RECORD:])
-            said.append(PositionRecord(self._flow.name, copied.source, copied.position, fresh))
-            said += self._history(copied)
-        self._write_ledger(producer, said)
+            records.append(PositionRecord(self._flow.name, copied.source, copied.position, fresh))
+            records += self._history(copied)
+        self._write_ledger(producer, records)
         producer.commit()
         for copied in moved:
             copied.fresh, copied.is_moved = [], False
@@ -304,9 +304,9 @@ class MirrorLane:
             self._producers[self._open].abort()
             self._open = None
 
-    def _write_ledger(self, producer: LaneProducer, said: Sequence[Said]) -> None:
+    def _write_ledger(self, producer: LaneProducer, records: Sequence[Said]) -> None:
         now_ms = int(time.time() * 1000)
-        batch = build_batch([Record(0, now_ms, *written(item)) for item in said])
+        batch = build_batch([Record(0, now_ms, *written(item)) for item in records])
         refusal = producer.write({LEDGER: [batch]}, SILENT_S)[LEDGER].refusal
         if refusal is not None:
             raise refusal

@@ -78,13 +78,13 @@ class MirrorLedger(MirrorState):
         return end
 
     def _fetched(self) -> PartitionData:
-        asked = FetchPartition(partition=0, fetch_offset=self._next, partition_max_bytes=_FETCH_BYTES)
+        fetch_partition = FetchPartition(partition=0, fetch_offset=self._next, partition_max_bytes=_FETCH_BYTES)
         request = FetchRequest(
             max_wait_ms=_FETCH_WAIT_MS,
             min_bytes=1,
             max_bytes=_FETCH_BYTES,
             isolation_level=IsolationLevel.READ_COMMITTED,
-            topics=[FetchTopic(topic=TOPIC, partitions=[asked])],
+            topics=[FetchTopic(topic=TOPIC, partitions=[fetch_partition])],
         )
         answer = self._leaders.connection(LEDGER).ask(request, version_max=_FETCH_BY_NAME)
         if answer.error_code:

@@ -81,18 +81,18 @@ def look(
     topic_id = topic_id_of(cluster, partition.topic)
     bounds = []
     for moment in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP):
-        (found,) = list_offsets(leaders, {partition: moment}, IsolationLevel.READ_COMMITTED).values()
-        bounds.append(found)
+        (offset,) = list_offsets(leaders, {partition: moment}, IsolationLevel.READ_COMMITTED).values()
+        bounds.append(offset)
     return SourcePartition(topic_id, bounds[0], bounds[1], _epoch_end(leaders, partition, leader_epoch))
 
 
 def _epoch_end(leaders: Leaders, partition: TopicPartition, leader_epoch: int) -> int | None:
     if leader_epoch < 0:
         return None
-    asked = OffsetForLeaderPartition(partition=partition.partition, leader_epoch=leader_epoch)
+    epoch_partition = OffsetForLeaderPartition(partition=partition.partition, leader_epoch=leader_epoch)
     request = OffsetForLeaderEpochRequest(
-        replica_id=_CONSUMER, topics=[OffsetForLeaderTopic(topic=partition.topic, partitions=[asked])]
+        replica_id=_CONSUMER, topics=[OffsetForLeaderTopic(topic=partition.topic, partitions=[epoch_partition])]
     )
     answer = leaders.connection(partition).ask(request)
-    (told,) = answer.topics[0].partitions
-    return None if told.error_code or told.end_offset < 0 else told.end_offset
+    (epoch_end,) = answer.topics[0].partitions
+    return None if epoch_end.error_code or epoch_end.end_offset < 0 else epoch_end.end_offset

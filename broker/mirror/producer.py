@@ -87,7 +87,9 @@ class BatchProducer:
         """With a transactional id: whoever used it before cannot write any more, and his transaction is aborted."""
         transactional_id = self._transactional_id
         if transactional_id is not None:
-            return self._told(lambda: init_producer(self._coordinators, transactional_id, TRANSACTION_TIMEOUT_MS))
+            return self._with_retries(
+                lambda: init_producer(self._coordinators, transactional_id, TRANSACTION_TIMEOUT_MS)
+            )
         while True:
             answer = self._ask_any(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0))
             code = error_code_of(answer.error_code)
@@ -145,7 +147,7 @@ class BatchProducer:
             return
         while fresh := {tp: queue for tp, queue in queues.items() if queue.left and tp not in self._touched}:
             try:
-                self._told(lambda: add_partitions(self._coordinators, self._who, fresh), raises=_OF_TOPICS)
+                self._with_retries(lambda: add_partitions(self._coordinators, self._who, fresh), raises=_OF_TOPICS)
                 self._touched.update(fresh)
             except ApiError as error:
                 if error.code not in _OF_TOPICS:
@@ -159,15 +161,15 @@ class BatchProducer:
     def commit(self) -> None:
         """What was written since the last commit becomes visible at once. Raises Fenced."""
         if self._touched:
-            self._told(lambda: end_transaction(self._coordinators, self._who, commit=True))
+            self._with_retries(lambda: end_transaction(self._coordinators, self._who, commit=True))
             self._touched.clear()
 
     def abort(self) -> None:
         if self._touched:
-            self._told(lambda: end_transaction(self._coordinators, self._who, commit=False))
+            self._with_retries(lambda: end_transaction(self._coordinators, self._who, commit=False))
             self._touched.clear()
 
-    def _told(self, ask: Callable[[], T], raises: Collection[ErrorCode] = ()) -> T:
+    def _with_retries(self, ask: Callable[[], T], raises: Collection[ErrorCode] = ()) -> T:
         """What is answered at last. Raises what waiting does not mend, and codes of `raises`."""
         while True:
             if self._is_stopped() and not self._touched:

@@ -36,8 +36,8 @@ class Provenance:
         if producer_id == NO_PRODUCER_ID:
             return (self._cluster_id,)
         if producer_id not in self._known:
-            told = self._ledger.producers.get(producer_id)
-            self._known[producer_id] = (*(told.clusters if told else ()), self._cluster_id)
+            producer = self._ledger.producers.get(producer_id)
+            self._known[producer_id] = (*(producer.clusters if producer else ()), self._cluster_id)
             if len(self._known) > _KNOWN_MAX:
                 self._known.popitem(last=False)
         return self._known[producer_id]

@@ -40,7 +40,7 @@ class Queue:
 
 def requests(queues: Mapping[TopicPartition, Queue]) -> list[dict[TopicPartition, int]]:
     """Partition → number of its batch, for each of the requests that are sent before the first answer is awaited."""
-    found: list[dict[TopicPartition, int]] = []
+    requests: list[dict[TopicPartition, int]] = []
     for depth in range(IN_FLIGHT):
         request: dict[TopicPartition, int] = {}
         size = 0
@@ -49,10 +49,10 @@ def requests(queues: Mapping[TopicPartition, Queue]) -> list[dict[TopicPartition
                 continue
             number, batch = queue.left[depth]
             if request and size + len(batch) > _REQUEST_BYTES:
-                found.append(request)
+                requests.append(request)
                 request, size = {}, 0
             request[partition] = number
             size += len(batch)
         if request:
-            found.append(request)
-    return found
+            requests.append(request)
+    return requests

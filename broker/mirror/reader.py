@@ -98,7 +98,7 @@ class SourceReader:
     ):
         self._connect, self._make_provenance = connect, provenance
         self._wanted: dict[TopicPartition, _FetchStart] = {}
-        self._asked: dict[Address, _SourceFetch] = {}
+        self._fetches: dict[Address, _SourceFetch] = {}
         self._turns = 0
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -158,7 +158,7 @@ class SourceReader:
             # One for requests that are answered before the next one is sent, one for those that are not.
             with self._connect() as cluster, self._connect() as fetching:
                 self._leaders, self._provenance = Leaders(cluster), self._make_provenance(cluster)
-                self._asked.clear()
+                self._fetches.clear()
                 try:
                     while not self._stopping.is_set():
                         self._put(*self._round(fetching))
@@ -194,26 +194,26 @@ class SourceReader:
     def _round(self, fetching: ClusterConnections) -> tuple[list[Read], list[ReceiveBuffer]]:
         """What the first leaders answer, and where it is."""
         self._ask_all(fetching)
-        if not self._asked:
+        if not self._fetches:
             self._stopping.wait(_PAUSE_S)
             return [], []
-        by_number = {asked.connection.fileno(): address for address, asked in self._asked.items()}
+        by_number = {fetch.connection.fileno(): address for address, fetch in self._fetches.items()}
         poll = select.poll()
         for number in by_number:
             poll.register(number, select.POLLIN)
         readable = [number for number, _ in poll.poll(_SELECT_MS)]
-        found: list[Read] = []
+        reads: list[Read] = []
         rooms = [self._room() for _ in readable]
         for number, room in zip(readable, rooms, strict=True):
             address = by_number[number]
-            found += self._answered(fetching, address, self._asked.pop(address), room)
-        for address in [item for item, asked in self._asked.items() if time.monotonic() > asked.until]:
-            asked = self._asked.pop(address)
-            late = BrokerUnreachable(f"{asked.connection.address} did not answer a fetch in {_ANSWER_S:g} s")
-            self._lost(fetching, address, next(iter(asked.wanted)), late)
-        if not found and len(readable) == len(by_number):
+            reads += self._answered(fetching, address, self._fetches.pop(address), room)
+        for address in [item for item, fetch in self._fetches.items() if time.monotonic() > fetch.until]:
+            fetch = self._fetches.pop(address)
+            late = BrokerUnreachable(f"{fetch.connection.address} did not answer a fetch in {_ANSWER_S:g} s")
+            self._lost(fetching, address, next(iter(fetch.wanted)), late)
+        if not reads and len(readable) == len(by_number):
             self._stopping.wait(_IDLE_S)
-        return found, rooms
+        return reads, rooms
 
     def _room(self) -> ReceiveBuffer:
         try:
@@ -223,14 +223,14 @@ class SourceReader:
 
     def _ask_all(self, fetching: ClusterConnections) -> None:
         with self._lock:
-            busy = {partition for asked in self._asked.values() for partition in asked.wanted}
+            busy = {partition for fetch in self._fetches.values() for partition in fetch.wanted}
             wanted = {
                 partition: item
                 for partition, item in self._wanted.items()
                 if item.offset != _RESTS and partition not in busy
             }
         for address, partitions in self._led(wanted).items():
-            if address in self._asked:
+            if address in self._fetches:
                 continue
             mine = {partition: wanted[partition] for partition in partitions}
             try:
@@ -240,7 +240,7 @@ class SourceReader:
             except BrokerUnreachable as error:
                 self._lost(fetching, address, partitions[0], error)
                 continue
-            self._asked[address] = _SourceFetch(connection, sent, mine, time.monotonic() + _ANSWER_S)
+            self._fetches[address] = _SourceFetch(connection, sent, mine, time.monotonic() + _ANSWER_S)
 
     def _led(self, wanted: Mapping[TopicPartition, _FetchStart]) -> dict[Address, list[TopicPartition]]:
         """Partitions that have a leader, by who it is; turned, so that each is the first of a request once."""
@@ -256,28 +256,28 @@ class SourceReader:
         return {at: item[self._turns % len(item) :] + item[: self._turns % len(item)] for at, item in led.items()}
 
     def _answered(
-        self, fetching: ClusterConnections, address: Address, asked: _SourceFetch, room: ReceiveBuffer
+        self, fetching: ClusterConnections, address: Address, fetch: _SourceFetch, room: ReceiveBuffer
     ) -> list[Read]:
         try:
-            answer = asked.connection.answer(asked.sent, room=room)
+            answer = fetch.connection.answer(fetch.sent, room=room)
         except BrokerUnreachable as error:
-            self._lost(fetching, address, next(iter(asked.wanted)), error)
+            self._lost(fetching, address, next(iter(fetch.wanted)), error)
             return []
         if answer.error_code:
             raise ApiError(error_code_of(answer.error_code))
         self.trouble = None
-        found: list[Read] = []
-        names = {wanted.topic_id: partition.topic for partition, wanted in asked.wanted.items()}
+        reads: list[Read] = []
+        names = {wanted.topic_id: partition.topic for partition, wanted in fetch.wanted.items()}
         for topic in answer.responses:
             for data in topic.partitions:
                 name = topic.topic or names.get(topic.topic_id, "")
                 partition = TopicPartition(name, data.partition_index)
-                wanted = asked.wanted[partition]
+                wanted = fetch.wanted[partition]
                 read = self._taken(partition, wanted.turn, wanted.offset, data)
                 if read is not None:
-                    found.append(read)
+                    reads.append(read)
                     self._go_on(read)
-        return found
+        return reads
 
     def _go_on(self, read: Read) -> None:
         with self._lock:
@@ -320,19 +320,21 @@ class SourceReader:
 
     def _copies(self, fetched: memoryview, data: PartitionData, offset: int) -> tuple[tuple[Copy, Clusters], ...]:
         clusters = self._provenance.of({header.producer_id for _, header in iterate_headers(fetched)})
-        found = []
+        copies = []
         for header, batch in visible_batches(fetched, data.aborted_transactions or ()):
             if header.last_offset >= offset and (copy := copy_of(header, batch, offset)) is not None:
-                found.append((copy, clusters(header.producer_id)))
-        return tuple(found)
+                copies.append((copy, clusters(header.producer_id)))
+        return tuple(copies)
 
 
 def _request(wanted: Mapping[TopicPartition, _FetchStart]) -> FetchRequest:
     topics: dict[str, list[FetchPartition]] = {}
     ids = {partition.topic: item.topic_id for partition, item in wanted.items()}
     for partition, (offset, _, _) in wanted.items():
-        asked = FetchPartition(partition=partition.partition, fetch_offset=offset, partition_max_bytes=_PARTITION_BYTES)
-        topics.setdefault(partition.topic, []).append(asked)
+        fetch_partition = FetchPartition(
+            partition=partition.partition, fetch_offset=offset, partition_max_bytes=_PARTITION_BYTES
+        )
+        topics.setdefault(partition.topic, []).append(fetch_partition)
     return FetchRequest(
         max_wait_ms=_FETCH_WAIT_MS,
         min_bytes=1,

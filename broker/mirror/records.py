@@ -81,23 +81,23 @@ class SettingsRecord(NamedTuple):
 Said = PositionRecord | HistoryRecord | ProducerRecord | SettingsRecord
 
 
-def written(said: Said) -> tuple[bytes, bytes]:
+def written(record: Said) -> tuple[bytes, bytes]:
     """Return key and value as they are written."""
-    if isinstance(said, SettingsRecord):
-        seen = {"source": said.source, "target": said.target}
-        sides = {side: {name: list(item) for name, item in told.items()} for side, told in seen.items()}
-        return orjson.dumps(["settings", said.flow, said.topic]), orjson.dumps({"copy": said.copy, **sides})
-    if isinstance(said, ProducerRecord):
-        return orjson.dumps(["producer", said.producer_id]), orjson.dumps(
-            {"clusters": said.clusters, "writer": said.writer}
+    if isinstance(record, SettingsRecord):
+        seen = {"source": record.source, "target": record.target}
+        sides = {side: {name: list(item) for name, item in producers.items()} for side, producers in seen.items()}
+        return orjson.dumps(["settings", record.flow, record.topic]), orjson.dumps({"copy": record.copy, **sides})
+    if isinstance(record, ProducerRecord):
+        return orjson.dumps(["producer", record.producer_id]), orjson.dumps(
+            {"clusters": record.clusters, "writer": record.writer}
         )
-    runs = [list(run) for run in said.runs[-RUNS_PER_RECORD:]]
-    if isinstance(said, HistoryRecord):
-        return orjson.dumps(["history", said.flow, *said.partition, said.slot]), orjson.dumps(
-            {"runs": runs, "life": said.life}
+    runs = [list(run) for run in record.runs[-RUNS_PER_RECORD:]]
+    if isinstance(record, HistoryRecord):
+        return orjson.dumps(["history", record.flow, *record.partition, record.slot]), orjson.dumps(
+            {"runs": runs, "life": record.life}
         )
-    position = said.position
-    return orjson.dumps(["position", said.flow, *said.partition]), orjson.dumps(
+    position = record.position
+    return orjson.dumps(["position", record.flow, *record.partition]), orjson.dumps(
         {
             "next": position.next_offset,
             "leader_epoch": position.leader_epoch,
@@ -111,40 +111,44 @@ def written(said: Said) -> tuple[bytes, bytes]:
 
 def understood(key: bytes | None, value: bytes | None) -> Said | None:
     try:
-        named, said = orjson.loads(key or b""), orjson.loads(value or b"")
+        named, document = orjson.loads(key or b""), orjson.loads(value or b"")
         match named:
             case ["producer", int(producer_id)]:
-                clusters = tuple(_text(cluster) for cluster in said["clusters"][:_CLUSTERS_MAX])
-                return ProducerRecord(producer_id, clusters, said.get("writer"))
+                clusters = tuple(_text(cluster) for cluster in document["clusters"][:_CLUSTERS_MAX])
+                return ProducerRecord(producer_id, clusters, document.get("writer"))
             case ["settings", str(flow), str(topic)]:
-                return SettingsRecord(flow, topic, _text(said["copy"]), _seen(said["source"]), _seen(said["target"]))
+                return SettingsRecord(
+                    flow, topic, _text(document["copy"]), _seen(document["source"]), _seen(document["target"])
+                )
             case ["history", str(flow), str(topic), int(partition), str(slot)]:
                 return HistoryRecord(
-                    flow, TopicPartition(topic, partition), slot, _runs(said["runs"]), said.get("life")
+                    flow, TopicPartition(topic, partition), slot, _runs(document["runs"]), document.get("life")
                 )
             case ["position", str(flow), str(topic), int(partition)]:
-                return PositionRecord(flow, TopicPartition(topic, partition), _position(said), _runs(said["runs"]))
+                return PositionRecord(
+                    flow, TopicPartition(topic, partition), _position(document), _runs(document["runs"])
+                )
     except (AttributeError, KeyError, TypeError, ValueError):
         pass
     return None
 
 
-def _position(said: dict[str, Any]) -> MirrorPosition:
-    topic_id, copy_id = (UUID(text) if (text := said.get(name)) else None for name in ("topic_id", "copy_id"))
+def _position(document: dict[str, Any]) -> MirrorPosition:
+    topic_id, copy_id = (UUID(text) if (text := document.get(name)) else None for name in ("topic_id", "copy_id"))
     return MirrorPosition(
-        _offset(said["next"]), _integer(said["leader_epoch"]), topic_id, _text(said["target"]), copy_id
+        _offset(document["next"]), _integer(document["leader_epoch"]), topic_id, _text(document["target"]), copy_id
     )
 
 
-def _seen(said: Mapping[str, Sequence[Any]]) -> dict[str, SeenValue]:
+def _seen(document: Mapping[str, Sequence[Any]]) -> dict[str, SeenValue]:
     return {
         _text(name): SeenValue(None if value is None else _text(value), _offset(since))
-        for name, (value, since) in said.items()
+        for name, (value, since) in document.items()
     }
 
 
-def _runs(said: Sequence[Sequence[Any]]) -> tuple[CopiedRun, ...]:
-    return tuple(CopiedRun(*(_offset(number) for number in sequence)) for sequence in said[-RUNS_PER_RECORD:])
+def _runs(runs: Sequence[Sequence[Any]]) -> tuple[CopiedRun, ...]:
+    return tuple(CopiedRun(*(_offset(number) for number in sequence)) for sequence in runs[-RUNS_PER_RECORD:])
 
 
 def _offset(value: Any) -> int:

@@ -27,7 +27,7 @@ SeenSettings = Mapping[str, SeenValue]
 _DEFAULT = SeenValue(None, 0)
 
 
-class Sides(NamedTuple):
+class SettingSides(NamedTuple):
     """A topic in the source and its copy in the target, as they are; and what this mirror and those that copy into
     either of both have seen of it before."""
 
@@ -47,8 +47,8 @@ class SettingChanges(NamedTuple):
     target: dict[str, SeenValue]
 
 
-def follow(sides: Sides, is_excluded: Callable[[str], object], now_ms: int) -> SettingChanges:
-    found = SettingChanges({}, {}, {})
+def follow(sides: SettingSides, is_excluded: Callable[[str], object], now_ms: int) -> SettingChanges:
+    changes = SettingChanges({}, {}, {})
     for name in sorted(_names(sides)):
         if is_excluded(name):
             continue
@@ -57,21 +57,21 @@ def follow(sides: Sides, is_excluded: Callable[[str], object], now_ms: int) -> S
         if there.value == here.value:
             there = here = max(there, here, key=_rank)
         elif sides.is_only_way or _rank(there) > _rank(here):
-            found.changes[name] = there.value
+            changes.changes[name] = there.value
             here = there
-        found.source.update({name: there} if there != _DEFAULT else {})
-        found.target.update({name: here} if here != _DEFAULT else {})
-    return found
+        changes.source.update({name: there} if there != _DEFAULT else {})
+        changes.target.update({name: here} if here != _DEFAULT else {})
+    return changes
 
 
-def _names(sides: Sides) -> set[str]:
+def _names(sides: SettingSides) -> set[str]:
     return set().union(sides.source, sides.target, *sides.seen_of_source, *sides.seen_of_target)
 
 
 def _seen(name: str, value: str | None, before: Iterable[SeenSettings], now_ms: int) -> SeenValue:
-    told = [item.get(name, _DEFAULT) for item in before]
-    last_ms = max((seen.since_ms for seen in told), default=0)
-    is_known = not told or SeenValue(value, last_ms) in told
+    values = [item.get(name, _DEFAULT) for item in before]
+    last_ms = max((seen.since_ms for seen in values), default=0)
+    is_known = not values or SeenValue(value, last_ms) in values
     return SeenValue(value, last_ms if is_known else max(now_ms, last_ms + 1))
 
 

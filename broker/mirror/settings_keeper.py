@@ -10,7 +10,7 @@ from broker.mirror.ledger import MirrorLedger
 from broker.mirror.mirror_state import MirrorState
 from broker.mirror.naming import TopicNaming
 from broker.mirror.records import TOPIC, SettingsRecord, written
-from broker.mirror.settings import SettingChanges, Sides, follow
+from broker.mirror.settings import SettingChanges, SettingSides, follow
 from broker.mirror.topic_keeper import TopicKeeper
 
 _FLUSH_S = 30.0
@@ -47,17 +47,17 @@ class SettingsKeeper:
         now_ms = int(time.time() * 1000)
         both = {topic: copy for topic, copy in names.items() if topic in own and copy in there}
         sides = sides_of(self._naming, self._there, self._here, {name: (own[name], there[both[name]]) for name in both})
-        found = {topic: follow(item, self._is_excluded, now_ms) for topic, item in sides.items()}
-        refused = self._keeper.change_settings({both[topic]: item.changes for topic, item in found.items()})
-        for topic, item in found.items():
+        changes = {topic: follow(item, self._is_excluded, now_ms) for topic, item in sides.items()}
+        refused = self._keeper.change_settings({both[topic]: item.changes for topic, item in changes.items()})
+        for topic, item in changes.items():
             if both[topic] not in refused:
                 self._write_down(topic, item)
         self._producer.flush(_FLUSH_S)
         return refused | {copy: "they cannot be read" for topic, copy in names.items() if topic not in both}
 
-    def _write_down(self, topic: str, found: SettingChanges) -> None:
+    def _write_down(self, topic: str, changes: SettingChanges) -> None:
         flow = self._naming.flow
-        record = SettingsRecord(flow, topic, self._naming.copy_of(topic), found.source, found.target)
+        record = SettingsRecord(flow, topic, self._naming.copy_of(topic), changes.source, changes.target)
         if self._here.settings.get((flow, topic)) != record:
             key, value = written(record)
             self._producer.produce(TOPIC, value, key)
@@ -68,27 +68,27 @@ def sides_of(
     there: MirrorState,
     here: MirrorState,
     topics: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]],
-) -> dict[str, Sides]:
+) -> dict[str, SettingSides]:
     """`topics`: topic → its settings and those of its copy. Of each what both clusters' mirrors have seen. Pure."""
     into_source, into_target = _by_copy(there), _by_copy(here)
-    found = {}
+    sides = {}
     for topic, (source, target) in topics.items():
         copy = naming.copy_of(topic)
         above, beside = into_source.get(topic, []), into_target.get(copy, [])
         mine = [item.source for item in beside if (item.flow, item.topic) == (naming.flow, topic)]
         back = [item.source for item in above if (item.flow, item.topic) == (naming.way_back, copy)]
-        found[topic] = Sides(
+        sides[topic] = SettingSides(
             source,
             target,
             (*mine, *(line.target for line in above)),
             (*(line.target for line in beside), *back),
             is_only_way=not above and len(beside) == len(mine),
         )
-    return found
+    return sides
 
 
 def _by_copy(book: MirrorState) -> dict[str, list[SettingsRecord]]:
-    found: dict[str, list[SettingsRecord]] = {}
+    records: dict[str, list[SettingsRecord]] = {}
     for setting in book.settings.values():
-        found.setdefault(setting.copy, []).append(setting)
-    return found
+        records.setdefault(setting.copy, []).append(setting)
+    return records

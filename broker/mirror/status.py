@@ -71,8 +71,8 @@ def written(flow: str, partition: TopicPartition, status: MirrorStatus | None) -
 def understood(key: bytes | None, value: bytes | None) -> tuple[str, TopicPartition, MirrorStatus | None] | None:
     try:
         flow, topic, partition = orjson.loads(key or b"")
-        said: dict[str, Any] | None = None if value is None else orjson.loads(value)
-        status = None if said is None else MirrorStatus(**said)
+        document: dict[str, Any] | None = None if value is None else orjson.loads(value)
+        status = None if document is None else MirrorStatus(**document)
         return str(flow), TopicPartition(str(topic), int(partition)), status
     except (TypeError, ValueError):
         return None
@@ -83,7 +83,7 @@ class StatusTeller:
 
     def __init__(self, flow: str, producer: "Producer"):
         self._flow, self._producer = flow, producer
-        self._said: dict[TopicPartition, MirrorStatus] = {}
+        self._written: dict[TopicPartition, MirrorStatus] = {}
         self._at = 0.0
 
     def tell(
@@ -102,9 +102,9 @@ class StatusTeller:
         now_ms = int(time.time() * 1000)
         for partition, copied in copies.items():
             status = status_of(copied, ends.get(partition), trouble, slowness, now_ms, is_paused=is_paused)
-            before = self._said.get(partition)
+            before = self._written.get(partition)
             if before is None or before._replace(at_ms=0) != status._replace(at_ms=0) or now_ms - before.at_ms > 60_000:
-                self._said[partition] = status
+                self._written[partition] = status
                 key, value = written(self._flow, partition, status)
                 try:
                     self._producer.produce(STATUS_TOPIC, value, key)

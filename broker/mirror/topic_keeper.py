@@ -105,14 +105,14 @@ class TopicKeeper:
         """What is set for each topic itself, as far as one may read it."""
         admin = self._source if of_source else self._target
         own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
-        found: dict[str, dict[str, str]] = {}
+        settings: dict[str, dict[str, str]] = {}
         for some in batched(topics):
             resources = [ConfigResource(ConfigResource.Type.TOPIC, topic) for topic in some]
             for resource, future in admin.describe_configs(resources).items():
                 with suppress(KafkaException):
                     entries = future.result(_TIMEOUT_S).items()
-                    found[resource.name] = {name: entry.value for name, entry in entries if entry.source == own}
-        return found
+                    settings[resource.name] = {name: entry.value for name, entry in entries if entry.source == own}
+        return settings
 
     def change_settings(self, changes: Mapping[str, Mapping[str, str | None]]) -> dict[str, str]:
         """What the target refuses: topic → why."""
@@ -152,14 +152,14 @@ class TopicKeeper:
         )
         admin = self._source if of_source else self._target
         try:
-            found = admin.describe_acls(every).result(_TIMEOUT_S)
+            acls = admin.describe_acls(every).result(_TIMEOUT_S)
         except KafkaException as error:
             if error.args[0].code() == KafkaError.SECURITY_DISABLED:
                 return None
             raise
         return [
             TopicAcl(rule.name, rule.principal, rule.host, rule.operation.name, rule.permission_type.name)
-            for rule in found
+            for rule in acls
         ]
 
     def make_rules(self, rules: Iterable[TopicAcl]) -> None:

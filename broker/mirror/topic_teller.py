@@ -27,7 +27,7 @@ class TopicTeller:
         self._flow, self._connect = flow, connect
         self._producer = Producer(dict(client))
         #: Of what is said that is not taken back; None before it was read.
-        self._said: set[TopicPartition] | None = None
+        self._written: set[TopicPartition] | None = None
         #: Who copied them may speak of them once more.
         self._left: set[TopicPartition] = set()
 
@@ -39,23 +39,23 @@ class TopicTeller:
         notices: Mapping[str, str],
     ) -> None:
         """`copies`: topic → its copy's name, of all that are chosen. Raises KafkaException, and as `said_of`."""
-        if self._said is None:
+        if self._written is None:
             with self._connect() as cluster:
-                self._said = said_of(self._flow, cluster)
+                self._written = said_of(self._flow, cluster)
         now_ms = int(time.time() * 1000)
         troubled = {TopicPartition(topic, WHOLE_TOPIC) for topic in errors.keys() | notices.keys()}
         for partition in troubled:
             topic = partition.topic
             self._write(partition, topic_status(copies[topic], errors.get(topic), notices.get(topic), now_ms))
-        self._said |= troubled.union(assigned)
-        gone = self._said - troubled - set(assigned)
+        self._written |= troubled.union(assigned)
+        gone = self._written - troubled - set(assigned)
         # Nobody but this one speaks of whole topics; of others whoever copied them until now might once more.
         for partition in {
             partition for partition in gone if partition in self._left or partition.partition == WHOLE_TOPIC
         }:
             self._write(partition, None)
-            self._said.discard(partition)
-        self._left = gone & self._said
+            self._written.discard(partition)
+        self._left = gone & self._written
         self._producer.flush(_FLUSH_S)
 
     def _write(self, partition: TopicPartition, status: MirrorStatus | None) -> None:
@@ -65,13 +65,13 @@ class TopicTeller:
 
 def said_of(flow: str, cluster: ClusterConnections) -> set[TopicPartition]:
     """Partitions of which something stands there. Raises ApiError, BrokerUnreachable, TimeoutError."""
-    found: set[TopicPartition] = set()
+    partitions: set[TopicPartition] = set()
     for run in read_to_end(cluster, [TopicPartition(STATUS_TOPIC, 0)], _pass_over):
         for _, _, key, value, _ in run.records:
-            said = understood(key, value)
-            if said is not None and said[0] == flow:
-                (found.add if said[2] is not None else found.discard)(said[1])
-    return found
+            document = understood(key, value)
+            if document is not None and document[0] == flow:
+                (partitions.add if document[2] is not None else partitions.discard)(document[1])
+    return partitions
 
 
 def _pass_over(batch: LeftOutBatch) -> None:

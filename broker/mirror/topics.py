@@ -55,12 +55,12 @@ class TopicAcl(NamedTuple):
 
 def rules_to_make(source: Iterable[TopicAcl], target: Collection[TopicAcl], names: Mapping[str, str]) -> list[TopicAcl]:
     """As Kafka's mirror: nobody but the mirror may write a copy; who may do all may read it. None is taken away."""
-    found = []
+    acls = []
     for rule in source:
         if rule.topic not in names or (rule.permission == "ALLOW" and rule.operation == "WRITE"):
             continue
         operation = "READ" if (rule.permission, rule.operation) == ("ALLOW", "ALL") else rule.operation
         copied = rule._replace(topic=names[rule.topic], operation=operation)
-        if copied not in target and copied not in found:
-            found.append(copied)
-    return found
+        if copied not in target and copied not in acls:
+            acls.append(copied)
+    return acls

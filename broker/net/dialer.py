@@ -93,8 +93,8 @@ class Dialer:
 
 async def _connect(host: str, port: int) -> socket.socket:
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    family, kind, protocol, _, address = found[0]
+    addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    family, kind, protocol, _, address = addresses[0]
     sock = socket.socket(family, kind, protocol)
     try:
         sock.setblocking(False)

@@ -91,8 +91,8 @@ class ProbeEndpoint:
             return response(200, CONTENT_TYPE_PLAIN_0_0_4, generate_latest(self._registry))
         if path == b"/status":
             since = parse_qs(query.decode("latin-1")).get("since", ["0"])[0]
-            told = self._status(int(since) if since.isdecimal() and len(since) < 16 else 0)
-            return response(200, "application/json", json.dumps(told).encode())
+            status = self._status(int(since) if since.isdecimal() and len(since) < 16 else 0)
+            return response(200, "application/json", json.dumps(status).encode())
         if path == b"/healthz":
             wrong = self._health()
             return response(503 if wrong else 200, "text/plain", (wrong or "ok").encode() + b"\n")

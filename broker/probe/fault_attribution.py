@@ -18,7 +18,7 @@ STEP_MS_MAX = 500.0
 
 @dataclass(slots=True)
 class BrokerBlame:
-    """Of one broker. `silent_ms` is since what was asked first without an answer; `why` of the last failure."""
+    """Whether one broker is blamed. `silent_ms`: the age of its oldest unanswered request; `why`: its last failure."""
 
     is_asked: bool = False
     silent_ms: float = 0.0

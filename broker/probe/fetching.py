@@ -21,17 +21,17 @@ def fetch_request(topic: str, wanted: dict[int, int], wait_ms: int) -> FetchRequ
     return FetchRequest(max_wait_ms=wait_ms, min_bytes=1, isolation_level=0, topics=topics, forgotten_topics_data=[])
 
 
-def marks_of(told: PartitionData, position: int) -> tuple[list[ProbeMark], int, str]:
+def marks_of(data: PartitionData, position: int) -> tuple[list[ProbeMark], int, str]:
     """The marks of the probe's records from `position` on, what is to be read next, and why it cannot be known."""
-    if told.error_code:
-        return [], position, error_code_of(told.error_code).meaning
-    marks, records = [], memoryview(told.records or b"")
+    if data.error_code:
+        return [], position, error_code_of(data.error_code).meaning
+    marks, records = [], memoryview(data.records or b"")
     try:
         for at, header in iterate_headers(records):
             if header.last_offset < position:
                 continue
-            found = [] if header.is_control else decode_records(records[at:])
-            marks += [mark for item in found if item.offset >= position and (mark := decode(item.value))]
+            decoded = [] if header.is_control else decode_records(records[at:])
+            marks += [mark for item in decoded if item.offset >= position and (mark := decode(item.value))]
             position = header.next_offset
     except ApiError as error:
         return [], position, str(error)

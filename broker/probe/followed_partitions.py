@@ -54,17 +54,17 @@ class FollowedPartitions:
         self.partitions: dict[int, FollowedPartition] = {}
         self._addresses: dict[int, Address] = {}
 
-    def learn(self, told: Topology) -> None:
+    def learn(self, topology: Topology) -> None:
         """Who has left is followed as long as it is a replica: a broker that is away is missed, one removed is not."""
-        if told.identity != self.topology.identity:
+        if topology.identity != self.topology.identity:
             self.partitions.clear()
-        self.topology = told
-        self._addresses |= told.addresses
-        replicas = {broker for partition in told.partitions for broker in partition.replicas}
-        known = told.addresses.keys() | (replicas & self._addresses.keys())
+        self.topology = topology
+        self._addresses |= topology.addresses
+        replicas = {broker for partition in topology.partitions for broker in partition.replicas}
+        known = topology.addresses.keys() | (replicas & self._addresses.keys())
         self._addresses = {broker: self._addresses[broker] for broker in known}
         self.watch.follow(known)
-        for partition in told.partitions:
+        for partition in topology.partitions:
             self.partitions.setdefault(
                 partition.index, FollowedPartition(mirrored=ProbeLedger() if self.has_mirror else None)
             )
@@ -242,17 +242,20 @@ class FollowedPartitions:
             },
             "troubled": self.troubled(at_ms),
             "mirror": self._mirror() if self.has_mirror else None,
-            "total": _told(self.tallies.total),
-            "minutes": [[begins_ms, _told(parts)] for begins_ms, parts in self.tallies.minutes(since_ms)],
+            "total": _as_json(self.tallies.total),
+            "minutes": [[begins_ms, _as_json(parts)] for begins_ms, parts in self.tallies.minutes(since_ms)],
         }
 
     def _standing(self, broker: int) -> dict[str, object]:
         standing = self.watch.brokers[broker]
-        told: dict[str, object] = {"leads": len(self.led_by(broker)), "registered": broker in self.topology.addresses}
+        figures: dict[str, object] = {
+            "leads": len(self.led_by(broker)),
+            "registered": broker in self.topology.addresses,
+        }
         if standing.is_blamed:
-            told |= {"blamed_at_ms": standing.blamed_at_ms, "noticed_after_ms": round(standing.noticed_after_ms)}
-            told |= {"silent_ms": round(standing.silent_ms), "why": standing.why}
-        return told
+            figures |= {"blamed_at_ms": standing.blamed_at_ms, "noticed_after_ms": round(standing.noticed_after_ms)}
+            figures |= {"silent_ms": round(standing.silent_ms), "why": standing.why}
+        return figures
 
     def _mirror(self) -> dict[str, object]:
         """`waiting`: records that have not come."""
@@ -287,5 +290,5 @@ def _count(tallies: Sequence[ProbeTally], fate: ReadFate, took_ms: float | None)
             tally.end_to_end.add(took_ms)
 
 
-def _told(parts: Parts) -> dict[str, object]:
+def _as_json(parts: Parts) -> dict[str, object]:
     return {name: tally.as_json() for name, tally in parts.items()}

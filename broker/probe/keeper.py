@@ -8,7 +8,7 @@ from broker.client.cluster import ClusterConnections
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.probe.config import ProbeConfig
-from broker.probe.shared_state import Desk
+from broker.probe.shared_state import ProbeSharedState
 from broker.probe.spread import Add, Elect, ReplicaMove, Step, TopicCreation, View, next_step
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -43,7 +43,7 @@ _log = logger("broker.probe")
 
 
 class Keeper:
-    def __init__(self, desk: Desk, cluster: ClusterConnections, config: ProbeConfig):
+    def __init__(self, desk: ProbeSharedState, cluster: ClusterConnections, config: ProbeConfig):
         self._desk, self._cluster, self._config = desk, cluster, config
         self._rests_until_ms = 0.0
         self._last_error = ""
@@ -88,10 +88,10 @@ class Keeper:
             self._cluster.close()
             with self._desk.lock:
                 self._desk.look_again = True
-        for number, told in _errors(answer):
+        for number, error in _errors(answer):
             code = error_code_of(number)
             if code not in _DONE:
-                raise ApiError(code, f"{self._desk.topic}: {told or code.meaning}")
+                raise ApiError(code, f"{self._desk.topic}: {error or code.meaning}")
 
     def _tell(self, error: Exception) -> None:
         if isinstance(error, ApiError) and error.code in _REFUSED:

@@ -14,7 +14,7 @@ from broker.common.errors import BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.probe.fetching import FETCH_VERSION_MAX, fetch_request, marks_of
 from broker.probe.record import ProbeMark, encode
-from broker.probe.shared_state import Desk
+from broker.probe.shared_state import ProbeSharedState
 from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.fetch import PartitionData
@@ -34,7 +34,7 @@ _log = logger("broker.probe")
 
 
 class ProbeLane:
-    def __init__(self, broker: int, desk: Desk, timeout_ms: int, security: "ClientSecurity | None"):
+    def __init__(self, broker: int, desk: ProbeSharedState, timeout_ms: int, security: "ClientSecurity | None"):
         self._broker, self._desk, self._timeout_ms, self._security = broker, desk, timeout_ms, security
         self._connection: BrokerConnection | None = None
         self.stop = Event()
@@ -95,7 +95,7 @@ class ProbeLane:
         with self._desk.lock:
             at_ms, book = self._desk.at_ms(), self._desk.book
             for response in (
-                partition_response for told in answer.responses for partition_response in told.partition_responses
+                partition_response for topic in answer.responses for partition_response in topic.partition_responses
             ):
                 mark = marks[response.index]
                 if not response.error_code:
@@ -125,17 +125,17 @@ class ProbeLane:
         for data in (data for answered in answer.responses for data in answered.partitions):
             self._note_read(data, wanted[data.partition_index], data.partition_index in written)
 
-    def _note_read(self, told: PartitionData, position: int, is_written: bool) -> None:
-        marks, position, why = marks_of(told, position)
+    def _note_read(self, data: PartitionData, position: int, is_written: bool) -> None:
+        marks, position, why = marks_of(data, position)
         with self._desk.lock:
-            at_ms, book, index = self._desk.at_ms(), self._desk.book, told.partition_index
+            at_ms, book, index = self._desk.at_ms(), self._desk.book, data.partition_index
             if why:
-                is_out = told.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+                is_out = data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
                 book.not_fetched(self._broker, index, at_ms, why, is_out_of_range=is_out)
                 self._desk.look_again = True
                 return
-            end = told.high_watermark
-            book.fetched(self._broker, index, marks, position, told.log_start_offset, end, at_ms)
+            end = data.high_watermark
+            book.fetched(self._broker, index, marks, position, data.log_start_offset, end, at_ms)
             if is_written:
                 book.well(index)
 

@@ -6,7 +6,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from broker.common.sketch import Sketch
-from broker.probe.shared_state import Desk
+from broker.probe.shared_state import ProbeSharedState
 from broker.probe.tally import MIRROR
 
 _COUNTS = {
@@ -25,7 +25,7 @@ _SHARES = (0.5, 0.95, 0.99)
 
 
 class ProbeMetrics(Collector):
-    def __init__(self, desk: Desk):
+    def __init__(self, desk: ProbeSharedState):
         self._desk = desk
 
     def collect(self) -> Iterable[Metric]:

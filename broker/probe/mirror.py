@@ -15,7 +15,7 @@ from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.probe.fetching import FETCH_VERSION_MAX, fetch_request, marks_of
-from broker.probe.shared_state import Desk
+from broker.probe.shared_state import ProbeSharedState
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 
 #: Partitions that are added are found after so many looks.
@@ -25,7 +25,7 @@ _log = logger("broker.probe")
 
 
 class MirrorReader:
-    def __init__(self, desk: Desk, cluster: ClusterConnections, topic: str):
+    def __init__(self, desk: ProbeSharedState, cluster: ClusterConnections, topic: str):
         self._desk, self._topic = desk, topic
         self._leaders = Leaders(cluster)
         self._positions: dict[TopicPartition, int] = {}
@@ -37,19 +37,19 @@ class MirrorReader:
         while not stop.wait(interval_s):
             try:
                 self.look()
-                found = ""
+                reason = ""
             except BarnabasError as raised:
-                found = str(raised)[:300]
+                reason = str(raised)[:300]
                 self._looks = 0
             except Exception as raised:  # without this thread nothing is known of the mirror any more
                 _log.exception("the probe's look at the mirror failed")
-                found = f"{type(raised).__name__}: {raised}"[:300]
+                reason = f"{type(raised).__name__}: {raised}"[:300]
                 self._looks = 0
             with self._desk.lock:
-                self._desk.book.mirror_looked(self._desk.at_ms(), found)
-            if found and found != error:
-                _log.warning("the mirror cannot be read", topic=self._topic, reason=found)
-            error = found
+                self._desk.book.mirror_looked(self._desk.at_ms(), reason)
+            if reason and reason != error:
+                _log.warning("the mirror cannot be read", topic=self._topic, reason=reason)
+            error = reason
 
     def look(self) -> None:
         """Raises BarnabasError when all, or some, of it cannot be read."""
@@ -75,17 +75,17 @@ class MirrorReader:
         except BrokerUnreachable:
             self._leaders.forget(led[0], connection_broken=True)
             raise
-        for told in (partition for topic in answer.responses for partition in topic.partitions):
-            self._note(TopicPartition(self._topic, told.partition_index), told)
+        for partition_data in (partition for topic in answer.responses for partition in topic.partitions):
+            self._note(TopicPartition(self._topic, partition_data.partition_index), partition_data)
 
-    def _note(self, partition: TopicPartition, told: Any) -> None:
-        if told.error_code:
-            code = error_code_of(told.error_code)
+    def _note(self, partition: TopicPartition, partition_data: Any) -> None:
+        if partition_data.error_code:
+            code = error_code_of(partition_data.error_code)
             if code is ErrorCode.OFFSET_OUT_OF_RANGE:
                 del self._positions[partition]
             self._leaders.forget(partition)
             raise ApiError(code, f"{partition}: {code.meaning}")
-        marks, self._positions[partition], why = marks_of(told, self._positions[partition])
+        marks, self._positions[partition], why = marks_of(partition_data, self._positions[partition])
         if why:
             raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{partition}: {why}")
         with self._desk.lock:

@@ -20,7 +20,7 @@ from broker.probe.keeper import Keeper
 from broker.probe.lane import ProbeLane
 from broker.probe.metrics import ProbeMetrics
 from broker.probe.mirror import MirrorReader
-from broker.probe.shared_state import Desk
+from broker.probe.shared_state import ProbeSharedState
 
 TICK_S = 0.25
 #: Brokers with a lane; of a larger cluster those with the smallest ids.
@@ -39,7 +39,7 @@ class Probe:
         self._config = config
         self._security = read_own_security(config.client_config)
         has_mirror = bool(config.mirror_bootstrap_servers)
-        self.desk = Desk(FollowedPartitions(uuid.uuid4().hex, has_mirror=has_mirror), config, clock)
+        self.desk = ProbeSharedState(FollowedPartitions(uuid.uuid4().hex, has_mirror=has_mirror), config, clock)
         self._cluster = _cluster(config.bootstrap_servers, config.client_id, self._security)
         self._mirror = None
         if has_mirror:
@@ -96,8 +96,8 @@ class Probe:
     def status(self, since_ms: int) -> dict[str, object]:
         desk = self.desk
         with desk.lock:
-            told = desk.book.status(desk.at_ms(), desk.now_ms(), since_ms)
-        return told | {"topic": desk.topic, "is_connected": desk.learned_at_ms is not None}
+            status = desk.book.status(desk.at_ms(), desk.now_ms(), since_ms)
+        return status | {"topic": desk.topic, "is_connected": desk.learned_at_ms is not None}
 
     def health(self) -> str:
         """Of the probe, not of the cluster."""

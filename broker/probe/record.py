@@ -20,15 +20,15 @@ class ProbeMark(NamedTuple):
 
 def encode(mark: ProbeMark, now_ms: int) -> bytearray:
     """A batch of one record, not yet given an offset."""
-    told = {"run": mark.run, "partition": mark.partition, "index": mark.number, "time": now_ms, "content": ""}
-    told["content"] = "x" * max(0, VALUE_BYTES - len(json.dumps(told)))
-    return build_batch([Record(0, now_ms, None, json.dumps(told).encode(), ())])
+    content = {"run": mark.run, "partition": mark.partition, "index": mark.number, "time": now_ms, "content": ""}
+    content["content"] = "x" * max(0, VALUE_BYTES - len(json.dumps(content)))
+    return build_batch([Record(0, now_ms, None, json.dumps(content).encode(), ())])
 
 
 def decode(value: bytes | None) -> ProbeMark | None:
     """None for what no probe wrote."""
     try:
-        told = json.loads(value or b"")
-        return ProbeMark(str(told["run"]), int(told["partition"]), int(told["index"]))
+        document = json.loads(value or b"")
+        return ProbeMark(str(document["run"]), int(document["partition"]), int(document["index"]))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

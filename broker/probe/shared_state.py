@@ -13,7 +13,7 @@ LOOK_EVERY_MS = 2_000
 LOOK_APART_MS = 250
 
 
-class Desk:
+class ProbeSharedState:
     """Whoever touches `book` holds `lock`."""
 
     def __init__(self, book: FollowedPartitions, config: ProbeConfig, clock: Clock):
@@ -45,20 +45,20 @@ class Desk:
             self._looked_at_ms, self.look_again = self.at_ms(), False
             return True
 
-    def learn(self, told: MetadataResponse) -> None:
+    def learn(self, response: MetadataResponse) -> None:
         """A broker that knows of none, itself included, has just started."""
-        if not told.brokers:
+        if not response.brokers:
             return
         with self.lock:
-            self.book.learn(_topology(told))
+            self.book.learn(_topology(response))
             self.learned_at_ms = self.at_ms()
 
 
-def _topology(told: MetadataResponse) -> Topology:
-    (topic,) = told.topics
+def _topology(response: MetadataResponse) -> Topology:
+    (topic,) = response.topics
     return Topology(
-        {broker.node_id: (broker.host, broker.port) for broker in told.brokers},
-        {broker.node_id: broker.rack for broker in told.brokers},
+        {broker.node_id: (broker.host, broker.port) for broker in response.brokers},
+        {broker.node_id: broker.rack for broker in response.brokers},
         tuple(
             PartitionState(
                 partition.partition_index,

@@ -31,13 +31,13 @@ class ProbeTally:
 
     def as_json(self) -> dict[str, object]:
         """Only what is not nothing."""
-        told: dict[str, object] = {}
+        document: dict[str, object] = {}
         for item in fields(self):
             value = getattr(self, item.name)
-            said = value.as_json() if isinstance(value, Sketch) else round(value)
-            if said:
-                told[item.name] = said
-        return told
+            content = value.as_json() if isinstance(value, Sketch) else round(value)
+            if content:
+                document[item.name] = content
+        return document
 
 
 Parts = dict[str, ProbeTally]

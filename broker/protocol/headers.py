@@ -23,16 +23,16 @@ _API_KEYS = {int(key): key for key in ApiKey}
 class _Flexible(dict[tuple[int, int], bool]):
     """Whether a version of an API is flexible. Of what is declared only: a peer may name any number."""
 
-    def __missing__(self, asked: tuple[int, int]) -> bool:
-        api, version = asked
+    def __missing__(self, key: tuple[int, int]) -> bool:
+        api, version = key
         if api not in MESSAGES:
             return False
         request = MESSAGES[_API_KEYS[api]].request
         lowest, highest = request.versions
         if not lowest <= version <= highest:
             return False
-        self[asked] = request.is_flexible(version)
-        return self[asked]
+        self[key] = request.is_flexible(version)
+        return self[key]
 
 
 _FLEXIBLE = _Flexible()

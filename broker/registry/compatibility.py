@@ -30,15 +30,15 @@ def incompatibilities(
     Both are of one kind.
     """
     version, parsed = older
-    found = []
+    messages = []
     if level.startswith(("BACKWARD", "FULL")):
-        found += new.incompatibilities(parsed, lenient=lenient)
+        messages += new.incompatibilities(parsed, lenient=lenient)
     if level.startswith(("FORWARD", "FULL")):
-        found += parsed.incompatibilities(new, lenient=lenient)
-    if not found:
+        messages += parsed.incompatibilities(new, lenient=lenient)
+    if not messages:
         return []
     return [
-        *found,
+        *messages,
         f"{{oldSchemaVersion: {version.version}}}",
         f"{{oldSchema: '{version.content.text}'}}",
     ]

@@ -113,22 +113,22 @@ def read_config_file(path: str, overrides: Mapping[str, str]) -> RegistryConfig:
         text = Path(path).read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise StartupError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
-    said = {_OLDER.get(name, name): value for name, value in {**client_properties(text), **overrides}.items()}
-    if exposed := exposure(path, {**_of_clients(said), **_of_listeners(said)}):
+    values = {_OLDER.get(name, name): value for name, value in {**client_properties(text), **overrides}.items()}
+    if exposed := exposure(path, {**_of_clients(values), **_of_listeners(values)}):
         raise StartupError(f"{exposed}.")
-    return read_config(said)
+    return read_config(values)
 
 
-def read_config(said: Mapping[str, str]) -> RegistryConfig:
+def read_config(settings: Mapping[str, str]) -> RegistryConfig:
     """Raises StartupError."""
-    known = {key.name: text for key in KEYS if (text := said.get(key.name)) is not None}
+    known = {key.name: text for key in KEYS if (text := settings.get(key.name)) is not None}
     try:
         values = read_values(KEYS, known)
         zookeeper_tls(values)
-        security = librdkafka_settings(read_security(_of_clients(said)))
+        security = librdkafka_settings(read_security(_of_clients(settings)))
         listeners = read_listeners(values["listeners"], PORT)
         is_secure = any(listener.scheme == "https" for listener in listeners)
-        tls = read_tls(said, values["ssl_client_authentication"]) if is_secure else None
+        tls = read_tls(settings, values["ssl_client_authentication"]) if is_secure else None
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None
     headers = read_rules(values["response_http_headers_config"])
@@ -144,13 +144,13 @@ def read_config(said: Mapping[str, str]) -> RegistryConfig:
         **security,
     }
     heeded = HEEDED if is_secure else frozenset[str]()
-    unknown = (name for name in said if name not in known and name not in heeded and not name.startswith(_STORE))
+    unknown = (name for name in settings if name not in known and name not in heeded and not name.startswith(_STORE))
     return RegistryConfig(values, listeners, among, tls, client, headers, tuple(sorted(unknown)))
 
 
-def _of_listeners(said: Mapping[str, str]) -> dict[str, str]:
-    return {name: text for name, text in said.items() if name.startswith("ssl.")}
+def _of_listeners(values: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in values.items() if name.startswith("ssl.")}
 
 
-def _of_clients(said: Mapping[str, str]) -> dict[str, str]:
-    return {name.removeprefix(_STORE): text for name, text in said.items() if name.startswith(_STORE)}
+def _of_clients(values: Mapping[str, str]) -> dict[str, str]:
+    return {name.removeprefix(_STORE): text for name, text in values.items() if name.startswith(_STORE)}

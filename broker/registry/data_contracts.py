@@ -182,15 +182,15 @@ def reserved_fields(content: Content) -> frozenset[str]:
 
 def merged_rules(rules: Value | None, more: Value | None, removed: list[str]) -> Value | None:
     """Return the rules with others merged into them by their names, and without those of the names removed."""
-    found = _merged(rules, more)
-    if found is None:
+    merged = _merged(rules, more)
+    if merged is None:
         return None
     kept = {
-        kind: [rule for rule in found.get(kind) or [] if rule.get("name") not in removed]
+        kind: [rule for rule in merged.get(kind) or [] if rule.get("name") not in removed]
         for kind in _LISTS
-        if isinstance(found.get(kind), list)
+        if isinstance(merged.get(kind), list)
     }
-    return found | kept
+    return merged | kept
 
 
 def properties_in(metadata: Value | None) -> Value:

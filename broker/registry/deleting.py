@@ -81,10 +81,10 @@ def find(store: SchemaStore, subject: str, number: int | None, *, deleted: bool)
     versions = store.versions(subject, deleted=deleted)
     if not versions:
         raise subject_not_found(subject)
-    found = versions[-1] if number is None else store.version(subject, number, deleted=deleted)
-    if found is None:
+    version = versions[-1] if number is None else store.version(subject, number, deleted=deleted)
+    if version is None:
         raise version_not_found(number)
-    return found
+    return version
 
 
 def require_unreferenced(store: SchemaStore, version: Version, *, deleted: bool, within: str = "") -> None:

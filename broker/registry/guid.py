@@ -28,10 +28,10 @@ def _guid(content: Content) -> UUID:
     for reference in content.references:
         digest.update(reference.name.encode() + reference.subject.encode())
         digest.update(reference.version.to_bytes(4, signed=True))
-    for said, parts in ((content.metadata, _metadata), (content.rule_set, _rule_set)):
-        if said:
+    for section, parts in ((content.metadata, _metadata), (content.rule_set, _rule_set)):
+        if section:
             digest.update(_PRESENT)
-            for part in parts(json.loads(said)):
+            for part in parts(json.loads(section)):
                 digest.update(part)
     return UUID(bytes=digest.digest())
 
@@ -44,32 +44,32 @@ def read_guid(text: str) -> UUID | None:
         return None
 
 
-def _metadata(said: dict[str, Any]) -> Iterator[bytes]:
-    for key, values in sorted((said.get("tags") or {}).items()):
+def _metadata(metadata: dict[str, Any]) -> Iterator[bytes]:
+    for key, values in sorted((metadata.get("tags") or {}).items()):
         yield key.encode()
         yield from (value.encode() for value in sorted(values))
-    yield from _pairs(said.get("properties"))
-    yield from (name.encode() for name in sorted(said.get("sensitive") or ()))
+    yield from _pairs(metadata.get("properties"))
+    yield from (name.encode() for name in sorted(metadata.get("sensitive") or ()))
 
 
-def _rule_set(said: dict[str, Any]) -> Iterator[bytes]:
+def _rule_set(rule_set: dict[str, Any]) -> Iterator[bytes]:
     for kind in ("migrationRules", "domainRules", "encodingRules"):
-        for rule in said.get(kind) or ():
+        for rule in rule_set.get(kind) or ():
             yield from _rule(rule)
 
 
-def _rule(said: dict[str, Any]) -> Iterator[bytes]:
+def _rule(rule: dict[str, Any]) -> Iterator[bytes]:
     defaults = {"kind": "TRANSFORM", "mode": "WRITEREAD"}
     for key in ("name", "doc", "kind", "mode", "type"):
-        yield str(said.get(key) or defaults.get(key, "")).encode()
-    yield from (tag.encode() for tag in sorted(said.get("tags") or ()))
-    yield from _pairs(said.get("params"))
+        yield str(rule.get(key) or defaults.get(key, "")).encode()
+    yield from (tag.encode() for tag in sorted(rule.get("tags") or ()))
+    yield from _pairs(rule.get("params"))
     for key in ("expr", "onSuccess", "onFailure"):
-        yield str(said.get(key) or "").encode()
-    if said.get("disabled"):
+        yield str(rule.get(key) or "").encode()
+    if rule.get("disabled"):
         yield _PRESENT
 
 
-def _pairs(said: dict[str, str] | None) -> Iterator[bytes]:
-    for key, value in sorted((said or {}).items()):
+def _pairs(pairs: dict[str, str] | None) -> Iterator[bytes]:
+    for key, value in sorted((pairs or {}).items()):
         yield key.encode() + str(value).encode()

@@ -103,8 +103,8 @@ class Leadership:
     def _identity(self) -> bytes:
         """In the words of Confluent's registries that were elected through ZooKeeper."""
         host, port = self._address
-        said = {"host": host, "port": port, "master_eligibility": True, "scheme": self._scheme, "version": 1}
-        return json.dumps(said).encode()
+        identity = {"host": host, "port": port, "master_eligibility": True, "scheme": self._scheme, "version": 1}
+        return json.dumps(identity).encode()
 
 
 def _named(data: bytes) -> Leader | None:

@@ -64,10 +64,10 @@ class SchemaRequest:
                 self.known[key] = await find()
             except InvalidSchema as error:
                 self.known[key] = error
-        found = self.known[key]
-        if isinstance(found, InvalidSchema):
-            raise found
-        return found
+        value = self.known[key]
+        if isinstance(value, InvalidSchema):
+            raise value
+        return value
 
 
 def config_of(registry: SchemaRegistry, subject: str) -> Value:
@@ -133,9 +133,9 @@ async def register(
         return present, []
     require_mode(subject, mode, request.id)
     if not is_import and not request.force:
-        found = await _incompatibilities(registry, request, content, parsed, config, versions)
-        if found:
-            raise Incompatible(subject, found)
+        messages = await _incompatibilities(registry, request, content, parsed, config, versions)
+        if messages:
+            raise Incompatible(subject, messages)
     return registration(store, subject, content, mode=mode, schema_id=request.id, number=request.version)
 
 
@@ -197,13 +197,13 @@ async def look_up(registry: SchemaRegistry, subject: str, request: SchemaRequest
     Raises RegistryError 40401, 40403.
     """
     own, *others = in_contexts(registry.store, subject)
-    found = await _looked_up(registry, own, request, deleted=deleted)
-    for other in others if found is None else ():
+    version = await _looked_up(registry, own, request, deleted=deleted)
+    for other in others if version is None else ():
         with suppress(InvalidSchema):
-            found = found or await _looked_up(registry, other, replace(request, known={}), deleted=deleted)
-    if found is None:
+            version = version or await _looked_up(registry, other, replace(request, known={}), deleted=deleted)
+    if version is None:
         raise schema_not_found() if registry.store.versions(own, deleted=deleted) else subject_not_found(subject)
-    return found
+    return version
 
 
 async def _looked_up(
@@ -223,10 +223,10 @@ async def _looked_up(
     latest = next((version.content for version in reversed(versions) if not version.deleted), None)
     populated = completed(content, request.contract, config, latest, None)
     for candidate in dict.fromkeys((content, populated)):
-        found = live_version(store, subject, candidate, deleted=deleted)
-        found = found or await _alike(registry, subject, request, candidate, versions, resolves_all=True)
-        if found is not None:
-            return found
+        present = live_version(store, subject, candidate, deleted=deleted)
+        present = present or await _alike(registry, subject, request, candidate, versions, resolves_all=True)
+        if present is not None:
+            return present
     return _with_any_contract(request.contract, content, versions)
 
 
@@ -319,21 +319,21 @@ async def _incompatibilities(
     config: Value,
     versions: list[Version],
 ) -> list[str]:
-    found = _reserved(content, parsed, versions) if config.get("validateFields") else []
-    found += await _differences(registry, request, content, parsed, config, versions)
-    if found:
+    messages = _reserved(content, parsed, versions) if config.get("validateFields") else []
+    messages += await _differences(registry, request, content, parsed, config, versions)
+    if messages:
         is_strict = str(bool(config.get("validateFields"))).lower()
-        found.append(f"{{validateFields: '{is_strict}', compatibility: '{config['compatibilityLevel']}'}}")
-    return found
+        messages.append(f"{{validateFields: '{is_strict}', compatibility: '{config['compatibilityLevel']}'}}")
+    return messages
 
 
 def _reserved(content: Content, parsed: ParsedSchema, versions: list[Version]) -> list[str]:
     """Reserved fields stay reserved, and no version has one of them."""
     reserved = reserved_fields(content)
     removed = reserved_fields(versions[-1].content) - reserved if versions else frozenset[str]()
-    found = [f"The new schema has reserved field {name} removed from its metadata" for name in sorted(removed)]
+    messages = [f"The new schema has reserved field {name} removed from its metadata" for name in sorted(removed)]
     taken = (name for name in sorted(reserved) if parsed.has_top_level_field(name))
-    return found + [f"The new schema has field that conflicts with the reserved field {name}" for name in taken]
+    return messages + [f"The new schema has field that conflicts with the reserved field {name}" for name in taken]
 
 
 async def _differences(
@@ -352,9 +352,9 @@ async def _differences(
     for version in older:
         key = content, version, level, lenient
         compare = partial(_compared, registry, parsed, version, level, lenient=lenient)
-        found: list[str] = await request.once(key, compare)
-        if found:
-            return list(found)
+        messages: list[str] = await request.once(key, compare)
+        if messages:
+            return list(messages)
     return []
 
 
@@ -377,13 +377,13 @@ def by_id(store: SchemaStore, subject: str, schema_id: int) -> Version:
     if name:
         others = store.contexts() if context == DEFAULT_CONTEXT else ()
         for named in (subject, *(join(other, name) for other in others)):
-            found = store.place(context_of(named), schema_id, named)
-            if found is not None:
-                return found
-    found = store.place(context, schema_id)
-    if found is None:
+            stored = store.place(context_of(named), schema_id, named)
+            if stored is not None:
+                return stored
+    stored = store.place(context, schema_id)
+    if stored is None:
         raise schema_not_found(schema_id)
-    return found
+    return stored
 
 
 def in_contexts(store: SchemaStore, subject: str) -> list[str]:

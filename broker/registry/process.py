@@ -35,7 +35,7 @@ _KEEP_ALIVE_S = 75
 _log = logger(__name__)
 
 
-class _Server(uvicorn.Server):
+class _RegistryServer(uvicorn.Server):
     """Whoever is told to stop has stopped well: uvicorn would raise the signal again behind its end."""
 
     @contextlib.contextmanager
@@ -99,8 +99,8 @@ async def _serve(registry: SchemaRegistry, logins: ClientLogins | None, sockets:
         await asyncio.gather(*(server.serve([taken]) for server, taken in zip(servers, sockets, strict=True)))
 
 
-def _server(app: ASGIApp, tls: RestTls | None) -> _Server:
-    return _Server(
+def _server(app: ASGIApp, tls: RestTls | None) -> _RegistryServer:
+    return _RegistryServer(
         uvicorn.Config(
             app,
             http=bounded_protocol(tls=tls.server if tls else None),

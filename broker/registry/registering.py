@@ -34,11 +34,11 @@ def referred(store: SchemaStore, context: str, content: Content, *, also_deleted
 
     With `also_deleted` it is stored already, and keeps references from before there was a bound of their bytes.
     """
-    found: dict[tuple[str, str, int], NamedSchema] = {}
-    _collect(store, context, content, found, (), also_deleted)
-    if not also_deleted and sum(len(named.content.text.encode()) for named in found.values()) > _BYTES_MAX:
+    schemas: dict[tuple[str, str, int], NamedSchema] = {}
+    _collect(store, context, content, schemas, (), also_deleted)
+    if not also_deleted and sum(len(named.content.text.encode()) for named in schemas.values()) > _BYTES_MAX:
         raise InvalidSchema(f"it refers to schemas of more than {_BYTES_MAX:,} bytes together; refer to fewer of them")
-    return tuple(found.values())
+    return tuple(schemas.values())
 
 
 def require_one_version(named: Iterable[NamedSchema]) -> None:
@@ -56,23 +56,23 @@ def _collect(
     store: SchemaStore,
     context: str,
     content: Content,
-    found: dict[tuple[str, str, int], NamedSchema],
+    schemas: dict[tuple[str, str, int], NamedSchema],
     above: tuple[tuple[str, int], ...],
     also_deleted: bool,
 ) -> None:
     for reference in content.references:
         subject = within(context, reference.subject)
         key = (reference.name, subject, reference.version)
-        if key in found:
+        if key in schemas:
             continue
         version = store.version(subject, reference.version, deleted=also_deleted)
         if version is None or (subject, reference.version) in above:
             raise _leads_nowhere(reference)
         _collect(
-            store, context_of(subject), version.content, found, (*above, (subject, reference.version)), also_deleted
+            store, context_of(subject), version.content, schemas, (*above, (subject, reference.version)), also_deleted
         )
-        found[key] = NamedSchema(reference.name, version.content, subject, reference.version)
-        if len(found) > REGISTRY_REFERENCES_MAX:
+        schemas[key] = NamedSchema(reference.name, version.content, subject, reference.version)
+        if len(schemas) > REGISTRY_REFERENCES_MAX:
             raise InvalidSchema(f"it refers to more than {REGISTRY_REFERENCES_MAX} schemas")
 
 
@@ -124,10 +124,10 @@ def _context_record(context: str) -> RegistryRecord:
     return RegistryRecord(ContextKey(context), {"tenant": "default", "context": context})
 
 
-def _number(asked: int | None, following: int, mode: str) -> int:
-    if asked is None or asked in (0, LATEST, following) or (mode in ("IMPORT", "FORWARD") and asked > 0):
-        return following if asked is None or asked <= 0 else asked
-    raise InvalidSchema(f"Version is not one more than previous version: {asked} instead of {following}")
+def _number(number: int | None, following: int, mode: str) -> int:
+    if number is None or number in (0, LATEST, following) or (mode in ("IMPORT", "FORWARD") and number > 0):
+        return following if number is None or number <= 0 else number
+    raise InvalidSchema(f"Version is not one more than previous version: {number} instead of {following}")
 
 
 def _require_free(store: SchemaStore, context: str, schema_id: int, content: Content) -> None:

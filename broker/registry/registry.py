@@ -168,17 +168,17 @@ class SchemaRegistry:
         if is_new and self.config.schema_providers_reference_versions_strict:
             require_one_version(named)
         key = (content, named)
-        found = self._parsed.get(key)
-        if found is not None:
-            return found
+        parsed = self._parsed.get(key)
+        if parsed is not None:
+            return parsed
         try:
-            found = await self.think(partial(kinds.parse, content.type, content.text, named, is_new=is_new))
+            parsed = await self.think(partial(kinds.parse, content.type, content.text, named, is_new=is_new))
         except RecursionError:
             raise InvalidSchema("the schema is nested too deeply") from None
         if not is_new:
             texts = (content.text, *(schema.content.text for schema in named))
-            self._parsed.keep(key, found, sum(map(len, texts)))
-        return found
+            self._parsed.keep(key, parsed, sum(map(len, texts)))
+        return parsed
 
     async def think(self, about: Callable[[], Answer]) -> Answer:
         """Return what `about` returns. What may take long has threads of its own, and clients take turns there."""

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 from broker.client.retriable import is_retriable_error
 from broker.common.errors import BarnabasError, NotNowError, StartupError
 from broker.common.logs import logger
-from broker.common.quiet_clients import muted, told
+from broker.common.quiet_clients import with_error_logging, with_quiet_logging
 from broker.registry.records import NoopKey, encode_key
 
 #: What one turn takes of the topic: a turn of the loop applies it.
@@ -60,11 +60,11 @@ def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: in
 
     StartupError for a topic that would lose schemas or their order: it has one partition, and is compacted.
     """
-    admin = AdminClient(muted(settings))
+    admin = AdminClient(with_quiet_logging(settings))
     try:
         metadata = admin.list_topics(timeout=_TOPIC_TIMEOUT_S)
-        found = metadata.topics.get(topic)
-        if found is None:
+        existing = metadata.topics.get(topic)
+        if existing is None:
             _create(admin, topic, min(replication_factor, len(metadata.brokers)))
             return metadata.cluster_id or ""
         policy = _cleanup_policy(admin, topic)
@@ -72,8 +72,8 @@ def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: in
         raise NotNowError(f"the brokers do not tell of the topic {topic}: {error.args[0].str()}.") from None
     except TimeoutError:
         raise NotNowError(f"the brokers do not tell of the topic {topic} in {_TOPIC_TIMEOUT_S:g} s.") from None
-    if len(found.partitions) != 1:
-        raise StartupError(f"the topic {topic} must have one partition; it has {len(found.partitions)}.")
+    if len(existing.partitions) != 1:
+        raise StartupError(f"the topic {topic} must have one partition; it has {len(existing.partitions)}.")
     if policy.replace(" ", "") != "compact":
         raise StartupError(
             f"the topic {topic} has cleanup.policy={policy}: schemas would be deleted from it; set it to compact."
@@ -102,7 +102,7 @@ def why_no_transactions(settings: Mapping[str, Any]) -> str:
     without a leader or with too few replicas. Empty if nothing of it is seen."""
     try:
         own = {key: value for key, value in settings.items() if not key.startswith(("transaction", "message."))}
-        metadata = AdminClient(muted(own)).list_topics(timeout=_WHY_TIMEOUT_S)
+        metadata = AdminClient(with_quiet_logging(own)).list_topics(timeout=_WHY_TIMEOUT_S)
     except KafkaException as error:
         return f"no broker answers in time ({error.args[0].str()})"
     topic, brokers = metadata.topics.get(_TRANSACTIONS), len(metadata.brokers)
@@ -169,7 +169,7 @@ class SchemaReader:
         return self.is_complete.is_set() or self._stopped.is_set()
 
     def _read_until(self, is_over: Callable[[], bool], fetch_wait_ms: int) -> None:
-        consumer = Consumer(told(self._settings | {"fetch.wait.max.ms": fetch_wait_ms}))
+        consumer = Consumer(with_error_logging(self._settings | {"fetch.wait.max.ms": fetch_wait_ms}))
         consumer.assign([TopicPartition(self._topic, 0, self._next_offset)])
         try:
             while not is_over():
@@ -255,7 +255,7 @@ class SchemaWriter:
         """Fence whoever wrote before; the offset of the mark behind all that was written before. Raises WriteFailed."""
         with self._turn:
             self._producer = None
-            producer = Producer(muted(self._settings))
+            producer = Producer(with_quiet_logging(self._settings))
             try:
                 producer.init_transactions(timeout_s)
             except KafkaException as error:

@@ -45,11 +45,11 @@ def as_scope(subject: str) -> str:
 
 def effective_config(store: SchemaStore, subject: str, default_level: str) -> Value:
     """Each field as the nearest scope that says it."""
-    found: Value = {}
+    effective: Value = {}
     for scope in scopes(subject):
-        said = store.config(scope) or {}
-        found = {name: value for name, value in said.items() if name != "subject"} | found
-    return {"compatibilityLevel": default_level} | found
+        config = store.config(scope) or {}
+        effective = {name: value for name, value in config.items() if name != "subject"} | effective
+    return {"compatibilityLevel": default_level} | effective
 
 
 def effective_mode(store: SchemaStore, subject: str) -> str:
@@ -67,25 +67,25 @@ def require_writable(store: SchemaStore, subject: str) -> str:
     return mode
 
 
-def config_record(store: SchemaStore, subject: str, asked: dict[str, Any]) -> RegistryRecord:
+def config_record(store: SchemaStore, subject: str, values: dict[str, Any]) -> RegistryRecord:
     """What the scope says from now on: what is asked, and what it said before of the rest. 42203 for a wrong level."""
-    level = asked.get("compatibility", asked.get("compatibilityLevel"))
+    level = values.get("compatibility", values.get("compatibilityLevel"))
     value: Value = dict(store.config(subject) or {})
     if subject:
         value = {"subject": subject} | value
     if level is not None:
         value["compatibilityLevel"] = _level(level)
     for name in CONFIG_FIELDS:
-        if name in asked:
-            value[name] = asked[name]
+        if name in values:
+            value[name] = values[name]
     try:
         require_types(value)
         for name in CONFIG_FIELDS:
-            require_shallow(name, asked.get(name))
+            require_shallow(name, values.get(name))
     except ValueError as error:
         raise RegistryError(422, str(error)) from None
     for name in ("defaultRuleSet", "overrideRuleSet"):
-        require_rule_set(asked.get(name))
+        require_rule_set(values.get(name))
     policy = value.get("compatibilityPolicy")
     if policy is not None and policy not in _POLICIES:
         raise RegistryError(42203, f"Invalid compatibility policy. Valid values are {', '.join(_POLICIES)}")

@@ -49,7 +49,7 @@ class _KnownSchema:
 
 
 @dataclass
-class _Context:
+class _ContextIds:
     by_id: dict[int, _KnownSchema] = field(default_factory=dict)
     ids: dict[Content, int] = field(default_factory=dict)
     #: The highest id that was ever given, and what of it is written where compaction leaves it.
@@ -61,7 +61,7 @@ class SchemaStore:
     """Looks that answer at once: an id is one look into a dictionary."""
 
     def __init__(self) -> None:
-        self._contexts: dict[str, _Context] = {}
+        self._contexts: dict[str, _ContextIds] = {}
         self._subjects: dict[str, dict[int, Version]] = {}
         #: Subjects whose versions came in another order: they are put in order when they are next looked at.
         self._unordered: set[str] = set()
@@ -128,7 +128,7 @@ class SchemaStore:
         self._remember(context, replace(version, timestamp_ms=timestamp_ms))
         return ""
 
-    def _remember(self, context: _Context, version: Version) -> None:
+    def _remember(self, context: _ContextIds, version: Version) -> None:
         place = (version.subject, version.version)
         known = context.by_id.get(version.id)
         if known is None:
@@ -185,7 +185,7 @@ class SchemaStore:
             if isinstance(last, int) and number <= last:
                 versions[number] = replace(version, deleted=True)
 
-    def _apply_ids(self, context: _Context, value: Value | None) -> None:
+    def _apply_ids(self, context: _ContextIds, value: Value | None) -> None:
         highest = value.get("maxId") if value else None
         if isinstance(highest, int):
             context.ids_kept = max(context.ids_kept, highest)
@@ -209,8 +209,8 @@ class SchemaStore:
             table[subject] = setting
         return ""
 
-    def _context(self, name: str) -> _Context:
-        return self._contexts.setdefault(name, _Context())
+    def _context(self, name: str) -> _ContextIds:
+        return self._contexts.setdefault(name, _ContextIds())
 
     # -- looks
 
@@ -242,24 +242,24 @@ class SchemaStore:
         return [version for version in self._in_order(subject).values() if deleted or not version.deleted]
 
     def version(self, subject: str, number: int, *, deleted: bool = False) -> Version | None:
-        found = self._subjects.get(subject, {}).get(number)
-        return found if found is not None and (deleted or not found.deleted) else None
+        stored = self._subjects.get(subject, {}).get(number)
+        return stored if stored is not None and (deleted or not stored.deleted) else None
 
     def by_id(self, context: str, schema_id: int) -> Content | None:
-        found = self._contexts.get(context)
-        known = found.by_id.get(schema_id) if found else None
+        context_ids = self._contexts.get(context)
+        known = context_ids.by_id.get(schema_id) if context_ids else None
         return known.content if known else None
 
     def places(self, context: str, schema_id: int) -> list[Version]:
         """The versions that are this schema, softly deleted ones too."""
-        found = self._contexts.get(context)
-        known = found.by_id.get(schema_id) if found else None
+        context_ids = self._contexts.get(context)
+        known = context_ids.by_id.get(schema_id) if context_ids else None
         return [self._subjects[subject][number] for subject, number in known.places] if known else []
 
     def place(self, context: str, schema_id: int, subject: str = "") -> Version | None:
         """The newest version of the subject that is this schema; without a subject the first of any; else None."""
-        found = self._contexts.get(context)
-        known = found.by_id.get(schema_id) if found else None
+        in_context = self._contexts.get(context)
+        known = in_context.by_id.get(schema_id) if in_context else None
         if known is None:
             return None
         if not subject:
@@ -276,29 +276,29 @@ class SchemaStore:
         return sorted(self._guids.get(guid, ()))
 
     def guid(self, context: str, schema_id: int) -> UUID | None:
-        found = self._contexts.get(context)
-        known = found.by_id.get(schema_id) if found else None
+        in_context = self._contexts.get(context)
+        known = in_context.by_id.get(schema_id) if in_context else None
         return known.guid if known else None
 
     def id_of(self, context: str, content: Content) -> int | None:
-        found = self._contexts.get(context)
-        return found.ids.get(content) if found else None
+        context_ids = self._contexts.get(context)
+        return context_ids.ids.get(content) if context_ids else None
 
     def ids_max(self, context: str) -> int:
         """The highest id the context ever gave, also if its schema is gone."""
-        found = self._contexts.get(context)
-        return found.ids_max if found else 0
+        context_ids = self._contexts.get(context)
+        return context_ids.ids_max if context_ids else 0
 
     def ids_kept(self, context: str) -> int:
         """As `ids_max`, as far as a record says so that outlives the schemas."""
-        found = self._contexts.get(context)
-        return found.ids_kept if found else 0
+        context_ids = self._contexts.get(context)
+        return context_ids.ids_kept if context_ids else 0
 
     def referrers(self, subject: str, number: int, *, deleted: bool = False) -> list[Version]:
         """The versions that refer to this one."""
         places = self._referrers.get((subject, number), {})
-        found = [self._subjects[name][place] for name, place in places]
-        return [version for version in found if deleted or not version.deleted]
+        versions = [self._subjects[name][place] for name, place in places]
+        return [version for version in versions if deleted or not version.deleted]
 
     def config(self, subject: str) -> Value | None:
         """What was set for this very subject; for all, if it is empty."""

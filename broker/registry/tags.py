@@ -48,7 +48,7 @@ def tag_changes(added: object, removed: object) -> TagChanges | None:
 
 
 def _entities(listed: object) -> dict[TagEntity, list[str]]:
-    found: dict[TagEntity, list[str]] = {}
+    tags_of: dict[TagEntity, list[str]] = {}
     if not isinstance(listed, list | None):
         raise _unreadable()
     for item in listed or ():
@@ -58,8 +58,8 @@ def _entities(listed: object) -> dict[TagEntity, list[str]]:
         path, kind = entity.get("entityPath"), str(entity.get("entityType") or FIELD).lower()
         if not isinstance(path, str) or len(path) > _PATH_LENGTH_MAX or kind not in (RECORD, FIELD):
             raise _unreadable()
-        found.setdefault(TagEntity(kind, path.removeprefix(".")), []).extend(tags)
-    return found
+        tags_of.setdefault(TagEntity(kind, path.removeprefix(".")), []).extend(tags)
+    return tags_of
 
 
 def _unreadable() -> Exception:

@@ -62,7 +62,7 @@ class _Remembered:
     """A partition of a session: how it was asked for last, and what the client was last told of it."""
 
     topic: TopicKey
-    asked: FetchPartition
+    partition: FetchPartition
     high_watermark: int = -1
     last_stable_offset: int = -1
     log_start_offset: int = -1
@@ -95,13 +95,13 @@ class _Session:
     #: In the order they are read in; those that gave records go to the end, so none starves behind a busy one.
     partitions: dict[tuple[TopicKey, int], _Remembered] = field(default_factory=dict)
 
-    def update(self, asked: Iterable[Asked], forgotten: Iterable[tuple[TopicKey, int]]) -> None:
-        for topic, partition in asked:
+    def update(self, partitions: Iterable[Asked], forgotten: Iterable[tuple[TopicKey, int]]) -> None:
+        for topic, partition in partitions:
             known = self.partitions.get((topic, partition.partition))
             if known is None:
                 self.partitions[topic, partition.partition] = _Remembered(topic, partition)
             else:
-                known.asked = partition
+                known.partition = partition
         for key in forgotten:
             self.partitions.pop(key, None)
 
@@ -224,7 +224,7 @@ class FetchSessions:
         session.epoch = session.epoch % _EPOCH_MAX + 1
         session.last_used_ms = now_ms
         self._sessions.move_to_end(session.session_id)
-        partitions = [(partition.topic, partition.asked) for partition in session.partitions.values()]
+        partitions = [(partition.topic, partition.partition) for partition in session.partitions.values()]
         return _IncrementalFetch(partitions, session, session.epoch)
 
     def _update(self, session: _Session, opening: Opening) -> None:

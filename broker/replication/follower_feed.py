@@ -63,10 +63,10 @@ class FollowerFeed:
             raise ApiError(ErrorCode.INVALID_FETCH_SESSION_EPOCH, f"epoch {epoch} instead of {self.next_epoch}")
         self.next_epoch = epoch % _EPOCH_MAX + 1
 
-    def ask(self, asked: FedPartition) -> None:
+    def ask(self, partition: FedPartition) -> None:
         """The follower wants the partition from an offset on, whatever it was sent before."""
-        self.partitions[asked.topic_partition] = asked
-        self._urgent[asked.topic_partition] = None
+        self.partitions[partition.topic_partition] = partition
+        self._urgent[partition.topic_partition] = None
 
     def acknowledge(self, topic_partition: TopicPartition, log_end_offset: int) -> None:
         """The follower holds all before `log_end_offset`; it may be that it skipped what it was sent."""

@@ -17,7 +17,7 @@ class LogDirMoveStep(Enum):
 
 
 class MovedExtent(NamedTuple):
-    """Of a log: the offset of its first record, and that after its last."""
+    """The offsets a moved log spans: of its first record, and of the record after its last."""
 
     start_offset: int
     end_offset: int

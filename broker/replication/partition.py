@@ -140,8 +140,8 @@ class ReplicaPartition:
         """For acks=all: raise NOT_ENOUGH_REPLICAS when fewer replicas are in sync than the topic asks for."""
         if self.is_under_min_isr:
             in_sync = len(self.state.isr) if self.state else 0
-            found = f"{in_sync} replicas are in sync, min.insync.replicas is {self.min_insync_replicas}"
-            raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, found)
+            reason = f"{in_sync} replicas are in sync, min.insync.replicas is {self.min_insync_replicas}"
+            raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, reason)
 
     def require_in_sync(self, min_insync_replicas: int) -> bool:
         """The topic asks for so many replicas in sync from now on; whether more is committed because of that."""

@@ -22,7 +22,7 @@ from broker.common.types import TopicPartition
 _PARTITIONS_MIN = DELAYED_FETCH_PARTITIONS_MAX // DELAYED_FETCHES_MAX
 
 
-class _Waiter:
+class _FetchWaiter:
     __slots__ = ("deadline_ms", "future", "keys", "owner", "woken")
 
     def __init__(
@@ -39,7 +39,7 @@ class _Waiter:
         #: Those of its keys that moved, also while it is about to go on.
         self.woken: set[TopicPartition] = set()
 
-    def __lt__(self, other: "_Waiter") -> bool:
+    def __lt__(self, other: "_FetchWaiter") -> bool:
         return self.deadline_ms < other.deadline_ms
 
 
@@ -49,10 +49,10 @@ class DelayedFetches:
     def __init__(self, clock: Clock):
         self._clock = clock
         #: In the order they came in, and are woken in.
-        self._waiters: dict[TopicPartition, dict[_Waiter, None]] = {}
-        self._deadlines: list[_Waiter] = []
+        self._waiters: dict[TopicPartition, dict[_FetchWaiter, None]] = {}
+        self._deadlines: list[_FetchWaiter] = []
         #: Woken, and waiting until those before have gone on.
-        self._queue: deque[_Waiter] = deque()
+        self._queue: deque[_FetchWaiter] = deque()
         self._waiting = 0
         #: By all that wait together.
         self.keys_waited_for = 0
@@ -75,7 +75,7 @@ class DelayedFetches:
         if timeout_ms <= 0 or not self._room.has_room_for(owner, max(len(keys), _PARTITIONS_MIN)):
             future.set_result(set())
             return future
-        waiter = _Waiter(keys, owner, self._clock.monotonic_ms() + timeout_ms, future)
+        waiter = _FetchWaiter(keys, owner, self._clock.monotonic_ms() + timeout_ms, future)
         self._add(waiter)
         future.add_done_callback(lambda _: self._remove(waiter))
         return future
@@ -102,7 +102,7 @@ class DelayedFetches:
         if queue:
             asyncio.get_running_loop().call_soon(self._wake_some)
 
-    def _add(self, waiter: _Waiter) -> None:
+    def _add(self, waiter: _FetchWaiter) -> None:
         self._waiting += 1
         self.keys_waited_for += len(waiter.keys)
         self._room.hold(waiter.owner, max(len(waiter.keys), _PARTITIONS_MIN))
@@ -112,7 +112,7 @@ class DelayedFetches:
         if self._timer is None or waiter.deadline_ms < self._timer_deadline_ms:
             self._arm()
 
-    def _remove(self, waiter: _Waiter) -> None:
+    def _remove(self, waiter: _FetchWaiter) -> None:
         self._waiting -= 1
         self.keys_waited_for -= len(waiter.keys)
         self._room.hold(waiter.owner, -max(len(waiter.keys), _PARTITIONS_MIN))
@@ -147,6 +147,6 @@ class DelayedFetches:
         self._arm()
 
 
-def _go_on(waiter: _Waiter) -> None:
+def _go_on(waiter: _FetchWaiter) -> None:
     if not waiter.future.done():
         waiter.future.set_result(waiter.woken)

@@ -14,11 +14,11 @@ class IdleKeys:
     def __init__(self, kind: str, key_of: Callable[[str], Key | None]):
         self._kind = kind
         self._key_of = key_of
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     def tell(self, names: Iterable[str]) -> None:
-        for name in sorted(set(names) - self._told):
+        for name in sorted(set(names) - self._logged):
             key = self._key_of(name)
             if key is None or not key.has_effect:
-                self._told.add(name)
+                self._logged.add(name)
                 _log.warning("configuration without effect here", kind=self._kind, key=name)

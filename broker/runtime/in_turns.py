@@ -67,12 +67,12 @@ async def asked_in_turns(
 
 
 async def partitions_in_turns(
-    asked: dict[str, list[Thing]], do: Callable[[str, Thing], Result | Awaitable[Result]], turns: Turns
+    by_topic: dict[str, list[Thing]], do: Callable[[str, Thing], Result | Awaitable[Result]], turns: Turns
 ) -> list[tuple[str, list[Result]]]:
     """By topic, what `do` made of each of its partitions."""
-    pairs = ((topic, partition) for topic, partitions in asked.items() for partition in partitions)
+    pairs = ((topic, partition) for topic, partitions in by_topic.items() for partition in partitions)
     results = iter(await in_turns(pairs, lambda pair: do(*pair), turns))
-    return [(topic, list(islice(results, len(partitions)))) for topic, partitions in asked.items()]
+    return [(topic, list(islice(results, len(partitions)))) for topic, partitions in by_topic.items()]
 
 
 async def steps_in_turns(steps: Generator[None, None, Result], turns: Turns) -> Result:

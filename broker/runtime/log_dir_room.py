@@ -56,8 +56,8 @@ class LogDirRoom:
             self._announce()
 
     async def _first_look(self, path: Path) -> None:
-        found = await self._look(path)
-        if found is not None and not found.takes_writes:
+        room = await self._look(path)
+        if room is not None and not room.takes_writes:
             self._refused(path)
         await self._watch(path)
 
@@ -78,19 +78,19 @@ class LogDirRoom:
         """Until the directory is full no longer, or has failed."""
         while (room := self._logs.rooms.get(path)) is not None and room.is_full:
             await asyncio.sleep(_LOOK_S)
-            found = await self._look(path)
-            if found is None:
+            room_now = await self._look(path)
+            if room_now is None:
                 continue
             refused_writes = room.refuses_writes
-            if room.looked(found, self._clock.monotonic_ms()):
-                _log.info("log directory has room again", path=str(path), free_bytes=found.free_bytes)
+            if room.looked(room_now, self._clock.monotonic_ms()):
+                _log.info("log directory has room again", path=str(path), free_bytes=room_now.free_bytes)
                 self._announce()
             if refused_writes and not room.refuses_writes:
                 _log.info(
                     "log directory takes writes again, and counts as full until more is free for a while",
                     path=str(path),
-                    free_bytes=found.free_bytes,
-                    wanted_bytes=found.wanted_bytes,
+                    free_bytes=room_now.free_bytes,
+                    wanted_bytes=room_now.wanted_bytes,
                     for_ms=room.steady_ms,
                 )
                 self.on_writable()

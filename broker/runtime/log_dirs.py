@@ -44,33 +44,33 @@ class LogDirs:
         self._logs = logs
 
     async def describe(self) -> list[LogDir]:
-        found = {path: LogDir(str(path)) for path in self._paths}
+        log_dirs = {path: LogDir(str(path)) for path in self._paths}
         for hosted in self._replicas:
-            home = found.get(hosted.log.directory.parent.absolute())
+            home = log_dirs.get(hosted.log.directory.parent.absolute())
             if home is not None:
                 home.partitions[hosted.partition.topic_partition] = hosted.log.size_bytes
         for topic_partition, future in self._logs.futures.items():
-            home, log = found.get(future.home.path.absolute()), self._logs.get(topic_partition)
+            home, log = log_dirs.get(future.home.path.absolute()), self._logs.get(topic_partition)
             if home is not None and log is not None:
                 lag = max(0, log.log_end_offset - future.log.log_end_offset)
                 home.futures[topic_partition] = (future.log.size_bytes, lag)
         for path, room in self._logs.rooms.items():
-            if (home := found.get(path.absolute())) is not None:
+            if (home := log_dirs.get(path.absolute())) is not None:
                 home.is_full = room.is_full
         offline = {path.absolute() for path in self._logs.offline_directories}
-        online = {path: item for path, item in found.items() if path not in offline}
+        online = {path: item for path, item in log_dirs.items() if path not in offline}
         await asyncio.to_thread(_measure, online, [path.absolute() for path in self._logs.strays])
-        for path in offline & found.keys():
-            found[path] = LogDir(str(path), error_code=ErrorCode.KAFKA_STORAGE_ERROR)
-        return list(found.values())
+        for path in offline & log_dirs.keys():
+            log_dirs[path] = LogDir(str(path), error_code=ErrorCode.KAFKA_STORAGE_ERROR)
+        return list(log_dirs.values())
 
 
-def _measure(found: dict[Path, LogDir], strays: list[Path]) -> None:
+def _measure(log_dirs: dict[Path, LogDir], strays: list[Path]) -> None:
     for stray in strays:
-        if (home := found.get(stray.parent)) is not None and stray.is_dir():
+        if (home := log_dirs.get(stray.parent)) is not None and stray.is_dir():
             home.stray_count += 1
             home.stray_bytes += tree_bytes(stray)
-    for path, log_dir in found.items():
+    for path, log_dir in log_dirs.items():
         try:
             usage = shutil.disk_usage(path)
         except OSError:

@@ -67,24 +67,24 @@ class _Topics:
         self.earlier = earlier
         self.deleted: list[TopicIdPartition] = []
 
-    def take(self, told: UpdateMetadataTopicState) -> Iterator[None]:
+    def take(self, topic: UpdateMetadataTopicState) -> Iterator[None]:
         """A partition in each step; the topic is seen as it was until all are through.
 
         The partitions of a former topic of the same name are gone.
         """
-        name = told.topic_name
+        name = topic.topic_name
         earlier = self.earlier.pop(name, None)
-        if earlier is not None and not may_be_same_topic(earlier.topic_id, told.topic_id):
+        if earlier is not None and not may_be_same_topic(earlier.topic_id, topic.topic_id):
             self._note_deleted(earlier, earlier.partitions)
         former = self.by_name.get(name)
-        is_same = former is not None and may_be_same_topic(former.topic_id, told.topic_id)
+        is_same = former is not None and may_be_same_topic(former.topic_id, topic.topic_id)
         partitions = dict(former.partitions) if former and is_same else {}
-        topic_id = former.topic_id if former and told.topic_id == NO_TOPIC_ID else told.topic_id
+        topic_id = former.topic_id if former and topic.topic_id == NO_TOPIC_ID else topic.topic_id
         yield
-        for state in told.partition_states:
+        for state in topic.partition_states:
             if state.leader == LEADER_DURING_DELETE:
                 partitions.pop(state.partition_index, None)
-                if not told.has_vanished:
+                if not topic.has_vanished:
                     self.deleted.append(TopicIdPartition(TopicPartition(name, state.partition_index), topic_id))
             else:
                 partitions[state.partition_index] = _partition_metadata(state)
@@ -98,7 +98,7 @@ class _Topics:
             self.by_name[name] = TopicMetadata(name, topic_id, partitions)
             if topic_id != NO_TOPIC_ID:
                 self.by_id[topic_id] = self.by_name[name]
-        elif told.has_vanished and (vanished := former or earlier):
+        elif topic.has_vanished and (vanished := former or earlier):
             self.earlier[name] = vanished
 
     def forget_oldest(self) -> None:

@@ -70,12 +70,12 @@ class RetentionPreviews:
         """Of each in its order, or why not: whatever a leader refuses, REQUEST_TIMED_OUT at the deadline, or when too
         many ask. With compaction, which reads whole logs, others have the thread between two of them.
         """
-        found: list[LogPreview | ApiError] = []
+        previews: list[LogPreview | ApiError] = []
         step = 1 if with_compaction else PREVIEWS_IN_A_TURN
         for first in range(0, len(partitions), step):
             some = partitions[first : first + step]
-            found += await self._preview_some(topic, some, config, deadline_ms, with_compaction)
-        return found
+            previews += await self._preview_some(topic, some, config, deadline_ms, with_compaction)
+        return previews
 
     async def _preview_some(
         self, topic: str, partitions: Sequence[int], config: LogConfig, deadline_ms: int, with_compaction: bool
@@ -83,19 +83,21 @@ class RetentionPreviews:
         if self._waiting >= PREVIEWS_WAITING_MAX:
             why = f"{self._waiting} previews are asked for already; try later"
             return [ApiError(ErrorCode.REQUEST_TIMED_OUT, why) for _ in partitions]
-        found: dict[int, LogPreview | ApiError] = {}
+        previews: dict[int, LogPreview | ApiError] = {}
         hosted: dict[int, HostedPartition] = {}
         for partition in partitions:
             try:
                 hosted[partition] = self._replicas.leader_log(topic, partition)
             except ApiError as error:
-                found[partition] = error
+                previews[partition] = error
         self._waiting += 1
         try:
             for tries_left in reversed(range(_TRIES)):
                 seen = {partition: item.log.segments for partition, item in hosted.items()}
                 outcomes = await self._on_thread(list(hosted.values()), config, deadline_ms, with_compaction)
-                found |= {number: _told(outcome) for number, outcome in zip(hosted, outcomes, strict=True)}
+                previews |= {
+                    number: _preview_or_error(outcome) for number, outcome in zip(hosted, outcomes, strict=True)
+                }
                 again = {
                     partition: hosted[partition]
                     for (partition, segments), outcome in zip(seen.items(), outcomes, strict=True)
@@ -106,7 +108,7 @@ class RetentionPreviews:
                 hosted = again
         finally:
             self._waiting -= 1
-        return [found[partition] for partition in partitions]
+        return [previews[partition] for partition in partitions]
 
     async def _on_thread(
         self, hosted: Sequence[HostedPartition], config: LogConfig, deadline_ms: int, with_compaction: bool
@@ -159,7 +161,7 @@ def _target(hosted: HostedPartition, config: LogConfig) -> tuple[LogToClean, int
         return error
 
 
-def _told(outcome: LogPreview | Exception) -> LogPreview | ApiError:
+def _preview_or_error(outcome: LogPreview | Exception) -> LogPreview | ApiError:
     if isinstance(outcome, LogPreview | ApiError):
         return outcome
     if isinstance(outcome, OSError):

@@ -33,8 +33,8 @@ class _Rule:
         mapped = self.pattern.sub(self._replace, name)
         return mapped.lower() if self.case == "L" else mapped.upper() if self.case == "U" else mapped
 
-    def _replace(self, found: re.Match[str]) -> str:
-        return "".join(name if isinstance(name, str) else found[name] or "" for name in self.replacement)
+    def _replace(self, match: re.Match[str]) -> str:
+        return "".join(name if isinstance(name, str) else match[name] or "" for name in self.replacement)
 
 
 class PrincipalRules:
@@ -48,13 +48,13 @@ class PrincipalRules:
             at = self._read(text, at)
 
     def _read(self, text: str, at: int) -> int:
-        found = _RULE.match(text, at)
-        end = found.end() if found else at + len(_DEFAULT) * text.startswith(_DEFAULT, at)
+        match = _RULE.match(text, at)
+        end = match.end() if match else at + len(_DEFAULT) * text.startswith(_DEFAULT, at)
         separator = _SEPARATOR.match(text, end)
         if separator is None:
             raise ValueError(f"ssl.principal.mapping.rules: invalid rule: {text[at:]}")
-        if found:
-            self._rules.append(_rule(*found.groups()))
+        if match:
+            self._rules.append(_rule(*match.groups()))
         elif end > at:
             self._rules.append(None)
         return separator.end()

@@ -46,12 +46,12 @@ _SERVER_FINAL = re.compile(rf"v=(?P<signature>[^,]+){_EXTENSIONS}")
 class AuthenticationError(BarnabasError):
     """The other end is not who it should be, or does not speak the mechanism; the sentence tells no secret.
 
-    `told` is what a client hears of it, if not the general words of its mechanism.
+    `client_message` is what the client is sent instead of the general words of its mechanism.
     """
 
-    def __init__(self, reason: str, told: str | None = None):
+    def __init__(self, reason: str, client_message: str | None = None):
         super().__init__(reason)
-        self.told = told
+        self.client_message = client_message
 
 
 class Keys(NamedTuple):
@@ -112,15 +112,15 @@ class ClientExchange:
         return f"n,,{self._first_bare}".encode()
 
     def final(self, server_first: bytes) -> bytes:
-        found = _match(_SERVER_FIRST, server_first)
-        if not found["nonce"].startswith(self._nonce) or found["nonce"] == self._nonce:
+        match = _match(_SERVER_FIRST, server_first)
+        if not match["nonce"].startswith(self._nonce) or match["nonce"] == self._nonce:
             raise AuthenticationError("the server answers another exchange")
-        iterations = int(found["iterations"])
+        iterations = int(match["iterations"])
         if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:
             raise AuthenticationError(f"the server asks for {iterations} iterations")
-        keys = self._keys_for(_decode(found["salt"]), iterations)
-        without_proof = f"c={_encode(b'n,,')},r={found['nonce']}"
-        signed = f"{self._first_bare},{found[0]},{without_proof}".encode()
+        keys = self._keys_for(_decode(match["salt"]), iterations)
+        without_proof = f"c={_encode(b'n,,')},r={match['nonce']}"
+        signed = f"{self._first_bare},{match[0]},{without_proof}".encode()
         self._signature = _hmac(keys.server_key, signed, self._hash)
         stored_key = new_hash(self._hash, keys.client_key).digest()
         proof = _xor(keys.client_key, _hmac(stored_key, signed, self._hash))
@@ -154,31 +154,31 @@ class ServerExchange:
         return self._credential is not None
 
     def first(self, client_first: bytes) -> bytes:
-        found = _match(_CLIENT_FIRST, client_first)
-        self._gs2 = found["gs2"]
-        self.user = _unescape(found["user"])
-        if found["authorized"] not in (None, found["user"]):
-            raise AuthenticationError(OTHER_AUTHORIZATION_ID, told=OTHER_AUTHORIZATION_ID)
-        extensions = dict(part.split("=", 1) for part in found["extensions"].split(",")[1:])
+        match = _match(_CLIENT_FIRST, client_first)
+        self._gs2 = match["gs2"]
+        self.user = _unescape(match["user"])
+        if match["authorized"] not in (None, match["user"]):
+            raise AuthenticationError(OTHER_AUTHORIZATION_ID, client_message=OTHER_AUTHORIZATION_ID)
+        extensions = dict(part.split("=", 1) for part in match["extensions"].split(",")[1:])
         credential = self._credential_for(self.user, extensions)
         if credential.iterations < ITERATIONS_MIN:
             raise AuthenticationError(f"the user's credential has {credential.iterations} iterations")
         self._credential = credential
-        nonce = found["nonce"] + self._server_nonce
+        nonce = match["nonce"] + self._server_nonce
         #: The second is what librdkafka before 2.6.1 says (#4895), and Kafka 3.8.1 takes.
-        self._nonces = (nonce, found["nonce"] + nonce)
+        self._nonces = (nonce, match["nonce"] + nonce)
         first = f"r={nonce},s={_encode(credential.salt)},i={credential.iterations}"
-        self._signed = f"{found['bare']},{first}"
+        self._signed = f"{match['bare']},{first}"
         return first.encode()
 
     def final(self, client_final: bytes) -> bytes:
-        found, credential = _match(_CLIENT_FINAL, client_final), self._credential
+        match, credential = _match(_CLIENT_FINAL, client_final), self._credential
         if credential is None:
             raise AuthenticationError("the client ends an exchange that it did not begin")
-        if found["nonce"] not in self._nonces or _decode(found["gs2"]) != self._gs2.encode():
+        if match["nonce"] not in self._nonces or _decode(match["gs2"]) != self._gs2.encode():
             raise AuthenticationError("the client answers another exchange")
-        signed = f"{self._signed},{found['without_proof']}".encode()
-        client_key = _xor(_decode(found["proof"]), _hmac(credential.stored_key, signed, self._hash))
+        signed = f"{self._signed},{match['without_proof']}".encode()
+        client_key = _xor(_decode(match["proof"]), _hmac(credential.stored_key, signed, self._hash))
         if not hmac.compare_digest(new_hash(self._hash, client_key).digest(), credential.stored_key):
             raise AuthenticationError("the client does not know the password")
         return f"v={_encode(_hmac(credential.server_key, signed, self._hash))}".encode()
@@ -186,12 +186,12 @@ class ServerExchange:
 
 def _match(pattern: re.Pattern[str], token: bytes) -> re.Match[str]:
     try:
-        found = pattern.fullmatch(bytes(token).decode())
+        match = pattern.fullmatch(bytes(token).decode())
     except UnicodeDecodeError:
-        found = None
-    if found is None:
+        match = None
+    if match is None:
         raise AuthenticationError("not a message of SCRAM, or not the one that is due")
-    return found
+    return match
 
 
 def _unescape(name: str) -> str:

@@ -15,17 +15,17 @@ class BrokerAddresses:
         self._listeners = listeners
         self._metadata = metadata
         #: What members were told, and what before that: who has not heard of a change yet still means us.
-        self._told: tuple[BrokerEndpoint, ...] = ()
-        self._told_before: tuple[BrokerEndpoint, ...] = ()
+        self._announced: tuple[BrokerEndpoint, ...] = ()
+        self._announced_before: tuple[BrokerEndpoint, ...] = ()
 
     @property
     def advertised(self) -> tuple[ListenerEndpoint, ...]:
         """What clients are told, of listeners that are open; port 0 has become the port the system gave."""
         ports = {listener.name: listener.port for listener in self._listeners}
-        told = self._config.advertised_listeners or self._config.listeners
+        listeners = self._config.advertised_listeners or self._config.listeners
         return tuple(
             endpoint._replace(port=endpoint.port or ports[endpoint.listener])
-            for endpoint in told
+            for endpoint in listeners
             if endpoint.listener in ports
         )
 
@@ -40,13 +40,15 @@ class BrokerAddresses:
             )
             for endpoint in self.advertised
         )
-        if endpoints != self._told:
-            self._told, self._told_before = endpoints, self._told
+        if endpoints != self._announced:
+            self._announced, self._announced_before = endpoints, self._announced
         return BrokerRegistration(self._config.broker_id, endpoints, self._config.broker_rack or None)
 
     def is_ours(self, address: str) -> bool:
         """`address` is "host:port", by any listener."""
-        return any(address == f"{endpoint.host}:{endpoint.port}" for endpoint in (*self._told, *self._told_before))
+        return any(
+            address == f"{endpoint.host}:{endpoint.port}" for endpoint in (*self._announced, *self._announced_before)
+        )
 
     def of(self, broker_id: int) -> tuple[str, int] | None:
         """Another broker's, None if it is not known."""

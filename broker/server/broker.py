@@ -28,7 +28,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.requests.context import Services
 from broker.runtime.topics.topic_configs import log_config
 from broker.security.membership import NONCE_BYTES, ClusterMembership
-from broker.server.components import Parts
+from broker.server.components import BrokerComponents
 from broker.server.descriptors import raise_descriptor_limit
 from broker.server.exit_stack import LoggingExitStack
 from broker.server.listeners import Listeners
@@ -68,7 +68,7 @@ class Broker:
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health, _names(config))
         self._exits = LoggingExitStack()
-        self._parts: Parts | None = None
+        self._parts: BrokerComponents | None = None
         self._is_stopping = False
 
     @property
@@ -107,7 +107,7 @@ class Broker:
         except ZooKeeperError as error:
             raise NotNowError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
 
-    async def _load(self, listeners: Listeners, logs: LogManager) -> Parts:
+    async def _load(self, listeners: Listeners, logs: LogManager) -> BrokerComponents:
         """What there is once the logs are loaded, which nothing has been started of."""
         failures = LogDirFailures(self._store, self.config.broker_id, self.failed)
         self._exits.add(failures.stop)
@@ -140,7 +140,7 @@ class Broker:
             room=LogDirRoom(logs, self._clock, failures.announce),
             registry=self._registry,
         )
-        parts = self._parts = Parts(ground)
+        parts = self._parts = BrokerComponents(ground)
         failures.on_failed = parts.replicas.resign_offline
         return parts
 
@@ -156,7 +156,7 @@ class Broker:
         if self._is_stopping:
             raise NotNowError("told to stop while the logs were being loaded")
 
-    async def _serve(self, parts: Parts, listeners: Listeners) -> None:
+    async def _serve(self, parts: BrokerComponents, listeners: Listeners) -> None:
         exits = self._exits
         exits.add(
             parts.replicas.logs.idle,
@@ -211,7 +211,7 @@ class Broker:
         await self._exits.leave()
 
 
-async def _hand_over(parts: Parts) -> None:
+async def _hand_over(parts: BrokerComponents) -> None:
     if parts.registration.is_registered:
         await parts.controlled_shutdown.hand_over()
 

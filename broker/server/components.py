@@ -53,7 +53,7 @@ from broker.server.security import Security
 from broker.zookeeper.earlier_session import SessionNote
 
 
-class Parts:
+class BrokerComponents:
     """Those that start and stop, and `services`, what handlers may ask."""
 
     def __init__(self, ground: Ground):

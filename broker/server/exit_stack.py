@@ -1,4 +1,4 @@
-"""What of a broker has been started, to be stopped in the reverse order."""
+"""Stop the started parts of a broker in the reverse order."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack

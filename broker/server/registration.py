@@ -41,7 +41,7 @@ class Registration:
         #: What `LogReconciliation` returned for the present session: see `BrokerRegistration`.
         self._ids_restored_at = -1
         #: What our znode says.
-        self._told: BrokerRegistration | None = None
+        self._written: BrokerRegistration | None = None
         self._replicas = replicas
         self._again: asyncio.Task[None] | None = None
         self._sessions_lost = 0
@@ -59,9 +59,9 @@ class Registration:
     async def tell_anew(self) -> None:
         """Have our znode say what is true now, under the same broker epoch. Raises ZooKeeperError."""
         registration = self._current()
-        if self.is_registered and registration != self._told:
+        if self.is_registered and registration != self._written:
             await self._store.update_registration(registration)
-            self._told = registration
+            self._written = registration
             _log.info("registered anew", endpoints=",".join(endpoint.listener for endpoint in registration.endpoints))
 
     async def stop(self) -> None:
@@ -107,7 +107,7 @@ class Registration:
         if lost_before != self._sessions_lost:
             return  # the session went while its answer was on the way, and our znode with it
         self._note.write(self._store.session)
-        self._told = registration
+        self._written = registration
         self.is_registered = True
         _log.info("registered", broker_epoch=self._replicas.broker_epoch)
 

@@ -84,12 +84,12 @@ def _maker(mechanism: str, settings: ListenerSettings, provers: Provers) -> Make
 
 
 def _login_module(mechanism: str, settings: ListenerSettings) -> LoginModule | None:
-    said = settings.of_mechanism(mechanism).sasl_jaas_config
-    if said is None:
+    jaas_config = settings.of_mechanism(mechanism).sasl_jaas_config
+    if jaas_config is None:
         return None
     key = _jaas_key(mechanism, settings)
     try:
-        module = parse_jaas(said.value)
+        module = parse_jaas(jaas_config.value)
     except ValueError as error:
         raise StartupError(f"{key} {error}") from None
     if mechanism not in MODULES[module.name]:

@@ -20,8 +20,8 @@ _QUOTA_LABELS = ["quota", "user", "client_id"]
 
 def has_names(config: BrokerConfig) -> bool:
     """Whether /metrics, which asks for no login, names topics and principals: rules may hide them from who asks."""
-    said = config.metrics_names_enable
-    return not config.authorizer_class_name if said is None else said
+    enabled = config.metrics_names_enable
+    return not config.authorizer_class_name if enabled is None else enabled
 
 
 class AuthorizerMetrics:

@@ -40,11 +40,11 @@ class ListenersTls:
         """None for one without TLS. Raises StartupError."""
         if not settings.protocol.has_tls:
             return None
-        said = tls_settings(settings)
+        listener_settings = tls_settings(settings)
         try:
-            keeper = ContextKeeper(settings.name, said)
-            to_others = ContextKeeper(f"{settings.name}, to other brokers", said, client_context)
-            rules = PrincipalRules(said.principal_mapping_rules)
+            keeper = ContextKeeper(settings.name, listener_settings)
+            to_others = ContextKeeper(f"{settings.name}, to other brokers", listener_settings, client_context)
+            rules = PrincipalRules(listener_settings.principal_mapping_rules)
             identify = Identify(rules, lambda principal, host: self.rights_of(principal, host))
         except (BadStore, ValueError) as error:
             raise StartupError(f"listener {settings.name}: {error}") from None
@@ -72,11 +72,11 @@ class ListenersTls:
         for listener in self._of_listeners:
             await self._change(listener, tls_settings(config.of_listener(listener)))
 
-    async def _change(self, listener: str, said: TlsSettings) -> None:
+    async def _change(self, listener: str, settings: TlsSettings) -> None:
         for keeper in self._of_listeners[listener]:
             try:
-                if said != keeper.settings:
-                    await keeper.change(said)
+                if settings != keeper.settings:
+                    await keeper.change(settings)
                 else:
                     await keeper.look()
             except BadStore as error:
@@ -104,8 +104,8 @@ def _nobody_yet(_principal: str, _host: str) -> Rights:
 
 
 def tls_settings(settings: ListenerSettings) -> TlsSettings:
-    said = {name.removeprefix("ssl_"): getattr(settings, name) for name in dir(settings) if name.startswith("ssl_")}
-    return TlsSettings(**{name: _plain(value) for name, value in said.items()})
+    values = {name.removeprefix("ssl_"): getattr(settings, name) for name in dir(settings) if name.startswith("ssl_")}
+    return TlsSettings(**{name: _plain(value) for name, value in values.items()})
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from confluent_kafka import TopicPartition as ConsumerPosition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 from confluent_kafka.cimpl import NewTopic
 
-from broker.common.quiet_clients import muted
+from broker.common.quiet_clients import with_quiet_logging
 from broker.common.types import TopicPartition
 from broker.spark.offsets import Offsets
 
@@ -20,20 +20,20 @@ ClientConfig = dict[str, Any]
 
 def connect_admin(config: ClientConfig) -> AdminClient:
     plain = {key: value for key, value in config.items() if key != "isolation.level"}
-    return AdminClient(muted(plain | {"log.connection.close": False}))
+    return AdminClient(with_quiet_logging(plain | {"log.connection.close": False}))
 
 
 def partitions_of(admin: AdminClient, topics: Iterable[str]) -> list[TopicPartition]:
     """Every partition of the topics; KafkaException when one cannot be described (UNKNOWN_TOPIC_OR_PART: not there)."""
-    found: list[TopicPartition] = []
+    partitions: list[TopicPartition] = []
     for topic in topics:
         described = admin.list_topics(topic, timeout=ANSWER_TIMEOUT_S).topics[topic]
         if described.error is not None:
             raise KafkaException(described.error)
         if not described.partitions:
             raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
-        found += [TopicPartition(topic, index) for index in sorted(described.partitions)]
-    return found
+        partitions += [TopicPartition(topic, index) for index in sorted(described.partitions)]
+    return partitions
 
 
 def latest_offsets(admin: AdminClient, partitions: Iterable[TopicPartition], committed_only: bool = False) -> Offsets:
@@ -44,7 +44,10 @@ def latest_offsets(admin: AdminClient, partitions: Iterable[TopicPartition], com
         return {}
     level = IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED
     answers = admin.list_offsets(question, isolation_level=level, request_timeout=ANSWER_TIMEOUT_S)
-    return {TopicPartition(asked.topic, asked.partition): future.result().offset for asked, future in answers.items()}
+    return {
+        TopicPartition(partition.topic, partition.partition): future.result().offset
+        for partition, future in answers.items()
+    }
 
 
 def create_topic(admin: AdminClient, topic: str, partitions: int, configs: dict[str, str]) -> bool:

@@ -90,16 +90,16 @@ class CommitDecisions:
 
     def all(self, *, once: bool = False) -> dict[str, str]:
         """Of every ledger. Open transactions are waited for; `once`: they are UNSTABLE_OFFSET_COMMIT instead."""
-        found: dict[str, str] = {}
+        decisions: dict[str, str] = {}
         for data in self._committed(once):
             for _, batch in visible_batches(memoryview(data.records or b""), data.aborted_transactions or ()):
                 for record in decode_records(batch):
                     key = bytes(record.key or b"").decode()
                     if record.value is None:
-                        found.pop(key, None)
+                        decisions.pop(key, None)
                     else:
-                        found[key] = bytes(record.value).decode()
-        return found
+                        decisions[key] = bytes(record.value).decode()
+        return decisions
 
     def _committed(self, once: bool) -> Iterator[PartitionData]:
         """All there was when this began."""
@@ -122,13 +122,15 @@ class CommitDecisions:
                 raise TimeoutError(f"a transaction on {PARTITION} at offset {position} stays open")
 
     def _fetch(self, position: int) -> PartitionData:
-        asked = FetchPartition(partition=PARTITION.partition, fetch_offset=position, partition_max_bytes=_FETCH_BYTES)
+        fetch_partition = FetchPartition(
+            partition=PARTITION.partition, fetch_offset=position, partition_max_bytes=_FETCH_BYTES
+        )
         request = FetchRequest(
             max_wait_ms=_FETCH_WAIT_MS,
             min_bytes=1,
             max_bytes=_FETCH_BYTES,
             isolation_level=IsolationLevel.READ_COMMITTED,
-            topics=[FetchTopic(topic=DECISIONS_TOPIC, partitions=[asked])],
+            topics=[FetchTopic(topic=DECISIONS_TOPIC, partitions=[fetch_partition])],
         )
         response = self._leaders.connection(PARTITION).ask(request, version_max=_FETCH_BY_NAME)
         data: PartitionData | None = response.responses[0].partitions[0] if response.responses else None

@@ -35,5 +35,5 @@ def describe_key(key: Key) -> dict[str, Any]:
 def documentation(job: Job) -> str:
     """The docstring of the file the job is in."""
     module = sys.modules.get(job.build.__module__)
-    said = (module.__doc__ or "").strip() if module and getattr(module, "JOB", None) is job else ""
-    return said or job.meaning
+    text = (module.__doc__ or "").strip() if module and getattr(module, "JOB", None) is job else ""
+    return text or job.meaning

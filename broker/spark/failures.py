@@ -54,13 +54,13 @@ def cure_of(failure: str) -> Cure:
 
 def reason_of(failure: str) -> str:
     """One sentence: what the last exception says that decides the cure; of one that is not ours, with its name."""
-    found = [(match["name"], match["said"]) for match in _EXCEPTION.finditer(failure.replace("\\n", "\n"))]
+    exceptions = [(match["name"], match["said"]) for match in _EXCEPTION.finditer(failure.replace("\\n", "\n"))]
     for names in (_BY_A_PERSON, _BY_WAITING):
-        if ours := [said for name, said in found if name in names]:
+        if ours := [match for name, match in exceptions if name in names]:
             return _sentence(ours[-1])
     if _SLOW_WORKER in failure:
         return _SLOW_WORKER_REASON
-    others = [f"{name}: {said}" for name, said in found if name not in _WRAPPERS]
+    others = [f"{name}: {match}" for name, match in exceptions if name not in _WRAPPERS]
     return _sentence(others[-1] if others else failure.strip().partition("\n")[0])
 
 

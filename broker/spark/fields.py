@@ -63,11 +63,11 @@ def parse_fields(text: str) -> tuple[SparkField, ...]:
     """ValueError if it is not a list of fields, or two have one name, or one has a name that jobs use."""
     fields, at = [], 0
     while True:
-        found = _FIELD.match(text, at)
-        if found is None or len(text) > FIELD_LENGTH_MAX:
+        match = _FIELD.match(text, at)
+        if match is None or len(text) > FIELD_LENGTH_MAX:
             raise ValueError(text)
-        fields.append(_named(found))
-        at = found.end()
+        fields.append(_named(match))
+        at = match.end()
         if at == len(text):
             break
         comma = re.compile(r"\s*,\s*").match(text, at)
@@ -80,15 +80,15 @@ def parse_fields(text: str) -> tuple[SparkField, ...]:
     return tuple(fields)
 
 
-def _named(found: re.Match[str]) -> SparkField:
-    source = found["source"]
+def _named(match: re.Match[str]) -> SparkField:
+    source = match["source"]
     if source.startswith("/"):
         try:
             re.compile(source[1:-1])
         except re.error:
             raise ValueError(source) from None
-    name = found["name"] or ("match" if source.startswith("/") else source.removeprefix("$."))
-    return SparkField(name, source, found[0])
+    name = match["name"] or ("match" if source.startswith("/") else source.removeprefix("$."))
+    return SparkField(name, source, match[0])
 
 
 def text_of(field: SparkField) -> "Column":
@@ -101,8 +101,8 @@ def text_of(field: SparkField) -> "Column":
             return f.get_json_object(value, field.source)
         case "/":
             pattern = field.source[1:-1]
-            found = f.regexp_extract(value, pattern, min(1, re.compile(pattern).groups))
-            return f.nullif(found, f.lit(""))
+            extracted = f.regexp_extract(value, pattern, min(1, re.compile(pattern).groups))
+            return f.nullif(extracted, f.lit(""))
     return (
         f.unix_millis("timestamp").cast("string") if field.source == "timestamp" else f.col(field.source).cast("string")
     )
@@ -143,13 +143,13 @@ def time_of(field: SparkField, settings: Settings) -> "Column":
     from pyspark.sql import functions as f
 
     recorded = f.col("timestamp")
-    said = recorded if field.source == "timestamp" else _said_time(field, settings["time.format"])
+    time = recorded if field.source == "timestamp" else _said_time(field, settings["time.format"])
     ahead_ms = max(FUTURE_MAX_MS, settings["watermark.ms"])
     latest = f.unix_millis(f.current_timestamp()) + ahead_ms
     if field.source != "timestamp":  # Kafka's -1: there is no timestamp to go by
         by_record = f.when(f.unix_millis(recorded) >= 0, f.unix_millis(recorded) + FUTURE_MAX_MS)
         latest = f.least(latest, by_record)
-    return f.when(f.unix_millis(said).between(0, latest), said)
+    return f.when(f.unix_millis(time).between(0, latest), time)
 
 
 def time_rule(field: SparkField, settings: Settings) -> "dict[str, Column]":

@@ -107,8 +107,8 @@ class CommitDecision:
         tasks: list[tuple[int, ...]] = [
             (*_task_of(name, task.transactional_id), task.producer_id, task.epoch) for task in self.producers
         ]
-        said = {"batch": self.batch, "run": self.run, "by": who, "tasks": _packed(tasks)}
-        return json.dumps(said, separators=(",", ":"))
+        fields = {"batch": self.batch, "run": self.run, "by": who, "tasks": _packed(tasks)}
+        return json.dumps(fields, separators=(",", ":"))
 
 
 def parse_decision(name: str, text: str, offset: int = 0) -> CommitDecision:
@@ -247,12 +247,12 @@ class SinkCommitLog:
         """Who has an open transaction as a task of this query, in the epoch it has now."""
         kept = {producer.transactional_id for producer in keep}
         of_task = re.compile(re.escape(self.name) + r"-\d+\.\d+")
-        found = []
+        identities = []
         for transactional_id in open_transactions(self._cluster, f"{self.name}-"):
             if of_task.fullmatch(transactional_id) and transactional_id not in kept:
                 state = describe_transaction(self._coordinators, transactional_id)
-                found.append(ProducerIdentity(transactional_id, state.producer_id, state.producer_epoch))
-        return found
+                identities.append(ProducerIdentity(transactional_id, state.producer_id, state.producer_epoch))
+        return identities
 
     def _abort(self, producers: Iterable[ProducerIdentity]) -> None:
         """Whoever has another epoch by now is somebody else, and left alone."""
@@ -319,16 +319,16 @@ class SinkCommitLog:
             CoordinatorType.GROUP,
             self.name,
             request,
-            lambda found: 0 if once else _error_of(found),
+            lambda response: 0 if once else _error_of(response),
             version_max=_ONE_GROUP,
         )
         if once and (code := _error_of(answer)):
             raise ApiError(error_code_of(code))
-        said = [
+        partitions = [
             partition for topic in answer.topics for partition in topic.partitions if partition.committed_offset >= 0
         ]
-        if said:
-            newest = max(said, key=lambda partition: partition.committed_offset)
+        if partitions:
+            newest = max(partitions, key=lambda partition: partition.committed_offset)
             return parse_decision(self.name, newest.metadata or "", newest.committed_offset)
         text = self._decisions.newest(self.name, once=once)
         return CommitDecision() if text is None else parse_decision(self.name, text)

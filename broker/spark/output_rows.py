@@ -44,7 +44,7 @@ def by_partition(
     ValueError for a row without topic, or whose partition does not exist.
     """
     columns = {name: batch.column(name) for name in _TYPES if name in batch.schema.names}
-    found: dict[TopicPartition, EncodedRows] = {}
+    encoded: dict[TopicPartition, EncodedRows] = {}
     for name, rows in _by_topic(columns.get("topic"), topic, batch.num_rows):
         count = count_of(name)
         chosen = {item: column if rows is None else column.take(rows) for item, column in columns.items()}
@@ -53,8 +53,8 @@ def by_partition(
         named = None if named is None else pc.fill_null(named, -1).to_numpy(zero_copy_only=False).astype(np.int64)
         partitions = partitions_of(records.key, named, count, keyless % count)
         for partition in np.unique(partitions).tolist():
-            found[TopicPartition(name, partition)] = _only(records, partitions == partition)
-    return found
+            encoded[TopicPartition(name, partition)] = _only(records, partitions == partition)
+    return encoded
 
 
 def _by_topic(column: pa.Array | None, topic: str | None, count: int) -> Iterable[tuple[str, pa.Array | None]]:

@@ -29,17 +29,17 @@ def _murmur2(keys: pa.Array) -> np.ndarray:
     edges = np.frombuffer(keys.buffers()[1], np.int32)[keys.offset : keys.offset + len(keys) + 1].astype(np.int64)
     data = np.frombuffer(bytes(keys.buffers()[2] or b"") + bytes(4), np.uint8)
     start, length = edges[:-1], np.diff(edges)
-    found = np.uint32(_SEED) ^ length.astype(np.uint32)
+    hashes = np.uint32(_SEED) ^ length.astype(np.uint32)
     for word in range(int(length.max()) // 4):
         rows = np.flatnonzero(length >= 4 * word + 4)
-        found[rows] = found[rows] * _M ^ _mixed(_word_at(data, start[rows] + 4 * word, 4))
+        hashes[rows] = hashes[rows] * _M ^ _mixed(_word_at(data, start[rows] + 4 * word, 4))
     tail_at, tail = start + length // 4 * 4, length % 4
     for size in (1, 2, 3):
         rows = np.flatnonzero(tail == size)
-        found[rows] = (found[rows] ^ _word_at(data, tail_at[rows], size)) * _M
-    found ^= found >> np.uint32(13)
-    found *= _M
-    return found ^ found >> np.uint32(15)
+        hashes[rows] = (hashes[rows] ^ _word_at(data, tail_at[rows], size)) * _M
+    hashes ^= hashes >> np.uint32(13)
+    hashes *= _M
+    return hashes ^ hashes >> np.uint32(15)
 
 
 def _mixed(word: np.ndarray) -> np.ndarray:

@@ -49,7 +49,7 @@ class ProgressFile:
         return dead
 
     def add_point(self, point: dict[str, Any]) -> None:
-        """Kept with the next write."""
+        """Add a point to the recent ones; the next write of the report stores it."""
         self._facts["recent"] = [*self._facts["recent"], point][-RECENT_POINTS:]
 
 

@@ -91,7 +91,7 @@ class _RangeReader:
 
     def _fetch(self) -> PartitionData:
         topic, index = self._wanted.partition
-        asked = FetchPartition(
+        fetch_partition = FetchPartition(
             partition=index, fetch_offset=self._position, partition_max_bytes=self._client.fetch_bytes
         )
         request = FetchRequest(
@@ -99,7 +99,7 @@ class _RangeReader:
             min_bytes=1,
             max_bytes=self._client.fetch_bytes,
             isolation_level=_isolation(self._client),
-            topics=[FetchTopic(topic=topic, partitions=[asked])],
+            topics=[FetchTopic(topic=topic, partitions=[fetch_partition])],
         )
         response = self._leaders.connection(self._wanted.partition).ask(request, version_max=_FETCH_BY_NAME)
         if response.error_code:
@@ -163,7 +163,7 @@ class _RangeReader:
     def _lose(self, finding: str) -> None:
         if self._fail_on_data_loss:
             raise DataLossError(f"{self._description()} is gone at {self._position}: {finding}. {TO_GO_ON}")
-        _log.warning("records are gone", range=self._description(), position=self._position, found=finding)
+        _log.warning("records are gone", range=self._description(), position=self._position, finding=finding)
 
     def _description(self) -> str:
         return f"{self._wanted.partition} from {self._wanted.start} to {self._wanted.end}"

@@ -120,10 +120,10 @@ def _optional(given: Mapping[str, str], name: str) -> int | None:
 
 
 def _duration_ms(text: str) -> int:
-    found = _DURATION.fullmatch(text.strip())
-    if found is None:
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
         raise ValueError(f"option maxTriggerDelay: {text!r} is no length of time like 30s, 15m or 1h")
-    return int(found[1]) * _UNIT_MS[found[2]]
+    return int(match[1]) * _UNIT_MS[match[2]]
 
 
 def _subscription(given: Mapping[str, str]) -> Subscription:

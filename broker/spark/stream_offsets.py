@@ -94,14 +94,14 @@ class StreamOffsets:
         return list_offsets(Leaders(self._cluster), question, level, ANSWER_TIMEOUT_S)
 
     def _at_times(self, times: dict[TopicPartition, int], latest: Offsets, *, late_is_latest: bool) -> Offsets:
-        found = self._at(times)
-        late = sorted(partition for partition, offset in found.items() if offset == _NO_RECORD)
+        offsets = self._at(times)
+        late = sorted(partition for partition, offset in offsets.items() if offset == _NO_RECORD)
         if late and not late_is_latest:
             raise ValueError(
                 f"{late[0]} has no record at or after {times[late[0]]}; set startingOffsetsByTimestampStrategy=latest "
                 "to begin at its end"
             )
-        return found | {partition: latest[partition] for partition in late}
+        return offsets | {partition: latest[partition] for partition in late}
 
 
 @lru_cache(maxsize=8)

@@ -50,7 +50,7 @@ class SinkOptions:
 
 @dataclass
 class TaskResult(WriterCommitMessage):
-    """What a task has left open, if it had rows. `found` is the decision it met, when the batch is in the topics."""
+    """The transaction a task has left open, if it had rows; `decision` is the one it met of a batch that is written."""
 
     name: str
     run: str
@@ -58,7 +58,7 @@ class TaskResult(WriterCommitMessage):
     #: Whether the batch can be run again, and is in the ledger therefore.
     keyed: bool = True
     producer: ProducerIdentity | None = None
-    found: CommitDecision | None = None
+    decision: CommitDecision | None = None
 
 
 #: One for each task, None for a task that has failed; Spark hands them to the driver.
@@ -112,7 +112,7 @@ class _Sink:
         task = _Task(self._options, result, context)
         try:
             for batch in iterator:
-                if batch.num_rows and result.found is None:
+                if batch.num_rows and result.decision is None:
                     task.write(batch)
         except BaseException:
             task.give_up()
@@ -243,7 +243,7 @@ class _Task:
                     "an older copy. Start with a new checkpoint."
                 )
             if decision.batch == result.batch:
-                result.found = decision
+                result.decision = decision
                 return None
         client = self._options.client
         transactional_id = ledger.free_id(self._context.partitionId(), self._context.attemptNumber())

@@ -63,8 +63,8 @@ async def protect_cluster(session: ZooKeeperSession) -> None:
 
 async def _open_registrations(session: ZooKeeperSession) -> str:
     names = await session.children(znodes.BROKER_IDS)
-    found = await asyncio.gather(*(_is_open(session, f"{znodes.BROKER_IDS}/{name}") for name in names))
-    return ",".join(name for name, is_open in zip(names, found, strict=True) if is_open)
+    open_flags = await asyncio.gather(*(_is_open(session, f"{znodes.BROKER_IDS}/{name}") for name in names))
+    return ",".join(name for name, is_open in zip(names, open_flags, strict=True) if is_open)
 
 
 async def _protect_tree(session: ZooKeeperSession, root: str) -> int:
@@ -80,8 +80,8 @@ async def _protect(session: ZooKeeperSession, paths: Iterable[str]) -> int:
     """How many of them were open."""
     count = 0
     for chunk in _chunks(paths):
-        found = await asyncio.gather(*(_is_open(session, path) for path in chunk))
-        is_open = [path for path, is_open in zip(chunk, found, strict=True) if is_open]
+        open_flags = await asyncio.gather(*(_is_open(session, path) for path in chunk))
+        is_open = [path for path, is_open in zip(chunk, open_flags, strict=True) if is_open]
         await asyncio.gather(*(_protect_one(session, path) for path in is_open))
         count += len(is_open)
     return count
@@ -104,7 +104,7 @@ async def _children(session: ZooKeeperSession, paths: list[str]) -> list[str]:
     async def below(path: str) -> list[str]:
         return [f"{path}/{name}" for name in await session.children_if_present(path)]
 
-    return [child for found in await asyncio.gather(*map(below, paths)) for child in found]
+    return [child for children in await asyncio.gather(*map(below, paths)) for child in children]
 
 
 def _chunks(paths: Iterable[str]) -> Iterable[list[str]]:

@@ -64,17 +64,17 @@ class AclStore:
         return {pattern: pair for pattern, pair in zip(patterns, entries, strict=True) if pair}
 
     async def _in(self, type_: PatternType) -> list[Pattern]:
-        found = []
+        patterns = []
         for name in await self._session.children_if_present(root_of(type_)):
             kind = kind_of(name)
             if kind is None:
                 _log.warning("access rules ignored: no type of resource", path=f"{root_of(type_)}/{name}"[:300])
                 continue
-            found += [
+            patterns += [
                 Pattern(kind, item, type_)
                 for item in await self._session.children_if_present(f"{root_of(type_)}/{name}")
             ]
-        return found
+        return patterns
 
     async def read(self, pattern: Pattern) -> tuple[AclEntry, ...]:
         return (await self._read(acl_path(pattern)))[0]

@@ -109,8 +109,8 @@ class ControllerStore:
         await self._create_missing([znodes.partition_path(partition) for partition in partitions])
 
     async def _create_missing(self, paths: list[str]) -> None:
-        found = await ask_each(self._session.exists, paths)
-        missing = [path for path, znode in zip(paths, found, strict=True) if znode is None]
+        existing = await ask_each(self._session.exists, paths)
+        missing = [path for path, znode in zip(paths, existing, strict=True) if znode is None]
         for chunk in _chunks(missing):
             try:
                 await self.fenced([ZnodeCreation(path) for path in chunk])

@@ -183,12 +183,12 @@ class _Holder(NamedTuple):
 
 async def _read_holder(session: ZooKeeperSession) -> _Holder | None:
     try:
-        found = await session.get(CONTROLLER)
+        znode = await session.get(CONTROLLER)
     except NodeMissing:
         return None
-    facts = (found.ephemeral_owner, found.version, found.data[:_SAID_BYTES_MAX])
+    facts = (znode.ephemeral_owner, znode.version, znode.data[:_SAID_BYTES_MAX])
     try:
-        return _Holder(*facts, decode_controller(found.data))
+        return _Holder(*facts, decode_controller(znode.data))
     except MalformedZnode as error:
         return _Holder(*facts, NO_BROKER, str(error))
 

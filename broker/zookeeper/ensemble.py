@@ -137,11 +137,11 @@ class ServerAddress:
 
     @classmethod
     def parse(cls, text: str) -> "ServerAddress":
-        found = _ENDPOINT.match(text.replace(" ", ""))
-        if found is None:
+        match = _ENDPOINT.match(text.replace(" ", ""))
+        if match is None:
             raise StartupError(f"zoo.cfg has a server address that is not host:port:port:role;host:port: {text!r}.")
-        host = found["client_host"] or found["host"]
-        return cls(host, int(found["client"]), int(found["quorum"]), int(found["election"]))
+        host = match["client_host"] or match["host"]
+        return cls(host, int(match["client"]), int(match["quorum"]), int(match["election"]))
 
 
 @dataclass(frozen=True)
@@ -226,13 +226,13 @@ def _serves_tls(text: str) -> bool:
 def class_path(*, serves_tls: bool = False) -> str:
     """The jars a server needs, found by pattern because their versions move with pyspark. Raises StartupError."""
     jars = _jar_directory()
-    found = []
+    paths = []
     for pattern in (*_JAR_PATTERNS, *(_NETTY_JAR_PATTERNS if serves_tls else ())):
         matches = sorted(jars.glob(pattern))
         if not matches:
             raise StartupError(f"ZooKeeper needs {pattern} and {jars} has none; install the pyspark wheel again.")
-        found.append(str(matches[-1]))
-    return ":".join(found)
+        paths.append(str(matches[-1]))
+    return ":".join(paths)
 
 
 def _jar_directory() -> Path:
@@ -253,7 +253,7 @@ def _servers(directory: Path, text: str) -> dict[int, ServerAddress]:
                 f"{directory / 'zoo.cfg'} names {moved.name}, which is missing; restore it from a backup."
             )
         text += "\n" + moved.read_text()
-    return {int(found[1]): ServerAddress.parse(found[2]) for found in _SERVER_LINE.finditer(text)}
+    return {int(match[1]): ServerAddress.parse(match[2]) for match in _SERVER_LINE.finditer(text)}
 
 
 def _server_id(directory: Path) -> int:
@@ -287,10 +287,10 @@ def _with_super_digest(text: str, password: str) -> str:
     return text if line in text else line + _SUPER_DIGEST_LINE.sub("", text)
 
 
-def _refuse_contradiction(directory: Path, own: ServerAddress | None, asked: ServerAddress) -> None:
+def _refuse_contradiction(directory: Path, own: ServerAddress | None, address: ServerAddress) -> None:
     if own is None:
         raise StartupError(f"The ensemble in {directory / 'zoo.cfg'} no longer has this server as a member.")
-    if own != asked:
+    if own != address:
         raise StartupError(
             f"{directory} holds a server of a larger ensemble that listens on {own.host}:{own.client_port} "
             f"(quorum {own.quorum_port}, election {own.election_port}); start it there or move it by reconfig first."

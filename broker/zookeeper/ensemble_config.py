@@ -52,20 +52,20 @@ class EnsembleConfig:
 def parse_config(text: str) -> EnsembleConfig:
     """Lines that name no member are left out; a configuration without a version has 0."""
     version = _VERSION.search(text)
-    found = (_parse_member(line.strip()) for line in text.splitlines())
-    members = sorted((member for member in found if member is not None), key=lambda member: member.number)
+    ensemble_members = (_parse_member(line.strip()) for line in text.splitlines())
+    members = sorted((member for member in ensemble_members if member is not None), key=lambda member: member.number)
     return EnsembleConfig(int(version[1], 16) if version else 0, tuple(members))
 
 
 def _parse_member(line: str) -> EnsembleMember | None:
-    found = _MEMBER.match(line.replace(" ", ""))
-    if found is None:
+    match = _MEMBER.match(line.replace(" ", ""))
+    if match is None:
         return None
-    host, _, rest = _split_host(found["ports"])
+    host, _, rest = _split_host(match["ports"])
     role = rest.rpartition(":")[2]
-    client_host, client_port = _parse_client(found["client"], host)
+    client_host, client_port = _parse_client(match["client"], host)
     return EnsembleMember(
-        int(found["number"]),
+        int(match["number"]),
         host,
         client_host,
         client_port,

@@ -52,7 +52,7 @@ class EntityConfigs:
         paths = [
             f"{kind}/{name}" for kind in _TYPES for name in await self._session.children_if_present(f"{_ROOT}/{kind}")
         ]
-        paths += [path for found in await ask_each(self._below, paths) for path in found]
+        paths += [path for children in await ask_each(self._below, paths) for path in children]
         configs = await ask_each(self.of, paths)
         return {path: config for path, config in zip(paths, configs, strict=True) if config}
 
@@ -69,7 +69,7 @@ class EntityConfigs:
         than write over what it cannot read: it may hold credentials.
         """
         session, znode = self._session, _znode(path)
-        told = ZnodeCreation(znodes.CONFIG_CHANGE_PREFIX, znodes.encode_config_change(path), sequential=True)
+        creation = ZnodeCreation(znodes.CONFIG_CHANGE_PREFIX, znodes.encode_config_change(path), sequential=True)
         for _ in range(_CONFLICTS_MAX):
             present, version = await _read(session, znode)
             wanted = change(dict(present))
@@ -78,7 +78,7 @@ class EntityConfigs:
             else:
                 write = await _removal(session, znode, version)
             with contextlib.suppress(NodeExists, NodeMissing, NodeNotEmpty, WrongVersion):
-                await session.multi([*write, told])
+                await session.multi([*write, creation])
                 if not wanted:
                     await _remove_empty_parents(session, znode)
                 return wanted
@@ -122,10 +122,10 @@ async def _remove_empty_parents(session: ZooKeeperSession, znode: str) -> None:
 async def _read(session: ZooKeeperSession, znode: str) -> tuple[Config, int | None]:
     """What is set, and the version of the znode, None if there is none. Raises MalformedZnode."""
     try:
-        found = await session.get(znode)
+        content = await session.get(znode)
     except NodeMissing:
         return {}, None
-    return znodes.decode_config(znode, found.data), found.version
+    return znodes.decode_config(znode, content.data), content.version
 
 
 def _znode(path: str) -> str:

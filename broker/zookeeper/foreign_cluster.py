@@ -43,12 +43,15 @@ class ChrootFindings:
         return bool(is_there and not is_ours)
 
 
-def refusal_of(found: ChrootFindings, connect: str, *, may_join: bool) -> str | None:
+def refusal_of(findings: ChrootFindings, connect: str, *, may_join: bool) -> str | None:
     """Why a broker must not register there and what to do, as one sentence; None if it may."""
-    if not found.is_foreign or (may_join and not found.foreign_brokers):
+    if not findings.is_foreign or (may_join and not findings.foreign_brokers):
         return None
-    facts = [f"cluster id {found.cluster_id}"] if found.cluster_id else []
-    facts += [_brokers(found.foreign_brokers), f"{found.topic_count} topic{'' if found.topic_count == 1 else 's'}"]
+    facts = [f"cluster id {findings.cluster_id}"] if findings.cluster_id else []
+    facts += [
+        _brokers(findings.foreign_brokers),
+        f"{findings.topic_count} topic{'' if findings.topic_count == 1 else 's'}",
+    ]
     holds = f"zookeeper.connect={connect} holds the cluster of another Kafka ({', '.join(facts)})"
     own_chroot = f"give this cluster a chroot of its own, zookeeper.connect={connect.partition('/')[0]}/barnabas"
     if may_join:
@@ -100,9 +103,9 @@ async def _registered(session: ZooKeeperSession) -> tuple[list[int], list[int]]:
         except MalformedZnode:
             return False
 
-    for broker_id, found in zip(ids, await ask_each(is_own, ids), strict=True):
-        if found is not None:
-            (own if found else foreign).append(broker_id)
+    for broker_id, registered in zip(ids, await ask_each(is_own, ids), strict=True):
+        if registered is not None:
+            (own if registered else foreign).append(broker_id)
     return own, foreign
 
 

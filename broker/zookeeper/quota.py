@@ -67,8 +67,8 @@ async def require_room(session: ZooKeeperSession, root: str, wanted: Amount) -> 
     ):
         admitted = int(limit * limits.ZOOKEEPER_QUOTA_ADMITTED_SHARE)
         if limit >= 0 and is_taken + more > admitted:
-            said = f"{is_taken} of {admitted} {what} are taken, and {more} more are asked for; delete topics first"
-            raise QuotaExceeded(root, said)
+            sentence = f"{is_taken} of {admitted} {what} are taken, and {more} more are asked for; delete topics first"
+            raise QuotaExceeded(root, sentence)
 
 
 async def require_fitting(session: ZooKeeperSession, root: str, request_bytes: int) -> None:

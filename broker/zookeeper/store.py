@@ -151,8 +151,8 @@ class ClusterStore:
         znode cannot be read.
         """
         names = await self.session.children(znodes.BROKER_IDS, watch)
-        found = await ask_each(self._registered, (int(name) for name in names if _BROKER_ID.fullmatch(name)))
-        registered = {broker.broker_id: broker for broker in found if broker is not None}
+        registrations = await ask_each(self._registered, (int(name) for name in names if _BROKER_ID.fullmatch(name)))
+        registered = {broker.broker_id: broker for broker in registrations if broker is not None}
         self._note_foreign({item for item, broker in registered.items() if broker.registration.is_foreign})
         return {item: broker for item, broker in registered.items() if item not in self.foreign_brokers}
 
@@ -169,8 +169,8 @@ class ClusterStore:
         """None if it is not registered, is another Kafka's, or its znode cannot be read (logged). The watch fires as in
         `topic`.
         """
-        found = await self._registered(broker_id, watch)
-        return None if found is not None and found.registration.is_foreign else found
+        registered = await self._registered(broker_id, watch)
+        return None if registered is not None and registered.registration.is_foreign else registered
 
     async def _registered(self, broker_id: int, watch: Watcher | None = None) -> LiveBroker | None:
         """As `broker`, and another Kafka's too."""
@@ -223,13 +223,13 @@ class ClusterStore:
         return False
 
     async def topics(self, names: list[str]) -> list[TopicAssignment]:
-        found = await ask_each(self.topic, names)
-        return [assignment for assignment in found if assignment is not None]
+        topics = await ask_each(self.topic, names)
+        return [assignment for assignment in topics if assignment is not None]
 
     async def states(self, partitions: list[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
         """The state of each partition that has one; one that cannot be read is left out and logged."""
-        found = await ask_each(self.state, partitions)
-        return {partition: state for partition, state in zip(partitions, found, strict=True) if state is not None}
+        states = await ask_each(self.state, partitions)
+        return {partition: state for partition, state in zip(partitions, states, strict=True) if state is not None}
 
     async def state(self, partition: TopicPartition) -> LeaderAndIsr | None:
         try:

@@ -30,7 +30,7 @@ class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo giv
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             within = client_context(self._settings).wrap_socket(plain, server_hostname=hostname or address[0])
         except ssl.SSLError as error:
-            self.problem = _told(error)
+            self.problem = _reason_of(error)
             plain.close()
             raise
         except BadStore as error:  # it was good when the session began
@@ -49,17 +49,17 @@ class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo giv
         return (unpacked, [], []) if unpacked else super().select(reading, *others)
 
 
-def _told(error: ssl.SSLError) -> str:
+def _reason_of(error: ssl.SSLError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not believed: {error.verify_message}"
     return f"no TLS came about: {error.reason or error}"
 
 
-def tls_settings(said: Mapping[str, Any] | None) -> TlsSettings | None:
+def tls_settings(options: Mapping[str, Any] | None) -> TlsSettings | None:
     """Of what `zookeeper_tls` has found. Raises BadStore for stores that cannot be used, before anything is tried."""
-    if said is None:
+    if options is None:
         return None
-    settings = TlsSettings(**said)
+    settings = TlsSettings(**options)
     client_context(settings)
     return settings
 

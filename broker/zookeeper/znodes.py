@@ -159,12 +159,12 @@ def _render_endpoint(endpoint: BrokerEndpoint) -> str:
 
 
 def _parse_endpoint(broker_id: int, text: Any, protocols: dict[str, str]) -> BrokerEndpoint:
-    found = _ENDPOINT.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    match = _ENDPOINT.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         raise MalformedZnode(f"{broker_path(broker_id)} has an endpoint {text!r}")
-    listener = found["listener"]
+    listener = match["listener"]
     return BrokerEndpoint(
-        listener, found["ipv6"] or found["host"] or "", int32(found["port"]), protocols.get(listener, listener)
+        listener, match["ipv6"] or match["host"] or "", int32(match["port"]), protocols.get(listener, listener)
     )
 
 

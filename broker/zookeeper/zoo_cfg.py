@@ -54,14 +54,14 @@ def with_settings(text: str, settings: Mapping[str, int]) -> str:
     for name, value in settings.items():
         line = f"{name}={value}\n"
         pattern = _line_of(name)
-        found = pattern.search(text)
-        text = text[: found.start()] + line + pattern.sub("", text[found.end() :]) if found else line + text
+        match = pattern.search(text)
+        text = text[: match.start()] + line + pattern.sub("", text[match.end() :]) if match else line + text
     return text
 
 
 def settings_in(text: str) -> dict[str, str]:
     """What a zoo.cfg says of the KEYS, as it stands there; ZooKeeper takes the last of several lines."""
-    return {key.name: found[-1] for key in KEYS if (found := _line_of(key.name).findall(text))}
+    return {key.name: lines[-1] for key in KEYS if (lines := _line_of(key.name).findall(text))}
 
 
 def _line_of(name: str) -> re.Pattern[str]:

@@ -64,22 +64,22 @@ def addition_plan(spec: Spec, around: AdditionFacts) -> Plan:
 
 def _obstacles(spec: Spec, around: AdditionFacts) -> Sequence[str]:
     """In the order in which a person would look for them."""
-    broker_id, found = spec["broker_id"], []
+    broker_id, obstacles = spec["broker_id"], []
     if name_of(broker_id) in around.names:
-        found.append(f"There is a process called {name_of(broker_id)} already.")
+        obstacles.append(f"There is a process called {name_of(broker_id)} already.")
     elif broker_id in around.registered:
-        found.append(f"A broker {broker_id} that this console does not run is registered in the cluster.")
+        obstacles.append(f"A broker {broker_id} that this console does not run is registered in the cluster.")
     for port in filter(None, (spec["port"], spec["metrics_port"])):
         if owner := around.ports.get(port):
-            found.append(f"Port {port} belongs to {owner}.")
+            obstacles.append(f"Port {port} belongs to {owner}.")
         elif port in around.listening:
-            found.append(f"Port {port} is taken by another program.")
+            obstacles.append(f"Port {port} is taken by another program.")
     for directory in spec["log_dirs"]:
         if owner := _owner_of(directory, around.directories):
-            found.append(f"{directory} belongs to {owner}.")
+            obstacles.append(f"{directory} belongs to {owner}.")
         elif (around.owners or {}).get(directory, broker_id) != broker_id:
-            found.append(f"{directory} is not empty and holds nothing of a broker {broker_id}.")
-    return found
+            obstacles.append(f"{directory} is not empty and holds nothing of a broker {broker_id}.")
+    return obstacles
 
 
 def _owner_of(directory: str, directories: Mapping[str, str]) -> str:

@@ -76,8 +76,8 @@ def _removed_brokers(user: User) -> list[KeptInverse]:
     """The newest first, those that are not back and that `user` may bring back."""
     there = set(ManagedProcess.objects.values_list("name", flat=True))
     kept = KeptInverse.objects.filter(action=REMOVE, object_type="process")
-    found = {inverse.object_name: inverse for inverse in reversed(kept) if inverse.values.get("kind") == "broker"}
-    gone = [item for name, item in found.items() if name not in there and may_operate_all(user, [name])]
+    inverses = {inverse.object_name: inverse for inverse in reversed(kept) if inverse.values.get("kind") == "broker"}
+    gone = [item for name, item in inverses.items() if name not in there and may_operate_all(user, [name])]
     return gone[:KEPT_SHOWN]
 
 

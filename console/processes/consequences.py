@@ -42,9 +42,9 @@ _ENDS = (Request.STOP, Request.RESTART, Request.KILL)
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """`harms`: who is refused or cut off meanwhile; `course`: what goes on. `confirmed` is what an assent hangs on.
+    """What stopping a process means: `harms` to clients, its `course`, and what the digest covers.
 
-    `is_judged`: the guard looked at the partitions or at the quorum, so there are no harms but `harms`.
+    `is_judged`: the guard has checked the partitions or the quorum, so there are no harms but `harms`.
     """
 
     course: tuple[str, ...]
@@ -66,8 +66,8 @@ def consequence_of(process: ManagedProcess, reach: Reach = EVERYTHING) -> Conseq
     if process.kind == ManagedProcess.Kind.ZOOKEEPER and process.ports:
         return _of_zookeeper(process.ports[0])
     dependents = dependents_of(process)
-    told = dependents_sentences(dependents, reach)
-    return Consequence((kind_named(process.kind).STOP_MEANS, *told), confirmed=dependents.confirmed)
+    sentences = dependents_sentences(dependents, reach)
+    return Consequence((kind_named(process.kind).STOP_MEANS, *sentences), confirmed=dependents.confirmed)
 
 
 def _of_broker(process: ManagedProcess, reach: Reach) -> Consequence:
@@ -108,9 +108,11 @@ def ensemble_now() -> Ensemble:
 
 def _of_zookeeper(port: int) -> Consequence:
     absence = absence_of_server(port, ensemble_now())
-    told = server_course_sentence(absence)
+    sentence = server_course_sentence(absence)
     harms = tuple(server_harm_sentences(absence))
-    return Consequence((told,) if told else (), harms, absence.confirmed, is_judged=bool(told) and absence.had_quorum)
+    return Consequence(
+        (sentence,) if sentence else (), harms, absence.confirmed, is_judged=bool(sentence) and absence.had_quorum
+    )
 
 
 def meaning_of_removal(process: ManagedProcess, reach: Reach = EVERYTHING) -> tuple[str, ...]:
@@ -174,10 +176,10 @@ def _error_of(state: ClusterState) -> str:
 
 
 def _coordinated() -> dict[int, list[str]]:
-    found = defaultdict[int, list[str]](list)
+    coordinated = defaultdict[int, list[str]](list)
     for name, broker_id in ConsumerGroup.objects.order_by("name").values_list("name", "coordinator"):
-        found[broker_id].append(name)
-    return found
+        coordinated[broker_id].append(name)
+    return coordinated
 
 
 def broker_id_of(process: ManagedProcess) -> int:

@@ -35,7 +35,7 @@ SECOND = BACKUP
 
 def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
     """(kind, name, spec), in order of start."""
-    found: list[tuple[str, str, Spec]] = []
+    processes: list[tuple[str, str, Spec]] = []
     if setup.zookeeper_port is not None:
         spec = {
             "directory": str(data / "zookeeper"),
@@ -43,25 +43,27 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
             "super_password_file": str(settings.ZOOKEEPER_SECRET_FILE),
             "settings": _zookeeper_settings(),
         }
-        found.append(("zookeeper", ZOOKEEPER, spec))
+        processes.append(("zookeeper", ZOOKEEPER, spec))
     for number in range(1, setup.broker_count + 1):
-        found.append(("broker", f"broker-{number}", broker_spec(setup, data, number)))
+        processes.append(("broker", f"broker-{number}", broker_spec(setup, data, number)))
     if setup.registry_port is not None:
-        found.append(("registry", REGISTRY, registry_spec(setup, data / "registry")))
+        processes.append(("registry", REGISTRY, registry_spec(setup, data / "registry")))
     if setup.connect_port is not None:
-        found.append(("connect", CONNECT, connect_spec(setup, data / "connect")))
+        processes.append(("connect", CONNECT, connect_spec(setup, data / "connect")))
     if setup.demo:
         stream = data / "streams" / DEMO_JOB
-        found.append(("stream", DEMO_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
+        processes.append(
+            ("stream", DEMO_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)})
+        )
     if setup.has_mirror:
-        found.append(("second", SECOND, second_spec(setup, data / SECOND)))
-        found.append(("mirror", MIRROR, mirror_spec(setup, data / MIRROR)))
+        processes.append(("second", SECOND, second_spec(setup, data / SECOND)))
+        processes.append(("mirror", MIRROR, mirror_spec(setup, data / MIRROR)))
     if setup.has_audit:
         spec = {"directory": str(data / COUNTER), "bootstrap_servers": setup.bootstrap_servers}
-        found.append(("counter", COUNTER, spec))
+        processes.append(("counter", COUNTER, spec))
     if setup.has_probe:
-        found.append(("probe", PROBE, probe_spec(setup, data / "probe")))
-    return found
+        processes.append(("probe", PROBE, probe_spec(setup, data / "probe")))
+    return processes
 
 
 def _zookeeper_settings() -> dict[str, str]:

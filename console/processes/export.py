@@ -30,7 +30,7 @@ def process_rows(processes: Iterable[ManagedProcess], reach: Reach) -> Iterator[
         port = process.ports[0] if process.ports else None
         seen = (port, process.pid, process.started_at, process.memory_bytes, process.cpu_percent)
         sentence = sentence_within(reach, process.state_sentence)
-        told = (
+        values = (
             sentence,
             process.desired,
             process.restart,
@@ -38,4 +38,4 @@ def process_rows(processes: Iterable[ManagedProcess], reach: Reach) -> Iterator[
             process.port_says,
             process.cluster_says,
         )
-        yield (process.name, process.kind, process.host, process.state, *told, *seen)
+        yield (process.name, process.kind, process.host, process.state, *values, *seen)

@@ -103,7 +103,7 @@ class Absence:
     def confirmed(self) -> tuple[str, ...]:
         """All that a confirmation of it hangs on, one text each; figures that go on moving are not among it."""
         lists = {"offline": self.offline, "below": self.below, "unknown": self.unknown}
-        named = (f"{word}={sorted(item.name for item in found)}" for word, found in lists.items())
+        named = (f"{word}={sorted(item.name for item in listed)}" for word, listed in lists.items())
         roles = f"controller={self.is_controller}", f"coordinates={self.group_shards},{self.transaction_shards}"
         return (*named, *roles, f"away={list(self.away)}", f"doubtful={self.is_doubtful}")
 

@@ -54,8 +54,8 @@ def course_sentences(absence: Absence, may_name_group: MayName = everybody) -> I
         f"{_count(absence.moved, 'partition')} will be led by another broker" if absence.moved else "",
         f"{_count(absence.thinner, 'partition')} will have one replica less in sync" if absence.thinner else "",
     ]
-    if told := "; ".join(filter(None, parts)):
-        yield f"{told[0].upper()}{told[1:]}."
+    if courses := "; ".join(filter(None, parts)):
+        yield f"{courses[0].upper()}{courses[1:]}."
     elif not (absence.offline or absence.below or absence.unknown or absence.is_doubtful):
         yield f"Broker {absence.broker_id} has no replica in sync: no partition changes."
     if absence.away:

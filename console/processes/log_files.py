@@ -49,10 +49,10 @@ def tail_lines(path: Path, lines: int = TAIL_LINES) -> list[str]:
     except OSError:
         return []
     # Not splitlines: what a client sent may hold other ends of lines, and would look like a line of its own.
-    found = data.decode("utf-8", "replace").removesuffix("\n").split("\n") if data else []
+    tail = data.decode("utf-8", "replace").removesuffix("\n").split("\n") if data else []
     if size > TAIL_BYTES_MAX:
-        found = found[1:]
-    return [line[:LINE_LENGTH_MAX] for line in found[-lines:]]
+        tail = tail[1:]
+    return [line[:LINE_LENGTH_MAX] for line in tail[-lines:]]
 
 
 def last_line(path: Path) -> str:

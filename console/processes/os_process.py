@@ -279,10 +279,10 @@ def _works_below(pid: int, directories: Collection[tuple[int, int]]) -> bool:
     place, before = f"/proc/{pid}/cwd", (-1, -1)
     while True:
         try:
-            found = os.stat(place)
+            stat = os.stat(place)
         except OSError:
             return False
-        here = found.st_dev, found.st_ino
+        here = stat.st_dev, stat.st_ino
         if here in directories or here == before:
             return here in directories
         place, before = f"{place}/..", here
@@ -299,22 +299,22 @@ def _kill_all(processes: set[psutil.Process]) -> int:
 
 def _session(leader: ProcessIdentity) -> list[psutil.Process]:
     """Everything in the session of `leader`: a program that rewrites its title (Redis) writes over its token."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, ProcessLookupError, PermissionError):
             if os.getsid(process.pid) == leader.pid:
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def _family(token: str) -> list[psutil.Process]:
     """All living processes whose environment has `token`; never this one."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess):
             if token and process.pid != os.getpid() and _token_of(process) == token:
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 def measure(identity: ProcessIdentity) -> ProcessUsage | None:
@@ -337,17 +337,17 @@ def measure(identity: ProcessIdentity) -> ProcessUsage | None:
 def _descendants(process: psutil.Process) -> list[psutil.Process]:
     """By what the kernel says of each thread's children: otherwise every process of the machine has to be looked at."""
     try:
-        told = [path.read_text() for path in Path(f"/proc/{process.pid}/task").glob("*/children")]
+        children = [path.read_text() for path in Path(f"/proc/{process.pid}/task").glob("*/children")]
     except OSError:
-        told = []
-    if not told:  # a kernel that does not say, or it has ended
+        children = []
+    if not children:  # a kernel that does not say, or it has ended
         return process.children(recursive=True)
-    found = []
-    for pid in map(int, " ".join(told).split()):
+    processes = []
+    for pid in map(int, " ".join(children).split()):
         with suppress(psutil.NoSuchProcess):
             child = psutil.Process(pid)
-            found += [child, *_descendants(child)]
-    return found
+            processes += [child, *_descendants(child)]
+    return processes
 
 
 def _resident_bytes(process: psutil.Process) -> int:

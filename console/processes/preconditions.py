@@ -18,13 +18,13 @@ _META = "meta.properties"
 
 def preconditions_of(spec: Spec) -> AdditionFacts:
     rows = list(ManagedProcess.objects.all())
-    asked = [port for port in (spec["port"], spec["metrics_port"]) if port]
+    ports = [port for port in (spec["port"], spec["metrics_port"]) if port]
     return AdditionFacts(
         names={row.name for row in rows},
         ports=_ports_of(rows),
         registered=set(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True)),
         directories={directory: row.name for row in rows for directory in _directories_of(row)},
-        listening={port for port in asked if port_answers(port)},
+        listening={port for port in ports if port_answers(port)},
         owners={directory: owner for directory in spec["log_dirs"] if (owner := _owner_of(Path(directory))) != -1},
     )
 
@@ -48,8 +48,8 @@ def _owner_of(directory: Path) -> int | None:
         return None if directory.exists() else -1
     except OSError:
         return None
-    found = [line.partition("=")[2].strip() for line in lines if line.startswith("broker.id=")]
-    return int(found[0]) if found and found[0].isdecimal() else None
+    ids = [line.partition("=")[2].strip() for line in lines if line.startswith("broker.id=")]
+    return int(ids[0]) if ids and ids[0].isdecimal() else None
 
 
 def suggested_broker() -> dict[str, int | str]:

@@ -18,8 +18,8 @@ def set_properties(
     The file is whole at every moment and untouched if nothing changes.
     """
     old = path.read_text() if path.exists() else ""
-    said = {line.partition("=")[0].strip() for line in old.splitlines()}
-    given = {key: value for key, value in (initial or {}).items() if key not in said}
+    names = {line.partition("=")[0].strip() for line in old.splitlines()}
+    given = {key: value for key, value in (initial or {}).items() if key not in names}
     new = with_properties(old, owned | given, removed)
     if new != old:
         write_properties(path, new)

@@ -21,7 +21,7 @@ def silence_of_ports(ports: Sequence[int]) -> str:
 
 
 def answer_of_ports(ports: Sequence[int]) -> str:
-    """What is said of ports that all answer."""
+    """Return the sentence about ports that all answer."""
     if not ports:
         return "it has no port"
     return f"port {ports[0]} answers" if len(ports) == 1 else f"ports {', '.join(map(str, ports))} answer"

@@ -12,19 +12,19 @@ def write_run_file(directory: Path, name: str, identity: ProcessIdentity) -> Non
     _write(directory, name, asdict(identity))
 
 
-def _write(directory: Path, name: str, told: dict[str, object]) -> None:
+def _write(directory: Path, name: str, content: dict[str, object]) -> None:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = _path(directory, name)
     draft = path.with_suffix(".new")
-    draft.write_text(json.dumps(told))
+    draft.write_text(json.dumps(content))
     os.replace(draft, path)
 
 
 def read_run_file(directory: Path, name: str) -> ProcessIdentity | None:
     """None if there is no such file, or not one of ours."""
     try:
-        told = json.loads(_path(directory, name).read_text())
-        return ProcessIdentity(told["pid"], told["create_time"], told["token"])
+        content = json.loads(_path(directory, name).read_text())
+        return ProcessIdentity(content["pid"], content["create_time"], content["token"])
     except (OSError, ValueError, TypeError, KeyError):
         return None
 

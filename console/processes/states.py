@@ -170,10 +170,10 @@ def _died(facts: ManagedProcessFacts, how: str, exit_status: int | None) -> Proc
     restart = plan_restart(facts.restart, deaths, exit_status, facts.now)
     was_killed = exit_status is not None and exit_status < 0
     mark = LAST_LINE_WITH_RECORDS if facts.may_quote_records else LAST_LINE
-    said = f"{mark}{facts.last_words}" if facts.last_words and not was_killed else ""
+    last_words = f"{mark}{facts.last_words}" if facts.last_words and not was_killed else ""
     observed = Observed.FAILED if restart.gave_up else Observed.EXITED
     return ProcessDecision(
-        observed, f"{observed}: {how}; {restart.why}{said}", start_again_at=restart.at, deaths_in_a_row=deaths
+        observed, f"{observed}: {how}; {restart.why}{last_words}", start_again_at=restart.at, deaths_in_a_row=deaths
     )
 
 

@@ -220,7 +220,7 @@ def _write_state(
     )
     honest = honest_state(truths)
     process.state, process.state_sentence = honest.state, honest.sentence[:STATE_SENTENCE_LENGTH_MAX]
-    process.cluster_says = cluster.said[:300]
+    process.cluster_says = cluster.sentence[:300]
     process.port_says = (_port_says(process, facts) or process.port_says)[:200]
 
 

@@ -55,11 +55,11 @@ USERS = HookPoint[Callable[[Collection[str]], Iterable[TopicUser]]]("console.pro
 def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[TopicUsage, ...]]:
     """By topic. What is out of `reach` is counted and not named."""
     wanted = frozenset(topics)
-    found: dict[str, list[tuple[TopicUser, str]]] = defaultdict(list)
+    uses: dict[str, list[tuple[TopicUser, str]]] = defaultdict(list)
     for user in (*_streams(), *_clients(wanted), *(item for users_of in USERS for item in users_of(wanted))):
         for topic in wanted.intersection((*user.reads, *user.writes)):
-            found[topic].append((user, _verb(user, topic)))
-    return {topic: tuple(_uses(users, reach)) for topic, users in found.items()}
+            uses[topic].append((user, _verb(user, topic)))
+    return {topic: tuple(_uses(users, reach)) for topic, users in uses.items()}
 
 
 def sentences(uses: Iterable[TopicUsage], running: str, at_rest: str) -> Iterator[str]:

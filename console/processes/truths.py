@@ -31,10 +31,10 @@ class RegistrationState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClusterTruth:
-    """`said` in words; when it was seen, in ms since the epoch, 0 for never; replicas, as far as it holds any."""
+    """What the cluster knows of a process: a sentence, when it was seen (epoch ms, 0: never), and its replicas."""
 
     standing: RegistrationState
-    said: str
+    sentence: str
     at_ms: int = 0
     partitions_at_ms: int = 0
     replicas: int | None = None
@@ -114,45 +114,47 @@ class Truths:
 
 
 @dataclass(frozen=True, slots=True)
-class Honest:
+class ReportedState:
     state: ProcessState
     sentence: str
 
 
-def honest_state(truths: Truths) -> Honest:
+def honest_state(truths: Truths) -> ReportedState:
     """What stands on every page: never better than the worst of the four truths."""
     match truths.observed:
         case Observed.RUNNING:
             return _running(truths)
         case Observed.UNRESPONSIVE:
-            return Honest(ProcessState.SUSPENDED if truths.suspended else ProcessState.UNRESPONSIVE, truths.sentence)
+            return ReportedState(
+                ProcessState.SUSPENDED if truths.suspended else ProcessState.UNRESPONSIVE, truths.sentence
+            )
         case Observed.STARTING | Observed.STOPPING | Observed.FAILED:
-            return Honest(ProcessState(truths.observed.value), truths.sentence)
+            return ReportedState(ProcessState(truths.observed.value), truths.sentence)
         case Observed.EXITED | Observed.STOPPED:
             return _gone(truths)
 
 
-def _gone(truths: Truths) -> Honest:
+def _gone(truths: Truths) -> ReportedState:
     seen_after_ms = truths.cluster.at_ms - (truths.ended_ms or 0)
     if truths.cluster.standing is RegistrationState.PRESENT and seen_after_ms >= LEAVING_MS:
-        return Honest(
+        return ReportedState(
             ProcessState.DEAD_REGISTERED, f"the cluster counts on it until its session ends; {truths.sentence}"
         )
     if truths.observed is Observed.EXITED and truths.deaths >= FLAPPING_DEATHS:
-        return Honest(ProcessState.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
-    return Honest(ProcessState(truths.observed.value), truths.sentence)
+        return ReportedState(ProcessState.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
+    return ReportedState(ProcessState(truths.observed.value), truths.sentence)
 
 
-def _running(truths: Truths) -> Honest:
+def _running(truths: Truths) -> ReportedState:
     cluster, up_ms = truths.cluster, truths.now_ms - (truths.running_since_ms or truths.now_ms)
     if truths.deaths >= FLAPPING_DEATHS and up_ms < CALM_MS:
-        return Honest(ProcessState.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
+        return ReportedState(ProcessState.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
     match cluster.standing:
         case RegistrationState.NONE:
-            return Honest(ProcessState.HEALTHY, truths.sentence)
+            return ReportedState(ProcessState.HEALTHY, truths.sentence)
         case RegistrationState.UNKNOWN:
-            return Honest(
-                ProcessState.RUNNING, f"{truths.sentence}; what the cluster says is not known: {cluster.said}"
+            return ReportedState(
+                ProcessState.RUNNING, f"{truths.sentence}; what the cluster says is not known: {cluster.sentence}"
             )
         case RegistrationState.ABSENT:
             return _absent(truths, up_ms)
@@ -160,26 +162,26 @@ def _running(truths: Truths) -> Honest:
             return _present(truths)
 
 
-def _absent(truths: Truths, up_ms: int) -> Honest:
+def _absent(truths: Truths, up_ms: int) -> ReportedState:
     seen_after_ms = truths.cluster.at_ms - (truths.now_ms - up_ms)
     if seen_after_ms < ARRIVAL_MS:
-        return Honest(
-            ProcessState.STARTING, f"it answers; the cluster has not been asked since: {truths.cluster.said} yet"
+        return ReportedState(
+            ProcessState.STARTING, f"it answers; the cluster has not been asked since: {truths.cluster.sentence} yet"
         )
-    return Honest(ProcessState.UNREGISTERED, f"it answers, but {truths.cluster.said}")
+    return ReportedState(ProcessState.UNREGISTERED, f"it answers, but {truths.cluster.sentence}")
 
 
-def _present(truths: Truths) -> Honest:
+def _present(truths: Truths) -> ReportedState:
     cluster = truths.cluster
     if cluster.replicas is None:
-        return Honest(ProcessState.HEALTHY, cluster.said)
+        return ReportedState(ProcessState.HEALTHY, cluster.sentence)
     if cluster.partitions_at_ms < (truths.running_since_ms or 0):
-        return Honest(ProcessState.REGISTERED, "its partitions have not been read since it came")
+        return ReportedState(ProcessState.REGISTERED, "its partitions have not been read since it came")
     if not cluster.replicas:
-        return Honest(ProcessState.REGISTERED, "it holds no partition yet")
+        return ReportedState(ProcessState.REGISTERED, "it holds no partition yet")
     if (in_sync := cluster.in_sync or 0) < cluster.replicas:
-        return Honest(ProcessState.CATCHING_UP, f"{in_sync:,} of {cluster.replicas:,} partitions in sync")
-    return Honest(ProcessState.HEALTHY, f"all {cluster.replicas:,} partitions in sync")
+        return ReportedState(ProcessState.CATCHING_UP, f"{in_sync:,} of {cluster.replicas:,} partitions in sync")
+    return ReportedState(ProcessState.HEALTHY, f"all {cluster.replicas:,} partitions in sync")
 
 
 def _deaths(truths: Truths) -> str:

@@ -129,14 +129,14 @@ def parquet_of_avro(bootstrap_servers: str, worker: Worker, directory: Path) -> 
     kinds = {"id": types.INT64, "customer": types.STRING, "item": types.STRING, "price": types.FLOAT64}
     schema = Schema(Type.STRUCT, fields=tuple(Field(name, kind) for name, kind in kinds.items()))
     with running_registries(directory / "registry", bootstrap_servers) as [registry]:
-        found = {"schema.registry.url": registry.url}
+        results = {"schema.registry.url": registry.url}
         converter = AvroConverter()
-        converter.configure(found, False)
+        converter.configure(results, False)
 
         def written(order: dict[str, Any]) -> bytes:
             return converter.from_connect("avro", (), schema, Struct(schema, order)) or b""
 
-        named = {f"value.converter.{key}": value for key, value in found.items()}
+        named = {f"value.converter.{key}": value for key, value in results.items()}
         return _parquet("Parquet sink, Avro", "avro", _AVRO, written, bootstrap_servers, worker, directory, named)
 
 
@@ -152,16 +152,16 @@ def _parquet(
 ) -> str:
     """From the first file to the last one: what comes before is the group's start."""
     _orders(bootstrap_servers, topic, written)
-    found, per_file = directory / topic, 50_000
+    directory_of_topic, per_file = directory / topic, 50_000
     config = {
-        "connector.class": "ObjectSink", "topics": topic, "path": str(found), "format": "parquet",
+        "connector.class": "ObjectSink", "topics": topic, "path": str(directory_of_topic), "format": "parquet",
         "file.max.records": str(per_file), "partition.duration.ms": str(10**13), "value.converter": converter,
         "consumer.override.auto.offset.reset": "earliest", **(more or {}),
     }  # fmt: skip
     worker.ask("PUT", f"/connectors/parquet-{topic}/config", config, status=201)
 
     def files() -> int:
-        return len(list(found.rglob("*.parquet")))
+        return len(list(directory_of_topic.rglob("*.parquet")))
 
     await_true(lambda: files() >= 1, "the first file", 120)
     first, began, spent = files(), time.monotonic(), _cpu_s(worker)
@@ -190,8 +190,8 @@ def many_connectors(worker: Worker, directory: Path) -> str:
 
 
 def _joins(worker: Worker) -> list[tuple[float, int, int]]:
-    found = _JOINED.findall(worker.log.read_text())
-    return [(datetime.fromisoformat(at).timestamp(), int(generation), int(units)) for at, generation, units in found]
+    matches = _JOINED.findall(worker.log.read_text())
+    return [(datetime.fromisoformat(at).timestamp(), int(generation), int(units)) for at, generation, units in matches]
 
 
 def rebalance(workers: list[Worker]) -> str:

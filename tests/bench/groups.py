@@ -237,9 +237,9 @@ def _check_committed(broker: BrokerProcess, group_id: str, offset: int) -> None:
 def _fetched(connection: BrokerConnection, group_id: str) -> tuple[ErrorCode, int]:
     topic = OffsetFetchRequestTopic(name=_TOPIC, partition_indexes=[0])
     group = OffsetFetchRequestGroup(group_id=group_id, topics=[topic])
-    (found,) = connection.ask(OffsetFetchRequest(groups=[group])).groups
-    offset = found.topics[0].partitions[0].committed_offset if found.topics else -1
-    return ErrorCode(found.error_code), offset
+    (first,) = connection.ask(OffsetFetchRequest(groups=[group])).groups
+    offset = first.topics[0].partitions[0].committed_offset if first.topics else -1
+    return ErrorCode(first.error_code), offset
 
 
 def _cpu_seconds(processes: list[psutil.Process]) -> float:

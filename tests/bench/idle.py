@@ -138,13 +138,13 @@ def _log_in(console: str) -> str:
 
 def _named_processes(product: Product) -> list[tuple[str, psutil.Process]]:
     """`manage.py up` and all it has started, also what another worker than the present one did."""
-    found: dict[int, tuple[str, psutil.Process]] = {}
+    processes: dict[int, tuple[str, psutil.Process]] = {}
     for pid in [product.process.pid, *(item.pid for item in processes_of(product.data))]:
         with suppress(psutil.Error):
             root = psutil.Process(pid)
             for child in [root, *root.children(recursive=True)]:
-                found.setdefault(child.pid, (_name_of(child), child))
-    return list(found.values())
+                processes.setdefault(child.pid, (_name_of(child), child))
+    return list(processes.values())
 
 
 def _name_of(process: psutil.Process) -> str:
@@ -163,12 +163,12 @@ def _cpu_by_name(product: Product) -> dict[str, float]:
 
 def _memory_by_name(product: Product) -> dict[str, tuple[int, float]]:
     """Number of processes and MB."""
-    found: dict[str, tuple[int, float]] = {}
+    by_name: dict[str, tuple[int, float]] = {}
     for name, process in _named_processes(product):
         with suppress(psutil.Error):
-            count, size = found.get(name, (0, 0.0))
-            found[name] = (count + 1, size + process.memory_full_info().pss / 1e6)
-    return found
+            count, size = by_name.get(name, (0, 0.0))
+            by_name[name] = (count + 1, size + process.memory_full_info().pss / 1e6)
+    return by_name
 
 
 def print_table(alone: dict[str, Use], seen: dict[str, Use], seconds: float) -> None:

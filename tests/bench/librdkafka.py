@@ -35,10 +35,10 @@ class _Message(ctypes.Structure):
 
 def _load() -> ctypes.CDLL:
     package = Path(confluent_kafka.__file__).parent
-    found = glob.glob(str(package.parent / "confluent_kafka.libs" / "librdkafka*.so*"))
-    if not found:
+    libraries = glob.glob(str(package.parent / "confluent_kafka.libs" / "librdkafka*.so*"))
+    if not libraries:
         raise SystemExit("this confluent-kafka carries no librdkafka of its own; install the wheel from the lock")
-    library = ctypes.CDLL(found[0])
+    library = ctypes.CDLL(libraries[0])
     for name, result, arguments in (
         ("rd_kafka_conf_new", c_void_p, []),
         ("rd_kafka_conf_set", c_int, [c_void_p, c_char_p, c_char_p, c_char_p, c_size_t]),

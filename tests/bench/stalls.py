@@ -171,11 +171,9 @@ class Watched:
         began = time.perf_counter()
         await work
         took = time.perf_counter() - began
-        found = await self.longest()
-        return (
-            f"longest stall {found['wall_ms']:,.0f} ms ({found['cpu_ms']:,.0f} ms CPU, {found['fsyncs']} fsyncs), "
-            f"all in {took:.2f} s"
-        )
+        stall = await self.longest()
+        figures = f"{stall['wall_ms']:,.0f} ms ({stall['cpu_ms']:,.0f} ms CPU, {stall['fsyncs']} fsyncs)"
+        return f"longest stall {figures}, all in {took:.2f} s"
 
 
 class Peer:

@@ -16,9 +16,9 @@ from broker import __version__, barnabas
 @pytest.fixture
 def became(monkeypatch) -> list[list[str]]:
     """Command lines this process would have become."""
-    found = []
-    monkeypatch.setattr(os, "execve", lambda _file, argv, _environment: found.append(argv))
-    return found
+    argvs = []
+    monkeypatch.setattr(os, "execve", lambda _file, argv, _environment: argvs.append(argv))
+    return argvs
 
 
 def test_version_is_told_and_is_the_project_s(capsys):

@@ -70,11 +70,11 @@ def test_every_page_is_whole_and_live_below_the_path(page, outside):
 def test_every_link_and_form_stays_below_the_path(page, outside):
     for path in (*PAGES, "topics/orders/", "topics/+create/", "users/+create/", "password/"):
         page.goto(outside + path)
-        found = page.evaluate(
+        addresses = page.evaluate(
             "[...document.querySelectorAll('a[href], form, link[href], script[src], [hx-get], [hx-post]')].map("
             "e => e.href || e.src || e.action || e.getAttribute('hx-get') || e.getAttribute('hx-post'))"
         )
-        inside = [item if item.startswith("http") else outside.removesuffix(f"{PREFIX}/") + item for item in found]
+        inside = [item if item.startswith("http") else outside.removesuffix(f"{PREFIX}/") + item for item in addresses]
         assert [item for item in inside if not item.startswith(outside)] == [], path
 
 

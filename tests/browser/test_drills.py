@@ -30,14 +30,14 @@ def window(chromium, playground):
 
 def processes_of(product, module: str) -> list[psutil.Process]:
     """Of this product: others may run beside it."""
-    found = []
+    processes = []
     for item in psutil.process_iter():
         try:
             if module in item.cmdline() and str(product.data) in item.environ().get("BARNABAS_DATA", str(product.data)):
-                found.append(item)
+                processes.append(item)
         except psutil.Error:
             continue
-    return found
+    return processes
 
 
 def begin(page, product, seconds: int, fault: str = "pause") -> psutil.Process:

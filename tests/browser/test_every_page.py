@@ -113,7 +113,7 @@ def turn_into(page, look: tuple[int, str]) -> None:
 @pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["opened on a phone"])
 def test_every_page_can_be_read_and_used_by_everybody(page, console):
     """Each is opened once, and looked at as a phone and as a desk show it."""
-    found = {}
+    problems = {}
     for name in PAGES:
         turn_into(page, PHONE)
         page.goto(console + address_of(name))
@@ -122,8 +122,8 @@ def test_every_page_can_be_read_and_used_by_everybody(page, console):
             turn_into(page, look)
             screenshot(page, f"every-{name}-{look[0]}", full_page=True)
             if wrong := page.evaluate(LOOK):
-                found[name, *look] = wrong
-    assert found == {}
+                problems[name, *look] = wrong
+    assert problems == {}
 
 
 @pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["opened on a phone"])
@@ -132,15 +132,15 @@ def test_every_page_can_be_read_and_used_by_everybody(page, console):
 )
 def test_axe_finds_nothing_serious_on_a_page(page, console, names):
     """In both themes and at both widths."""
-    found = {}
+    problems = {}
     for name in names:
         page.goto(console + address_of(name))
         page.wait_for_function(EXPLAINED)
         for look in ALL_LOOKS:
             turn_into(page, look)
             if wrong := _serious(page):
-                found[name, *look] = wrong
-    assert found == {}
+                problems[name, *look] = wrong
+    assert problems == {}
 
 
 def _serious(page) -> list[str]:

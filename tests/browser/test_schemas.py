@@ -25,9 +25,9 @@ def registry(tmp_path_factory):
     directory = tmp_path_factory.mktemp("schemas")
     with (
         running_cluster(directory) as brokers,
-        running_registries(directory, brokers.bootstrap_servers) as [found],
+        running_registries(directory, brokers.bootstrap_servers) as [processes],
     ):
-        yield found
+        yield processes
 
 
 @pytest.fixture(scope="module")

@@ -87,14 +87,14 @@ def test_its_pages_fit_every_width_in_both_themes(page, console, provider):
 
 def _look(page, console: str, places: dict[str, str]) -> dict[str, int]:
     """By how many pixels each is wider than its window; and a picture of each to look at."""
-    found = {}
+    widths = {}
     for name, path in places.items():
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
             for width in WIDTHS:
                 page.set_viewport_size({"width": width, "height": 800})
                 page.goto(console + path)
-                found[f"{name} {theme} {width}"] = page.evaluate(WIDER)
+                widths[f"{name} {theme} {width}"] = page.evaluate(WIDER)
                 SCREENSHOTS.mkdir(parents=True, exist_ok=True)
                 page.screenshot(path=SCREENSHOTS / f"sso-{name}-{theme}-{width}.png")
-    return found
+    return widths

@@ -114,14 +114,14 @@ def test_who_has_a_role_in_one_cluster_meets_no_other(product, chromium):
 
 def broker_of_backup(product) -> psutil.Process:
     directory = os.fspath(product.data / "backup")
-    found = []
+    processes = []
 
     def is_found() -> bool:
-        found[:] = [item for item in psutil.process_iter() if is_broker_below(item, directory)]
-        return bool(found)
+        processes[:] = [item for item in psutil.process_iter() if is_broker_below(item, directory)]
+        return bool(processes)
 
     await_true(is_found, "the second cluster's broker")
-    return found[0]
+    return processes[0]
 
 
 def is_broker_below(process: psutil.Process, directory: str) -> bool:

@@ -133,17 +133,17 @@ def _orphans(rows: list[Row], known: set[int], seen: list[Seen]) -> list[str]:
 
 def processes_of(data: Path) -> list[Seen]:
     """Every living process with a run token that works in `data`; its own children included."""
-    found = []
+    collected = []
     for process in psutil.process_iter():
         try:
             environment = process.environ()
             words = f"{' '.join(process.cmdline())} in {process.cwd()} "
             if environment.get(TOKEN) and (str(data) in words or environment.get("BARNABAS_DATA") == str(data)):
                 stopped = process.status() == psutil.STATUS_STOPPED
-                found.append(Seen(process.pid, environment[TOKEN], os.getsid(process.pid), words, stopped))
+                collected.append(Seen(process.pid, environment[TOKEN], os.getsid(process.pid), words, stopped))
         except (psutil.Error, OSError):
             continue
-    return found
+    return collected
 
 
 def _is_dead(pid: int) -> bool:

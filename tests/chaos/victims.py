@@ -49,20 +49,20 @@ class Row:
 def read_rows(data: Path) -> list[Row]:
     columns = "name, kind, desired, request, observed, state, state_sentence, pid, run_token, ports, spec"
     with sqlite3.connect(f"file:{data / 'console.sqlite3'}?mode=ro", uri=True, timeout=20) as database:
-        found = database.execute(f"SELECT {columns} FROM processes_managedprocess ORDER BY position").fetchall()
+        result = database.execute(f"SELECT {columns} FROM processes_managedprocess ORDER BY position").fetchall()
     database.close()
-    return [Row(*row[:9], tuple(json.loads(row[9])), json.loads(row[10])) for row in found]
+    return [Row(*row[:9], tuple(json.loads(row[9])), json.loads(row[10])) for row in result]
 
 
 def services(data: Path) -> list[Victim]:
     """As their run files name them."""
-    found = []
+    victims = []
     for name in SERVICES:
         try:
-            found.append(Victim(name, json.loads((data / "run" / "services" / f"{name}.json").read_text())["pid"]))
+            victims.append(Victim(name, json.loads((data / "run" / "services" / f"{name}.json").read_text())["pid"]))
         except (OSError, ValueError, KeyError):
             continue
-    return found
+    return victims
 
 
 def managed(data: Path) -> list[Victim]:
@@ -71,11 +71,11 @@ def managed(data: Path) -> list[Victim]:
 
 def children(data: Path) -> list[Victim]:
     """Spark's JVMs: they die behind the back of whoever is watched."""
-    found = []
+    victims = []
     for row in read_rows(data):
         if row.kind == "stream" and row.pid is not None:
-            found += [Victim(f"JVM of {row.name}", pid) for pid in _children_of(row.pid, "java")]
-    return found
+            victims += [Victim(f"JVM of {row.name}", pid) for pid in _children_of(row.pid, "java")]
+    return victims
 
 
 def _children_of(pid: int, name: str) -> list[int]:
@@ -90,4 +90,4 @@ def _children_of(pid: int, name: str) -> list[int]:
 def choose_victim(data: Path, rng: random.Random) -> Victim | None:
     """Managed processes as often as services and children together."""
     groups = [managed(data), managed(data), services(data), children(data)]
-    return rng.choice(found) if (found := rng.choice(groups)) else None
+    return rng.choice(result) if (result := rng.choice(groups)) else None

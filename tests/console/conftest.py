@@ -30,14 +30,14 @@ app.finalize()
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_once():
     """Each client of a test makes the middleware anew, which would look at every static file: a quarter of its time."""
-    look, found = WhiteNoiseMiddleware.add_files_from_finders, {}
+    look, files = WhiteNoiseMiddleware.add_files_from_finders, {}
 
     def looked_at(self: WhiteNoiseMiddleware) -> None:
         key = self.static_prefix, self.max_age, self.allow_all_origins, self.add_headers_function
-        if key not in found:
+        if key not in files:
             look(self)
-            found[key] = dict(self.files)
-        self.files.update(found[key])
+            files[key] = dict(self.files)
+        self.files.update(files[key])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", looked_at)

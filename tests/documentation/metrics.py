@@ -28,13 +28,13 @@ class MetricLine(NamedTuple):
 @cache
 def metrics() -> dict[str, list[MetricLine]]:
     """Path below the root: the metrics that its code makes, also by functions of other files, in their order."""
-    found: dict[str, list[MetricLine]] = {}
+    metric_lines: dict[str, list[MetricLine]] = {}
     for path, tree in product_files().items():
         if "MetricFamily" in (ROOT / path).read_text():
             for call, scopes in _calls(tree, lambda name: name.endswith("MetricFamily")):
                 for where, environment in _environments(path, scopes, _DEPTH_MAX):
-                    found.setdefault(where, []).append(_line(call, environment))
-    return {path: list(dict.fromkeys(lines)) for path, lines in sorted(found.items())}
+                    metric_lines.setdefault(where, []).append(_line(call, environment))
+    return {path: list(dict.fromkeys(lines)) for path, lines in sorted(metric_lines.items())}
 
 
 @cache
@@ -101,13 +101,13 @@ def _users(path: str, name: str) -> list[str]:
 @cache
 def _importers() -> dict[tuple[str, str], list[str]]:
     """File and name: the files that import the name from there, at their top."""
-    found: dict[tuple[str, str], list[str]] = {}
+    results: dict[tuple[str, str], list[str]] = {}
     for other, tree in product_files().items():
         for node in tree.body:
             if isinstance(node, ast.ImportFrom):
                 for alias in node.names:
-                    found.setdefault((_file_of(node.module), alias.name), []).append(other)
-    return found
+                    results.setdefault((_file_of(node.module), alias.name), []).append(other)
+    return results
 
 
 def _of_rows(loop: ast.For, outer: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -136,12 +136,12 @@ def _mode(key: Key) -> str:
 def metric_tables() -> list[str]:
     pages = {"broker/server/": "Brokers", "broker/probe/": "The probe", "console/signals/": "The console"}
     pages["console/shell/api/"] = "With a token: `/api/v1/metrics`"
-    found = metrics()
+    result = metrics()
     lines = []
     for prefix, title in pages.items():
-        own = [line for path, listed in found.items() if path.startswith(prefix) for line in listed]
+        own = [line for path, listed in result.items() if path.startswith(prefix) for line in listed]
         lines += [f"## {title}", "", *table(("metric", "type", "labels", "meaning"), map(_metric_row, sorted(own))), ""]
-    if missing := [path for path in found if not path.startswith(tuple(pages))]:
+    if missing := [path for path in result if not path.startswith(tuple(pages))]:
         raise ValueError(f"metrics of {missing} belong to no part of docs/reference/metrics.md")
     return lines
 

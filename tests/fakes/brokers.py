@@ -151,4 +151,4 @@ def _setting(name: str, layers: Mapping[str, Mapping[str, str]]) -> BrokerSettin
     source, value = next(iter(said.items()))
     is_read_only = update_mode(name) is UpdateMode.READ_ONLY
     known = (name, value, source, key.default_text, key.meaning, choices_of(key))
-    return BrokerSetting(*known, is_read_only=is_read_only, said=said)
+    return BrokerSetting(*known, is_read_only=is_read_only, values_by_source=said)

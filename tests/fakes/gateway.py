@@ -194,11 +194,11 @@ class FakeGateway:
 
     def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
         state, spans = self._state(topic), self.record_spans(topic, False)
-        found = {}
+        results = {}
         for partition in spans.keys() & set(partitions):
             offsets = range(spans[partition].first, spans[partition].next)
-            found[partition] = next((n for n in offsets if (state.record_at(partition, n).at_ms or 0) >= at_ms), None)
-        return found
+            results[partition] = next((n for n in offsets if (state.record_at(partition, n).at_ms or 0) >= at_ms), None)
+        return results
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
         state = self._state(topic)

@@ -84,7 +84,7 @@ class FakeGroups:
 
     def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
         known = self.bounds(positions)
-        found = {}
+        views = {}
         for place, position in positions.items():
             bounds = known.get(place)
             if bounds is None or position < bounds.first or position > bounds.next:
@@ -93,8 +93,8 @@ class FakeGroups:
                 position += 1
             is_there = position < bounds.next
             at_ms = self._cluster.written_at_ms(*place, position) if is_there else None
-            found[place] = UnreadView(position if is_there else None, at_ms)
-        return found
+            views[place] = UnreadView(position if is_there else None, at_ms)
+        return views
 
     def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetBounds]:
         known = {

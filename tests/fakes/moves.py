@@ -138,5 +138,5 @@ class FakeMoves:
         return brokers
 
     def _throttled_replicas(self, topic: str) -> dict[str, str | None]:
-        found = {setting.name: setting for setting in self._cluster.topic_settings(topic)}
-        return {key: found[key].value if found[key].source == "topic" else None for key in REPLICA_KEYS}
+        settings = {setting.name: setting for setting in self._cluster.topic_settings(topic)}
+        return {key: settings[key].value if settings[key].source == "topic" else None for key in REPLICA_KEYS}

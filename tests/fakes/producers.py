@@ -30,16 +30,16 @@ class FakeProducers:
         if topic not in known:
             raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         led = {partition.partition for partition in known[topic] if partition.leader is not None}
-        found = [
+        result = [
             item for (name, partition, _), item in sorted(self._producers.items()) if name == topic and partition in led
         ]
         silent = dict.fromkeys(sorted(set(partitions) - led), f"{topic} has no leader")
-        return ProducersView(tuple(partition for partition in found if partition.partition in set(partitions)), silent)
+        return ProducersView(tuple(partition for partition in result if partition.partition in set(partitions)), silent)
 
     def transactions(self, producer_ids: Collection[int]) -> TransactionsView:
         self._cluster.describe_topics()
-        found = (transaction for transaction in self._transactions if transaction.producer_id in producer_ids)
-        return TransactionsView(tuple(found), self._untold)
+        transactions = (transaction for transaction in self._transactions if transaction.producer_id in producer_ids)
+        return TransactionsView(tuple(transactions), self._untold)
 
     def abort(self, topic: str, producer: ProducerView) -> None:
         self._cluster.describe_topics()

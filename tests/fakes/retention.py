@@ -74,10 +74,10 @@ class FakeTopicState:
         age = int(configs.get("retention.ms", _default("retention.ms")))
         room = int(configs.get("retention.bytes", _default("retention.bytes")))
         limits = (age, room) if "delete" in policy else (-1, -1)
-        found = tuple(
+        previews = tuple(
             _preview(partition, self.segments.get(partition.partition, []), limits, now_ms) for partition in partitions
         )
-        return RetentionView(policy, age, room, found)
+        return RetentionView(policy, age, room, previews)
 
 
 def _preview(view: PartitionView, segments: list[FakeSegment], limits: tuple[int, int], now_ms: int):

@@ -115,10 +115,10 @@ def _acknowledged_stays(evidence: _Evidence) -> Iterator[str]:
                 yield f"I1 lost: {op.record} was acknowledged in {op.topic}-{op.partition}, nobody said where"
             continue
         where = f"{op.topic}-{op.partition}@{op.offset}"
-        found = evidence.at_end.get((op.topic, op.partition, op.offset))
-        if found is not None and (found.record, found.digest) != (op.record, op.digest):
-            yield f"I1 changed: {op.record} was acknowledged at {where}, there is {found.record}"
-        if found is None and not evidence.may_be_gone(op.topic, op.partition, op.offset, op.key):
+        result = evidence.at_end.get((op.topic, op.partition, op.offset))
+        if result is not None and (result.record, result.digest) != (op.record, op.digest):
+            yield f"I1 changed: {op.record} was acknowledged at {where}, there is {result.record}"
+        if result is None and not evidence.may_be_gone(op.topic, op.partition, op.offset, op.key):
             yield f"I1 lost: {op.record} was acknowledged at {where}; asked {op.began[0]:.3f}, told {op.ended[0]:.3f}"
 
 

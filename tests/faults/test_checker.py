@@ -60,18 +60,18 @@ def test_an_unknown_outcome_may_be_there_or_not():
 
 
 def test_a_lost_acknowledged_record_is_found():
-    (found,) = violations(produced(1, 0), produced(2, 1), seen(1, 0))
-    assert found.startswith("I1 lost: p/2 was acknowledged at t-0@1")
+    (first,) = violations(produced(1, 0), produced(2, 1), seen(1, 0))
+    assert first.startswith("I1 lost: p/2 was acknowledged at t-0@1")
 
 
 def test_a_record_that_moved_is_found():
-    found = violations(produced(1, 0), seen(1, 7))
-    assert [partition.partition(":")[0] for partition in found] == ["I1 lost"]
+    result = violations(produced(1, 0), seen(1, 7))
+    assert [partition.partition(":")[0] for partition in result] == ["I1 lost"]
 
 
 def test_a_changed_byte_is_found():
-    found = violations(produced(1, 0), seen(1, 0, digest="other"))
-    assert [partition.partition(":")[0] for partition in found] == ["I1 changed", "I3"]
+    result = violations(produced(1, 0), seen(1, 0, digest="other"))
+    assert [partition.partition(":")[0] for partition in result] == ["I1 changed", "I3"]
 
 
 def test_acks_that_the_faults_may_undo_are_not_missed():
@@ -81,8 +81,8 @@ def test_acks_that_the_faults_may_undo_are_not_missed():
 
 
 def test_a_record_written_twice_by_an_idempotent_producer_is_found():
-    found = violations(produced(1, 0), seen(1, 0), seen(1, 1))
-    assert found == ["I1 twice: p/1 is there 2 times"]
+    result = violations(produced(1, 0), seen(1, 0), seen(1, 1))
+    assert result == ["I1 twice: p/1 is there 2 times"]
 
 
 def test_a_producer_that_retries_without_idempotence_may_write_twice():
@@ -90,28 +90,28 @@ def test_a_producer_that_retries_without_idempotence_may_write_twice():
 
 
 def test_a_record_that_failed_and_is_read_is_found():
-    (found,) = violations(produced(1, -1, Outcome.FAILED), seen(1, 0))
-    assert found.startswith("I2: p/1 had failed")
+    (first,) = violations(produced(1, -1, Outcome.FAILED), seen(1, 0))
+    assert first.startswith("I2: p/1 had failed")
 
 
 def test_an_offset_that_meant_two_records_to_two_readers_is_found():
-    (found,) = violations(seen(1, 0, reader="live"), seen(2, 0))
-    assert found == "I3: t-0@0 is p/1 (read by live) and p/2 (read by final)"
+    (first,) = violations(seen(1, 0, reader="live"), seen(2, 0))
+    assert first == "I3: t-0@0 is p/1 (read by live) and p/2 (read by final)"
 
 
 def test_a_replica_with_other_bytes_is_found():
-    (found,) = violations(produced(1, 0), seen(1, 0), seen(1, 0, reader="files of broker 2", digest="other"))
-    assert "read by files of broker 2" in found
+    (first,) = violations(produced(1, 0), seen(1, 0), seen(1, 0, reader="files of broker 2", digest="other"))
+    assert "read by files of broker 2" in first
 
 
 def test_what_a_reader_saw_and_is_gone_is_found():
-    (found,) = violations(seen(1, 0, reader="live"))
-    assert found.startswith("I1 unseen again: p/1")
+    (first,) = violations(seen(1, 0, reader="live"))
+    assert first.startswith("I1 unseen again: p/1")
 
 
 def test_an_order_turned_round_is_found():
-    (found,) = violations(produced(1, 1), produced(2, 0), seen(1, 1), seen(2, 0))
-    assert found.startswith("I4: p sent 1 before 2")
+    (first,) = violations(produced(1, 1), produced(2, 0), seen(1, 1), seen(2, 0))
+    assert first.startswith("I4: p sent 1 before 2")
 
 
 def test_retention_may_remove_what_is_before_the_start_only():
@@ -121,15 +121,15 @@ def test_retention_may_remove_what_is_before_the_start_only():
 
 
 def test_retention_never_empties_a_partition():
-    (found,) = violations(produced(1, 0), policy=Policy.RETAIN, start=1)
-    assert found == "I1 lost: t-0 is empty"
+    (first,) = violations(produced(1, 0), policy=Policy.RETAIN, start=1)
+    assert first == "I1 lost: t-0 is empty"
 
 
 def test_compaction_may_remove_what_a_later_record_of_the_key_replaces():
     first, last = produced(1, 0, key="k"), produced(2, 1, key="k")
     assert violations(first, last, seen(2, 1, key="k"), policy=Policy.COMPACT) == []
-    (found,) = violations(first, last, seen(1, 0, key="k"), policy=Policy.COMPACT)
-    assert found.startswith("I1 lost: p/2")
+    (only,) = violations(first, last, seen(1, 0, key="k"), policy=Policy.COMPACT)
+    assert only.startswith("I1 lost: p/2")
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path):
@@ -154,14 +154,14 @@ def test_an_offset_acknowledged_by_one_and_given_again_is_no_damage():
 
 
 def test_a_reader_that_is_given_an_offset_again_is_found():
-    (found,) = violations(seen(1, 0, reader="live"), seen(1, 0, reader="live"), seen(1, 0))
-    assert found == "I3: live was given t-0@0 after 0"
+    (first,) = violations(seen(1, 0, reader="live"), seen(1, 0, reader="live"), seen(1, 0))
+    assert first == "I3: live was given t-0@0 after 0"
 
 
 def test_a_record_acknowledged_without_an_offset_may_be_anywhere_but_not_nowhere():
     assert violations(produced(1, -1), seen(1, 5)) == []
-    (found,) = violations(produced(1, -1), produced(2, 5), seen(2, 5))
-    assert found.startswith("I1 lost: p/1")
+    (problem,) = violations(produced(1, -1), produced(2, 5), seen(2, 5))
+    assert problem.startswith("I1 lost: p/1")
 
 
 def test_an_unclean_election_may_take_records_back():

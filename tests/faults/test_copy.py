@@ -16,7 +16,7 @@ def test_copy_under_kills_of_brokers_and_copiers_equals_its_input(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("found", "words"),
+    ("expected", "words"),
     [
         ([b"1", b"3"], "1 lost: 2"),
         ([b"1", b"2", b"2", b"3"], "1 more than once: 2"),
@@ -24,9 +24,9 @@ def test_copy_under_kills_of_brokers_and_copiers_equals_its_input(tmp_path):
         ([b"1", b"3", b"2"], "out of order from the 1th record on: 3, 2 instead of 2, 3"),
     ],
 )
-def test_copy_that_is_not_its_input_is_told_by_partition(found, words):
+def test_copy_that_is_not_its_input_is_told_by_partition(expected, words):
     wanted = {0: [b"7"], 1: [b"1", b"2", b"3"]}
-    assert check_copy(wanted, {0: [b"7"], 1: found}, "target") == [f"I7: target-1: {words}"]
+    assert check_copy(wanted, {0: [b"7"], 1: expected}, "target") == [f"I7: target-1: {words}"]
 
 
 def test_copy_that_lacks_a_partition_has_lost_its_records():

@@ -94,9 +94,9 @@ def records_in(cluster, topic):
         partition = TopicPartition(topic, 0, 0)
         _, end = consumer.get_watermark_offsets(partition, timeout=20)
         consumer.assign([partition])
-        found = []
-        await_true(lambda: found.extend(consumer.consume(100, timeout=1)) or len(found) >= end, "all is read", 20)
-        assert not [message.error() for message in found if message.error() is not None]
+        results = []
+        await_true(lambda: results.extend(consumer.consume(100, timeout=1)) or len(results) >= end, "all is read", 20)
+        assert not [message.error() for message in results if message.error() is not None]
         return end
     finally:
         consumer.close()

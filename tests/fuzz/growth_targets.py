@@ -67,7 +67,7 @@ from broker.zookeeper.znodes import decode_broker, decode_topic
 from console.automation.declared.declaration import DeclarationError
 from console.automation.declared.parsing import parse as parse_declaration
 from console.cluster.brokers.doors import parse_protocols
-from console.cluster.notes.said import parse_labels, parse_links
+from console.cluster.notes.note_text import parse_labels, parse_links
 from console.cluster.placement.move import parse_targets
 from console.cluster.records import cbor, json_layout, message_pack
 from console.cluster.records.columns import parse_columns
@@ -203,14 +203,14 @@ def _frame_target(name: str, request: Any) -> Target:
 
 
 def _arrays(struct: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
-    found = []
+    collected = []
     for field in struct.fields:
         if isinstance(field.type, Array):
-            found.append((*path, field.name))
+            collected.append((*path, field.name))
         inner = field.type.element if isinstance(field.type, Array) else field.type
         if isinstance(inner, type) and issubclass(inner, Struct):
-            found += _arrays(inner, (*path, field.name))
-    return found
+            collected += _arrays(inner, (*path, field.name))
+    return collected
 
 
 _OF_KIND = {"string": "t", "uuid": None, "boolean": False, "float64": 0.0, "bytes": b"x", "records": b""}
@@ -392,9 +392,9 @@ def read_pem(text: str) -> None:
 def quota_entities(document: Any) -> None:
     for entity in document:
         parts = [(part["type"], part["name"]) for part in entity]
-        found = entity_at(entity_of(parts).path)
-        assert found is not None
-        found.parts  # noqa: B018  (names are read)
+        quota_entity = entity_at(entity_of(parts).path)
+        assert quota_entity is not None
+        quota_entity.parts  # noqa: B018  (names are read)
 
 
 def print_protobuf(shape: Any) -> None:

@@ -16,8 +16,8 @@ def test_whatever_reads_a_client_s_input_costs_what_the_input_is_long():
 @pytest.mark.parametrize("part", [PACKED_PARTS[0], PACKED_PARTS[3], PACKED_PARTS[5]])
 def test_what_a_batch_unpacks_to_fills_the_memory_of_no_reader(part):
     pump = packed_pump(part)
-    found = [held(target, pump) for target in PACKED_TARGETS]
-    assert [str(growth) for growth in found if growth is not None] == []
+    held_bytes = [held(target, pump) for target in PACKED_TARGETS]
+    assert [str(growth) for growth in held_bytes if growth is not None] == []
 
 
 def test_a_reader_that_holds_all_of_it_is_found():

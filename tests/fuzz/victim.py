@@ -76,32 +76,36 @@ class Victim:
         """What does not hold now; to be asked again and again."""
         if self.broker.process.poll() is not None:
             return [f"the broker ended with {self.broker.process.returncode}:\n{self.log_end()}"]
-        found = []
+        collected = []
         rss_mb = self._process.memory_info().rss / 1e6
         self.rss_max_mb = max(self.rss_max_mb, rss_mb)
         if rss_mb > RSS_UNDER_ATTACK_MAX_MB:
-            found.append(f"it holds {rss_mb:.0f} MB, {RSS_UNDER_ATTACK_MAX_MB} MB are the bound")
+            collected.append(f"it holds {rss_mb:.0f} MB, {RSS_UNDER_ATTACK_MAX_MB} MB are the bound")
         if (after := _tree(self.outside)) != self._before:
-            found.append(f"outside its log directories: {sorted(after.items() ^ self._before.items())}")
-        return found
+            collected.append(f"outside its log directories: {sorted(after.items() ^ self._before.items())}")
+        return collected
 
     def final_violations(self) -> list[str]:
         """When all attackers are gone: it serves, has given its memory back, and its log tells of no fault of ours."""
-        found = self.violations_afterwards()
-        return found if self.broker.process.poll() is not None else found + self._start_again()
+        violations_afterwards = self.violations_afterwards()
+        return (
+            violations_afterwards
+            if self.broker.process.poll() is not None
+            else violations_afterwards + self._start_again()
+        )
 
     def violations_afterwards(self) -> list[str]:
         """The same without another start."""
-        found = self.violations()
+        violations = self.violations()
         if self.broker.process.poll() is not None:
-            return found
+            return violations
         deadline = time.monotonic() + _SETTLE_S
         while self._process.memory_info().rss > RSS_AFTERWARDS_MAX_MB * 1e6 and time.monotonic() < deadline:
             time.sleep(0.2)
         left_mb = self._process.memory_info().rss / 1e6
         if left_mb > RSS_AFTERWARDS_MAX_MB:
-            found.append(f"it keeps {left_mb:.0f} MB, {RSS_AFTERWARDS_MAX_MB} MB are the bound")
-        return found + faults_in_log(self.broker.log_path)
+            violations.append(f"it keeps {left_mb:.0f} MB, {RSS_AFTERWARDS_MAX_MB} MB are the bound")
+        return violations + faults_in_log(self.broker.log_path)
 
     def _start_again(self) -> list[str]:
         """What a member says a broker may believe until it hears better; what is on its disks must not end a start."""
@@ -173,13 +177,13 @@ def _looked_around(cluster: Cluster) -> tuple[dict[str, int], bytes]:
 
 def _tree(root: Path) -> dict[str, str]:
     """Every file and directory below `root`, by what is in it."""
-    found = {}
+    digests = {}
     for path, directories, files in os.walk(root):
         for name in directories:
-            found[os.path.join(path, name)] = "directory"
+            digests[os.path.join(path, name)] = "directory"
         for name in files:
-            found[os.path.join(path, name)] = hashlib.sha256(Path(path, name).read_bytes()).hexdigest()
-    return found
+            digests[os.path.join(path, name)] = hashlib.sha256(Path(path, name).read_bytes()).hexdigest()
+    return digests
 
 
 def summary_of(stalls: list[Stall]) -> str:

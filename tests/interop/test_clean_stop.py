@@ -79,8 +79,8 @@ def test_clients_see_no_error_while_brokers_are_restarted_one_by_one(cluster):
             broker.await_healthy()
             await_true(lambda: all(isr_of(cluster, "t", index) == ALL for index in range(PARTITIONS)), "in sync again")
     assert load.errors == []
-    found = stored(cluster, "t", PARTITIONS, len(load.acknowledged))
-    assert {(index, offset, value) for (index, offset), value in found.items()} == load.acknowledged
+    result = stored(cluster, "t", PARTITIONS, len(load.acknowledged))
+    assert {(index, offset, value) for (index, offset), value in result.items()} == load.acknowledged
 
 
 @pytest.mark.long

@@ -92,9 +92,9 @@ def test_the_console_does_all_it_does_elsewhere(cluster, membership, file, name)
 
 
 def _read(stream) -> list:
-    found: list = []
-    await_true(lambda: found.extend(stream.read(1.0, 10)) or found, "the record to be read")
-    return found
+    values: list = []
+    await_true(lambda: values.extend(stream.read(1.0, 10)) or values, "the record to be read")
+    return values
 
 
 @pytest.mark.parametrize("password", ["", "guess"])

@@ -26,8 +26,8 @@ def topic(cluster, name):
 
 def metric(cluster, which, client_id):
     """The largest that a broker tells of a client id; None if none tells any."""
-    found = re.compile(rf'^barnabas_broker_quota_{which}{{client_id="{client_id}",.*}} (\S+)$', re.MULTILINE)
-    told = [float(value) for broker in cluster.brokers for value in found.findall(broker.get("/metrics"))]
+    result = re.compile(rf'^barnabas_broker_quota_{which}{{client_id="{client_id}",.*}} (\S+)$', re.MULTILINE)
+    told = [float(value) for broker in cluster.brokers for value in result.findall(broker.get("/metrics"))]
     return max(told, default=None)
 
 

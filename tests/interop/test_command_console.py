@@ -115,9 +115,9 @@ def test_what_was_typed_is_read_by_other_clients_where_java_would_have_put_it(cl
     producer.close()
     reader = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": name})
     reader.assign([TopicPartition(name, partition, 0) for partition in range(7)])
-    found = [message for message in reader.consume(40, 10) if message.value()]
+    messages = [message for message in reader.consume(40, 10) if message.value()]
     reader.close()
-    assert {message.key().decode(): message.partition() for message in found} == java
+    assert {message.key().decode(): message.partition() for message in messages} == java
 
 
 def test_the_zookeeper_generation_finds_the_brokers_and_says_so(cluster, produce, name):

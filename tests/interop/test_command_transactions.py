@@ -91,9 +91,9 @@ def test_a_transaction_is_listed_and_described_while_it_is_open(cluster, transac
 
 def test_one_that_hangs_is_found_and_ended_by_who_knows_the_clusters_secret(cluster, transactions, hanging):
     find = ("find-hanging", "--broker-id", "1", "--topic", hanging)
-    (found,) = rows(transactions(*find))
-    assert found[:6] == [hanging, "0", "7777", "3", "0", "0"]
-    assert int(found[7]) >= 60
+    (row,) = rows(transactions(*find))
+    assert row[:6] == [hanging, "0", "7777", "3", "0", "0"]
+    assert int(row[7]) >= 60
     abort = ("abort", "--topic", hanging, "--partition", "0", "--start-offset", "0")
     refused = transactions(*abort)
     assert refused.status == 1

@@ -75,11 +75,11 @@ def test_a_group_of_the_consumer_protocol_is_described_as_kafka_s_tool_does(apac
         for words in ((), ("--members",), ("--state",), ("--members", "--verbose"), ("--state", "--verbose")):
             expected = cells(theirs(CONSUMER_GROUPS, "--group", group, *words))
             assert len(expected) > 1, words
-            found = cells(ours("--group", group, *words))
-            assert found == expected, f"{words}: {found} and not {expected}"
-        (found,) = json.loads(ours("--group", group, "--output", "json"))
-        assert (found["type"], found["groupEpoch"]) == ("Consumer", found["assignmentEpoch"])
-        assert found["members"][0]["epoch"] == found["groupEpoch"]
+            result = cells(ours("--group", group, *words))
+            assert result == expected, f"{words}: {result} and not {expected}"
+        (result,) = json.loads(ours("--group", group, "--output", "json"))
+        assert (result["type"], result["groupEpoch"]) == ("Consumer", result["assignmentEpoch"])
+        assert result["members"][0]["epoch"] == result["groupEpoch"]
 
 
 def test_a_share_group_is_described_as_kafka_s_tool_does(apache_kafka, topic, ours, theirs):

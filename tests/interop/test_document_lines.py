@@ -290,10 +290,10 @@ def test_a_broker_is_found_by_its_file_and_killed_and_nothing_is_lost(machine, n
     assert f"Created topic {name}.\n" in machine.type("002:158d", topic=name).out
     assert machine.type("002:162a", stdin="a\nb\nc\n", topic=name).status == 0
     machine.shows("002:162b", ["a", "b", "c"], topic=name)
-    found = [line for line in machine.type("002:162c").out.splitlines() if "grep" not in line]
-    assert len(found) == 1
-    assert "broker server --config config/server-1.properties" in found[0]
-    machine.kill(found[0].split()[1])
+    lines = [line for line in machine.type("002:162c").out.splitlines() if "grep" not in line]
+    assert len(lines) == 1
+    assert "broker server --config config/server-1.properties" in lines[0]
+    machine.kill(lines[0].split()[1])
     await_true(lambda: _leader(machine.type("002:158e", topic=name)) in ("0", "2"), "another leads")
     machine.shows("002:162d", ["a", "b", "c"], topic=name)
 

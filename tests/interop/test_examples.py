@@ -56,9 +56,11 @@ def values(cluster, topic):
             [TopicPartition(on, partition, 0) for partition in consumer.list_topics(on).topics[on].partitions]
         )
         try:
-            found: list = []
-            await_true(lambda: found.extend(consumer.consume(10, 0.2)) or len(found) >= count, f"{count} records")
-            return sorted(message.value().decode() for message in found)
+            values_read: list = []
+            await_true(
+                lambda: values_read.extend(consumer.consume(10, 0.2)) or len(values_read) >= count, f"{count} records"
+            )
+            return sorted(message.value().decode() for message in values_read)
         finally:
             consumer.close()
 

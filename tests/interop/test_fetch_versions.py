@@ -86,5 +86,5 @@ def test_librdkafka_fetches_by_topic_id(cluster, name):
     while got < 5 * PARTITIONS and time.monotonic() < end:
         got += consumer.poll(0.2) is not None
     consumer.close()
-    versions = {found[1] for line in heard.lines for found in re.finditer(r"Sent FetchRequest \(v(\d+)", line)}
+    versions = {match[1] for line in heard.lines for match in re.finditer(r"Sent FetchRequest \(v(\d+)", line)}
     assert (got, versions) == (5 * PARTITIONS, {"16"})

@@ -42,10 +42,10 @@ def librdkafka(cluster, group: str, **config) -> Consumer:
 
 
 def read_one(consumer: Consumer) -> bytes:
-    found = []
-    await_true(lambda: found.extend(consumer.consume(1, 0.2)) or found, "a record")
-    assert found[0].error() is None
-    return found[0].value()
+    results = []
+    await_true(lambda: results.extend(consumer.consume(1, 0.2)) or results, "a record")
+    assert results[0].error() is None
+    return results[0].value()
 
 
 def test_librdkafka_commits_at_once_later_and_by_itself(cluster, topic):
@@ -56,8 +56,8 @@ def test_librdkafka_commits_at_once_later_and_by_itself(cluster, topic):
     assert (done.error, committed(cluster, topic, topic)) == (None, 1)
     consumer.commit(offsets=[TopicPartition(topic, 0, 7, metadata="why")], asynchronous=True)
     await_true(lambda: consumer.poll(0) is not None and committed(cluster, topic, topic) == 7, "the commit arrives")
-    (found,) = consumer.committed([TopicPartition(topic, 0)], timeout=10)
-    assert (found.offset, found.metadata) == (7, "why")
+    (first,) = consumer.committed([TopicPartition(topic, 0)], timeout=10)
+    assert (first.offset, first.metadata) == (7, "why")
     consumer.close()
     automatic = librdkafka(cluster, topic, **{"enable.auto.commit": True, "auto.commit.interval.ms": 200})
     automatic.subscribe([topic])

@@ -128,14 +128,14 @@ def test_the_stream_job_writes_a_batch_exactly_once_and_the_next_driver_takes_ov
     for topic, configs in ((REQUESTS_TOPIC, {}), (COUNTS_TOPIC, {"cleanup.policy": "compact"})):
         create_topic(admin, topic, 1, configs)
     assert latest_offsets(admin, partitions_of(admin, [REQUESTS_TOPIC]), committed_only=True)
-    found = stream_cluster(cluster)
-    asked, name = Coordinators(found), f"{LEDGER_PREFIX}query"
-    ledger = SinkCommitLog(name, found, asked)
+    result = stream_cluster(cluster)
+    asked, name = Coordinators(result), f"{LEDGER_PREFIX}query"
+    ledger = SinkCommitLog(name, result, asked)
     for batch, run in enumerate(("first driver", "second driver")):
         await_true(lambda run=run: _code(lambda: ledger.enter(run)) is None, "the driver takes over")
         producer = init_producer(asked, ledger.free_id(0, batch), 60_000)
         rows = EncodedRows(pa.array([b"k"], pa.binary()), pa.array([b"v"], pa.binary()), None)
-        TaskProducer(Leaders(found), asked, producer, Compression.NONE).write({TopicPartition(COUNTS_TOPIC, 0): rows})
+        TaskProducer(Leaders(result), asked, producer, Compression.NONE).write({TopicPartition(COUNTS_TOPIC, 0): rows})
         ledger.decide(run, batch, [producer])
         ledger.finish(batch)
         ledger.sweep(run)

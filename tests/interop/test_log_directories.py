@@ -110,9 +110,9 @@ def records_count(cluster) -> int:
             if high or time.monotonic() > deadline:
                 break
         consumer.assign([TopicPartition(TOPIC, 0, low)])
-        found = 0
-        while low + found < high and time.monotonic() < deadline:
-            found += sum(message.error() is None for message in consumer.consume(1_000, timeout=1))
-        return found
+        collected = 0
+        while low + collected < high and time.monotonic() < deadline:
+            collected += sum(message.error() is None for message in consumer.consume(1_000, timeout=1))
+        return collected
     finally:
         consumer.close()

@@ -102,8 +102,8 @@ def test_every_acknowledged_record_survives_two_dead_brokers(whole):
     second = whole.broker(leader_of(whole, "survivor"))
     second.kill()
     await_true(lambda: leader_of(whole, "survivor") in ALL - {first.broker_id, second.broker_id}, "the last one leads")
-    found = stored(whole, "survivor", 1, 2_000)
-    assert [found[0, offset] for offset in range(2_000)] == values
+    result = stored(whole, "survivor", 1, 2_000)
+    assert [result[0, offset] for offset in range(2_000)] == values
 
 
 def test_a_follower_that_stands_still_leaves_the_isr_and_joins_again(whole):

@@ -50,9 +50,9 @@ def acknowledged(cluster, topic, count, start=0) -> dict[tuple[int, int], bytes]
 def stored(cluster, topic, partitions, count) -> dict[tuple[int, int], bytes]:
     reader = consumer(cluster)
     reader.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for index in range(partitions)])
-    found = {(partition, offset): sent.value for partition, offset, sent in drain(reader, count)}
+    records = {(partition, offset): sent.value for partition, offset, sent in drain(reader, count)}
     reader.close()
-    return found
+    return records
 
 
 def restart(broker, *, hard: bool) -> None:

@@ -106,14 +106,14 @@ def test_a_compacted_topic_keeps_the_last_value_of_each_key(cluster, name, admin
 def read_all(cluster, name):
     reader: Consumer = consumer(cluster)
     reader.assign([TopicPartition(name, 0, OFFSET_BEGINNING)])
-    found, silent_since = [], time.monotonic()
+    collected, silent_since = [], time.monotonic()
     while time.monotonic() - silent_since < 2:
         message = reader.poll(0.2)
         if message is not None and message.error() is None:
-            found.append((message.key(), message.value()))
+            collected.append((message.key(), message.value()))
             silent_since = time.monotonic()
     reader.close()
-    return found
+    return collected
 
 
 def test_deleted_records_are_not_read_again(cluster, name, admin):

@@ -99,8 +99,8 @@ def await_in_sync(load: Load) -> None:
     admin = AdminClient({**load.settings})
 
     def are() -> bool:
-        found = admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions
-        return len(found) == PARTITIONS and all(len(partition.isrs) == 2 for partition in found.values())
+        partitions = admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions
+        return len(partitions) == PARTITIONS and all(len(partition.isrs) == 2 for partition in partitions.values())
 
     await_true(are, "all replicas are in sync")
 

@@ -29,14 +29,14 @@ def brokers(tmp_path_factory, zookeeper):
 
 @pytest.fixture
 def gateway(brokers, settings, tmp_path):
-    settings.CLUSTER_GATEWAY = found = kafka_gateway(brokers)
+    settings.CLUSTER_GATEWAY = result = kafka_gateway(brokers)
     settings.BOOTSTRAP_SERVERS = brokers.bootstrap_servers
     settings.AUDIT_END_FILE, settings.REQUEST_LOG_FILE = tmp_path / "audit-end", tmp_path / "access.log"
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-    found.create_topic(TOPIC, PARTITIONS, 2)
-    await_true(lambda: len(placed(found)) == PARTITIONS, "the topic is placed")
-    yield found
-    found.close()
+    result.create_topic(TOPIC, PARTITIONS, 2)
+    await_true(lambda: len(placed(result)) == PARTITIONS, "the topic is placed")
+    yield result
+    result.close()
 
 
 @pytest.fixture

@@ -12,15 +12,15 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture(scope="module")
 def servers():
-    with tansu() as found:
-        client = {"bootstrap.servers": found}
+    with tansu() as opened:
+        client = {"bootstrap.servers": opened}
         admin = AdminClient(client)
         admin.create_topics([NewTopic("orders", 1, 1)])["orders"].result(30)
         producer = Producer(client)
         for number in range(10):
             producer.produce("orders", b"%d" % number)
         assert producer.flush(30) == 0
-        yield found
+        yield opened
 
 
 @pytest.mark.parametrize(

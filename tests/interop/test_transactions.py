@@ -55,18 +55,18 @@ def values_of(cluster, topic, isolation="read_committed", partitions=PARTITIONS)
         }
     )
     reader.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for index in range(partitions)])
-    found, ends, deadline = [], set(), time.monotonic() + DEADLINE_S
+    values, ends, deadline = [], set(), time.monotonic() + DEADLINE_S
     while len(ends) < partitions and time.monotonic() < deadline:
         for message in reader.consume(500, 0.2):
             if message.error() is None:
-                found.append(message.value())
+                values.append(message.value())
             else:
                 assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
                 ends.add(message.partition())
     reader.close()
     assert len(ends) == partitions
-    assert len(found) == len(set(found))
-    return set(found)
+    assert len(values) == len(set(values))
+    return set(values)
 
 
 def numbered(word, count=30):

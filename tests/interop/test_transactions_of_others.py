@@ -60,10 +60,10 @@ def test_kafka_python_reads_committed_records_only(cluster, topic, name):
     partitions = [TopicPartition(topic, index) for index in range(PARTITIONS)]
     reader.assign(partitions)
     reader.seek_to_beginning()
-    found, deadline = set(), time.monotonic() + DEADLINE_S
-    while len(found) < 30 and time.monotonic() < deadline:
-        found |= {item.value for batch in reader.poll(200).values() for item in batch}
-    assert found == set(numbered("kept"))
+    collected, deadline = set(), time.monotonic() + DEADLINE_S
+    while len(collected) < 30 and time.monotonic() < deadline:
+        collected |= {item.value for batch in reader.poll(200).values() for item in batch}
+    assert collected == set(numbered("kept"))
     assert [reader.end_offsets([partition])[partition] for partition in partitions] == [
         22,
         22,
@@ -137,11 +137,11 @@ async def test_aiokafka_commits_aborts_and_reads_what_is_committed(cluster, topi
     await reader.start()
     reader.assign([AIOTopicPartition(topic, index) for index in range(PARTITIONS)])
     await reader.seek_to_beginning()
-    found = set()
+    collected = set()
     async with asyncio.timeout(DEADLINE_S):
-        while len(found) < 30:
-            found |= {item.value for batch in (await reader.getmany(timeout_ms=200)).values() for item in batch}
-    assert found == set(numbered("kept"))
+        while len(collected) < 30:
+            collected |= {item.value for batch in (await reader.getmany(timeout_ms=200)).values() for item in batch}
+    assert collected == set(numbered("kept"))
     await reader.stop()
 
 

@@ -209,11 +209,11 @@ def test_an_outsider_reads_no_secret_and_changes_nothing(tmp_path, own_znodes, a
         assert "/kafka-acl-extended/prefixed/Topic/audit-" in paths
         outsider = as_owner(cluster, None)
         may = {path: allowed(outsider, path) for path in paths}
-        assert {path: found for path, found in may.items() if found - {"read", "list"}} == {}
-        assert {path: found for path, found in may.items() if is_sensitive(path) and found} == {}
+        assert {path: item for path, item in may.items() if item - {"read", "list"}} == {}
+        assert {path: item for path, item in may.items() if is_sensitive(path) and item} == {}
         secrets = [content(owner, path) for below in kept.values() for path in below]
         secrets.append(content(owner, "/barnabas/secret"))
-        readable = b"\n".join(content(outsider, path) for path, found in may.items() if "read" in found)
+        readable = b"\n".join(content(outsider, path) for path, item in may.items() if "read" in item)
         assert not [secret for secret in secrets if len(secret) > 20 and secret in readable]
         for word in (b"stored_key", b"server_key", b"hmac", b"secret of the"):
             assert word not in readable

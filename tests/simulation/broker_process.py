@@ -106,7 +106,7 @@ class BrokerProcess:
         else:
             self.world.disk.after_power_cut(before, self.log_directory, self._random)
             self.shortened_logs |= _shortened_logs(before, self.log_directory)
-        self.world.disk.found(self.log_directory)
+        self.world.disk.adopt(self.log_directory)
 
     def _remove_logs(self) -> None:
         random, self._logs_lost = self._logs_lost, None
@@ -368,11 +368,11 @@ def _raise_failure(task: asyncio.Task) -> None:
 def _read(hosted: HostedPartition, begin: int, end: int) -> bytes:
     data = bytearray()
     while begin < end:
-        found = hosted.log.read(begin, 1_000_000, end, at_least_one=True)
-        if not found.length:  # compaction has left nothing up to the end
+        log_slice = hosted.log.read(begin, 1_000_000, end, at_least_one=True)
+        if not log_slice.length:  # compaction has left nothing up to the end
             break
-        data += found.read()
-        begin = hosted.log.offset_after(begin, found)
+        data += log_slice.read()
+        begin = hosted.log.offset_after(begin, log_slice)
     return bytes(data)
 
 

@@ -95,9 +95,9 @@ def check_replicas_agree(history: History, partition: TopicPartition, logs: dict
     view = _latest_by_key if partition.topic in COMPACTED else _batches_from
     views = {name: view(data, begin) for name, (_, data) in logs.items()}
     first, *others = views.items()
-    for name, found in others:
-        if found != first[1]:
-            differing = sorted(str(item[0]) for item in found.items() ^ first[1].items())[:3]
+    for name, entry in others:
+        if entry != first[1]:
+            differing = sorted(str(item[0]) for item in entry.items() ^ first[1].items())[:3]
             history.violate(f"{partition}: the logs of {first[0]} and {name} differ at {differing}")
 
 
@@ -109,4 +109,4 @@ def _latest_by_key(data: bytes, _begin: int) -> dict[bytes, tuple[int, bytes]]:
     """What compaction must leave alone: tombstones, and records of aborted transactions, may be there or not."""
     committed, _ = committed_records(whole_batches(data))
     latest = {record.key: (record.offset, record.value) for record in committed}
-    return {key: found for key, found in latest.items() if found[1] is not None}
+    return {key: item for key, item in latest.items() if item[1] is not None}

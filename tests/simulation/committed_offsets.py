@@ -41,11 +41,11 @@ class CommittedOffsets:
         return {where: known for (of, where), known in self._acknowledged.items() if of == group}
 
     def fetched(
-        self, group: str, before: dict[TopicPartition, tuple[int, str]], found: dict[TopicPartition, tuple[int, str]]
+        self, group: str, before: dict[TopicPartition, tuple[int, str]], expected: dict[TopicPartition, tuple[int, str]]
     ) -> None:
         """`before`: what was acknowledged when the fetch was sent."""
         for where, (offset, metadata) in before.items():
-            now, by = found.get(where, (-1, ""))
+            now, by = expected.get(where, (-1, ""))
             if now < offset and by not in self._unanswered:
                 self._history.violate(
                     f"{group} has committed {offset} ({metadata}) for {where}, and is told {now} ({by}) now"
@@ -66,9 +66,9 @@ async def fetch_offsets(
     partitions = [(topic.name, partition) for topic in response.topics for partition in topic.partitions]
     if response.error_code or any(partition.error_code != ErrorCode.NONE for _, partition in partitions):
         return None
-    found = {
+    results = {
         TopicPartition(name, partition.partition_index): (partition.committed_offset, partition.metadata or "")
         for name, partition in partitions
     }
-    offsets.fetched(group, before, found)
-    return {where: offset for where, (offset, _) in found.items() if where.topic == topic}
+    offsets.fetched(group, before, results)
+    return {where: offset for where, (offset, _) in results.items() if where.topic == topic}

@@ -44,7 +44,7 @@ def committed_in(data: PartitionData, position: int) -> tuple[list[Record], int]
         (transaction.first_offset, transaction.producer_id) for transaction in data.aborted_transactions or ()
     )
     aborting: set[int] = set()
-    found: list[Record] = []
+    records: list[Record] = []
     for header, batch in whole_batches(data.records):
         while aborted and aborted[0][0] <= header.last_offset:
             aborting.add(aborted.pop(0)[1])
@@ -53,9 +53,9 @@ def committed_in(data: PartitionData, position: int) -> tuple[list[Record], int]
             if marker is not None and marker.type is MarkerType.ABORT:
                 aborting.discard(header.producer_id)
         elif not (header.is_transactional and header.producer_id in aborting):
-            found += [record for record in records_of(batch) if record.offset >= position]
+            records += [record for record in records_of(batch) if record.offset >= position]
         position = max(position, header.next_offset)
-    return found, position
+    return records, position
 
 
 def whole_batches(data) -> list[tuple[BatchHeader, memoryview]]:

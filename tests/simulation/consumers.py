@@ -67,7 +67,8 @@ class Consumer:
             min_bytes=1,
             topics=[
                 FetchTopic(
-                    topic_id=topic_id, partitions=[self._asked(topic_id, *partition) for partition in partitions]
+                    topic_id=topic_id,
+                    partitions=[self._fetch_partition(topic_id, *partition) for partition in partitions],
                 )
                 for topic_id, partitions in led[broker_id].items()
             ],
@@ -97,7 +98,7 @@ class Consumer:
         if leader is None or leader.broker_id < 0:
             return
         other = replace(leader, leader_epoch=max(0, leader.leader_epoch + self._random.choice((-2, -1, 1))))
-        asked = FetchTopic(topic_id=leader.topic_id, partitions=[self._asked(leader.topic_id, where, other)])
+        asked = FetchTopic(topic_id=leader.topic_id, partitions=[self._fetch_partition(leader.topic_id, where, other)])
         try:
             response = await self._client.ask(leader.broker_id, FetchRequest(topics=[asked]), _FETCH_VERSION)
         except NoAnswerError:
@@ -106,7 +107,7 @@ class Consumer:
         if answer.error_code == ErrorCode.NONE and not self._has_led(leader.broker_id, where, other.leader_epoch):
             self._history.violate(f"{leader} answers for {where} in epoch {other.leader_epoch}, in which it never led")
 
-    def _asked(self, topic_id: UUID, where: TopicPartition, leader: Leader) -> FetchPartition:
+    def _fetch_partition(self, topic_id: UUID, where: TopicPartition, leader: Leader) -> FetchPartition:
         return FetchPartition(
             partition=where.partition,
             current_leader_epoch=leader.leader_epoch,

@@ -46,7 +46,7 @@ class CoordinatorLine:
 
     async def _find(self) -> int:
         request = FindCoordinatorRequest(key_type=self._kind, coordinator_keys=[self._key])
-        found = (await self._client.ask_any(request, _FIND_VERSION)).coordinators[0]
-        if found.error_code:
-            raise NoAnswerError(f"no coordinator: {ErrorCode(found.error_code).name}")
-        return found.node_id
+        coordinator = (await self._client.ask_any(request, _FIND_VERSION)).coordinators[0]
+        if coordinator.error_code:
+            raise NoAnswerError(f"no coordinator: {ErrorCode(coordinator.error_code).name}")
+        return coordinator.node_id

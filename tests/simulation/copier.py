@@ -46,18 +46,18 @@ class Copier(TransactionalProducer):
         return await super()._initialise()
 
     async def _find_position(self) -> int | None:
-        found = await fetch_offsets(self._group, self._offsets, self.group, self._source.topic, require_stable=True)
-        if found is not None:
-            self._position = max(0, found.get(self._source, -1))
-        return None if found is None else self._position
+        offsets = await fetch_offsets(self._group, self._offsets, self.group, self._source.topic, require_stable=True)
+        if offsets is not None:
+            self._position = max(0, offsets.get(self._source, -1))
+        return None if offsets is None else self._position
 
     async def _fill(self) -> None:
         if self._position < 0 and await self._find_position() is None:
             raise Failed("where to go on is not known")
-        found = await fetch_committed(self._client, self._source, self._position, max_bytes=300)
-        if not found or not found[0]:
+        committed = await fetch_committed(self._client, self._source, self._position, max_bytes=300)
+        if not committed or not committed[0]:
             raise Failed("nothing to copy")
-        records, next_position = found
+        records, next_position = committed
         where = self._random.choice(self._ledger())
         await self._cover([where])
         await self._write(where, [self._copy(where, record) for record in records])

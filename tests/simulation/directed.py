@@ -32,7 +32,7 @@ def _lose_the_newest_snapshot(world: "World", fault: Fault) -> None:
     on its disk. When its log begins behind that, and behind the last batch of some producer, its power is cut, which
     takes the next snapshot. As soon as it is in sync again the leader dies, so that it leads.
     """
-    preferred = next(found.replicas[0] for where, _, found in world.states() if where == _TRIMMED)
+    preferred = next(partition_state.replicas[0] for where, _, partition_state in world.states() if where == _TRIMMED)
     process = world.process_of(preferred)
     if not process.is_started:
         return
@@ -63,8 +63,8 @@ def _take_over_uncommitted(world: "World", fault: Fault) -> None:
 
     The controller is neither of the two that go: it has to tell the successor.
     """
-    roles = [(state.leader, *(replica for replica in found.replicas if replica != state.leader))
-             for where, state, found in world.states() if where.topic == OFFSETS_TOPIC]  # fmt: skip
+    roles = [(state.leader, *(replica for replica in item.replicas if replica != state.leader))
+             for where, state, item in world.states() if where.topic == OFFSETS_TOPIC]  # fmt: skip
     controller = world.controller.broker_id if world.controller else None
     chosen = _one(fault, [role for role in roles if controller not in (role[0], role[-1])])
     if chosen is None:

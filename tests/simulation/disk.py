@@ -28,7 +28,7 @@ class Disk:
         #: Told of each file that is synced, with its path and what is in it.
         self.on_synced: Callable[[Path, bytes], None] = lambda path, content: None
 
-    def found(self, root: Path) -> None:
+    def adopt(self, root: Path) -> None:
         """What is there when a machine starts has been written long ago."""
         for path in [root, *root.rglob("*")]:
             fd = os.open(path, os.O_RDONLY)

@@ -195,10 +195,10 @@ class GroupMember:
     async def _take_over(self) -> None:
         """What is assigned to it is read on from where the group has come."""
         topic = self._partitions[0].topic
-        found = await fetch_offsets(self._line, self._offsets, self._group, topic, require_stable=True)
-        if found is None:
+        offsets = await fetch_offsets(self._line, self._offsets, self._group, topic, require_stable=True)
+        if offsets is None:
             raise _StartOver("the offsets are not known")
-        self._positions = {where: found.get(where, -1) for where in self._assigned}
+        self._positions = {where: offsets.get(where, -1) for where in self._assigned}
 
     async def _commit(self, where: TopicPartition) -> None:
         offset = self._positions[where] = self._positions[where] + self._random.randint(1, 5)

@@ -54,7 +54,7 @@ class Holdings:
         #: Of (producer id, epoch, is commit): when a decision was first written anywhere, with the fact, in that order.
         self._decisions: dict[tuple[int, int, bool], list[tuple[int, Fact]]] = {}
         #: What was found once is not said again for everything behind it.
-        self._found: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
 
     # -- what was appended
 
@@ -134,8 +134,8 @@ class Holdings:
         self._judge(TRANSACTION_TOPIC, holders, "commit", what)
 
     def _judge(self, topic: str, holders: set[str], kind: str, what: str) -> None:
-        if len(holders) < self._needed(topic) and (topic, kind) not in self._found:
-            self._found.add((topic, kind))
+        if len(holders) < self._needed(topic) and (topic, kind) not in self._reported:
+            self._reported.add((topic, kind))
             self._history.violate(
                 f"below min ISR: {what} is held by {sorted(holders)} only, {topic} asks for {self._needed(topic)}"
             )

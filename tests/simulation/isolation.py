@@ -95,10 +95,10 @@ class Transactions:
         for at, transaction in enumerate(self.all):
             if transaction.outcome in (OPEN, ABORTED):
                 continue
-            found = {place[id(self._writer[value])] for value in transaction.reads if value in self._writer}
+            results = {place[id(self._writer[value])] for value in transaction.reads if value in self._writer}
             if transaction.producer in before:
-                found.add(before[transaction.producer])
-            edges[at] = found - {at}
+                results.add(before[transaction.producer])
+            edges[at] = results - {at}
             before[transaction.producer] = at
         return edges
 

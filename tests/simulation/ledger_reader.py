@@ -23,10 +23,10 @@ class LedgerReader:
             await asyncio.sleep(random.uniform(0.1, 0.5))
             await self._client.refresh([LEDGER])
             for where in sorted(self._client.leaders):
-                found = await fetch_committed(self._client, where, self._positions.get(where, 0))
-                if found is None:
+                committed = await fetch_committed(self._client, where, self._positions.get(where, 0))
+                if committed is None:
                     continue
-                records, self._positions[where] = found
+                records, self._positions[where] = committed
                 for record in records:
                     self._transactions.see(self._name, record.value.decode())
             if random.random() < 0.05:

@@ -120,7 +120,7 @@ class Load:
     def _members(self) -> list[GroupMember]:
         world = self._world
         partitions = [TopicPartition("orders", number) for number in range(BY_NAME["orders"].partitions)]
-        found = []
+        members = []
         for group, count in _GROUPS.items():
             for number in range(count):
                 name = f"{group}-{number}"
@@ -136,8 +136,8 @@ class Load:
                     self.term_of,
                     world.is_undisturbed,
                 )
-                found.append(member)
-        return found
+                members.append(member)
+        return members
 
     def term_of(self, group: str) -> tuple | None:
         """(broker, leader epoch, its life) of the group's coordinator, as it is now."""

@@ -24,15 +24,15 @@ def offsets(history):
     return committed
 
 
-@pytest.mark.parametrize("found", [{}, {WHERE: (9, "m#0")}])
-def test_an_acknowledged_commit_that_is_gone_is_found(history, offsets, found):
-    offsets.fetched("g", offsets.acknowledged("g"), found)
+@pytest.mark.parametrize("expected", [{}, {WHERE: (9, "m#0")}])
+def test_an_acknowledged_commit_that_is_gone_is_found(history, offsets, expected):
+    offsets.fetched("g", offsets.acknowledged("g"), expected)
     assert len(history.violations) == 1
 
 
-@pytest.mark.parametrize("found", [{WHERE: (10, "m#2")}, {WHERE: (11, "m#3")}])
-def test_what_was_committed_or_a_later_commit_is_right(history, offsets, found):
-    offsets.fetched("g", offsets.acknowledged("g"), found)
+@pytest.mark.parametrize("expected", [{WHERE: (10, "m#2")}, {WHERE: (11, "m#3")}])
+def test_what_was_committed_or_a_later_commit_is_right(history, offsets, expected):
+    offsets.fetched("g", offsets.acknowledged("g"), expected)
     assert history.violations == []
 
 

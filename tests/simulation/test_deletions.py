@@ -22,12 +22,12 @@ def deletions(history):
     return acknowledged
 
 
-@pytest.mark.parametrize(("begins_at", "broker_id", "life", "found"), [(6, 2, 4, 1), (7, 2, 4, 0), (6, 2, 5, 0)])
+@pytest.mark.parametrize(("begins_at", "broker_id", "life", "expected"), [(6, 2, 4, 1), (7, 2, 4, 0), (6, 2, 5, 0)])
 def test_what_comes_back_at_a_replica_that_was_in_sync_and_lives_is_found(
-    history, deletions, begins_at, broker_id, life, found
+    history, deletions, begins_at, broker_id, life, expected
 ):
     deletions.begins(WHERE, begins_at, broker_id, life, deletions.until_now(WHERE))
-    assert len(history.violations) == found
+    assert len(history.violations) == expected
 
 
 def test_what_is_acknowledged_after_the_question_does_not_count(history, deletions):

@@ -24,7 +24,7 @@ def test_what_was_synced_survives_and_what_was_not_may_be_cut_short(tmp_path):
     root, disk = tmp_path / "root", Disk()
     root.mkdir()
     (root / "log").write_bytes(b"safe")
-    disk.found(root)
+    disk.adopt(root)
     (root / "log").write_bytes(b"safe and unsafe")
     outcomes = {outcome["log"] for outcome in _left(disk, root, tmp_path)}
     assert all(outcome.startswith(b"safe") for outcome in outcomes)
@@ -35,7 +35,7 @@ def test_what_was_synced_survives_and_what_was_not_may_be_cut_short(tmp_path):
 def test_a_new_name_is_certain_only_after_its_directory_was_synced(tmp_path):
     root, disk = tmp_path / "root", Disk()
     root.mkdir()
-    disk.found(root)
+    disk.adopt(root)
     (root / "new").write_bytes(b"content")
     _sync(disk, root / "new")
     assert {tuple(outcome) for outcome in _left(disk, root, tmp_path / "before")} == {(), ("new",)}

@@ -62,12 +62,12 @@ def marker(kind: MarkerType) -> bytearray:
     return build_marker(EndMarker(kind, 0), 7, 3, 0)
 
 
-@pytest.mark.parametrize(("brokers", "found"), [((1,), 1), ((1, 3), 0)])
-def test_a_record_that_too_few_hold_is_found_when_it_is_shown(cluster, brokers, found):
+@pytest.mark.parametrize(("brokers", "expected"), [((1,), 1), ((1, 3), 0)])
+def test_a_record_that_too_few_hold_is_found_when_it_is_shown(cluster, brokers, expected):
     for broker_id in brokers:
         cluster.append(broker_id, "orders-0", plain())
     cluster.holdings.judge_record(*WHERE, 0, 0, "a reader reads")
-    assert len(cluster.history.violations) == found
+    assert len(cluster.history.violations) == expected
 
 
 def test_who_wrote_there_in_an_earlier_epoch_only_may_hold_something_else(cluster):
@@ -77,12 +77,12 @@ def test_who_wrote_there_in_an_earlier_epoch_only_may_hold_something_else(cluste
     assert len(cluster.history.violations) == 1
 
 
-@pytest.mark.parametrize(("brokers", "found"), [((1,), 1), ((1, 2), 0)])
-def test_a_marker_of_a_decision_that_too_few_hold_is_found(cluster, brokers, found):
+@pytest.mark.parametrize(("brokers", "expected"), [((1,), 1), ((1, 2), 0)])
+def test_a_marker_of_a_decision_that_too_few_hold_is_found(cluster, brokers, expected):
     for broker_id in brokers:
         cluster.append(broker_id, f"{TRANSACTION_TOPIC}-1", decision(is_commit=True))
     cluster.append(3, "orders-0", marker(MarkerType.COMMIT))
-    assert len(cluster.history.violations) == found
+    assert len(cluster.history.violations) == expected
 
 
 def test_a_marker_nobody_decided_on_is_found(cluster):
@@ -92,12 +92,12 @@ def test_a_marker_nobody_decided_on_is_found(cluster):
     assert len(cluster.history.violations) == 1
 
 
-@pytest.mark.parametrize(("brokers", "found"), [((), 1), ((1,), 1), ((1, 2), 0)])
-def test_a_commit_that_too_few_hold_is_found_when_it_succeeds(cluster, brokers, found):
+@pytest.mark.parametrize(("brokers", "expected"), [((), 1), ((1,), 1), ((1, 2), 0)])
+def test_a_commit_that_too_few_hold_is_found_when_it_succeeds(cluster, brokers, expected):
     for broker_id in brokers:
         cluster.append(broker_id, f"{TRANSACTION_TOPIC}-1", decision(is_commit=True))
     cluster.holdings.judge_commit(7, 3, 0, "EndTxn succeeds")
-    assert len(cluster.history.violations) == found
+    assert len(cluster.history.violations) == expected
 
 
 def test_an_offset_that_too_few_hold_is_found_when_its_commit_succeeds(cluster):

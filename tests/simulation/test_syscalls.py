@@ -47,10 +47,10 @@ def host(tmp_path):
     return Host(tmp_path)
 
 
-@pytest.mark.parametrize(("fsyncs", "found"), [(BOUNDS["fsyncs"], 0), (BOUNDS["fsyncs"] + 1, 1)])
-def test_a_callback_that_asks_for_too_much_is_found(host, fsyncs, found):
+@pytest.mark.parametrize(("fsyncs", "expected"), [(BOUNDS["fsyncs"], 0), (BOUNDS["fsyncs"] + 1, 1)])
+def test_a_callback_that_asks_for_too_much_is_found(host, fsyncs, expected):
     host.do(lambda: host.sync(fsyncs))
-    assert len(host.excesses) == found
+    assert len(host.excesses) == expected
     assert host.syscalls.worst["fsyncs"].count == fsyncs
 
 

@@ -217,10 +217,10 @@ class TransactionalProducer:
         return ErrorCode(answer.error_code), answer.base_offset
 
     async def _read(self, where: TopicPartition) -> None:
-        found = await fetch_committed(self._client, where, self._positions.get(where, 0))
-        if found is None:
+        committed = await fetch_committed(self._client, where, self._positions.get(where, 0))
+        if committed is None:
             return
-        records, self._positions[where] = found
+        records, self._positions[where] = committed
         for record in records:
             value = record.value.decode()
             self._current.reads.append(value)

@@ -292,16 +292,16 @@ class World:
         return reasons
 
     def _incomplete_isrs(self) -> list[str]:
-        found = []
+        collected = []
         for assignment in self._assignments():
             for number, replicas in sorted(assignment.partitions.items()):
                 partition = TopicPartition(assignment.topic, number)
                 state = self.state_of(partition)
                 if number in assignment.adding or number in assignment.removing:
-                    found.append(f"{partition} is on the move still: {assignment}")
+                    collected.append(f"{partition} is on the move still: {assignment}")
                 elif state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
-                    found.append(f"{partition} on {replicas} is {state}")
-        return found
+                    collected.append(f"{partition} on {replicas} is {state}")
+        return collected
 
     def _assigned_to(self, process: BrokerProcess) -> dict[TopicPartition, UUID]:
         return {
@@ -353,8 +353,8 @@ class World:
         self._summarize(readable, self.load.transactions.interleaved(values))
 
     def _values(self, data: bytes) -> dict[int, str]:
-        found = [records for header, records in decode_batches(data) if not header.is_control]
-        return {record.offset: record.value.decode() for records in found for record in records}
+        result = [records for header, records in decode_batches(data) if not header.is_control]
+        return {record.offset: record.value.decode() for records in result for record in records}
 
     def _committed_records(self, partition: TopicPartition, data: bytes) -> list:
         records, open_count = committed_records(whole_batches(data))

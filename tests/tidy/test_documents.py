@@ -106,7 +106,7 @@ def test_the_controller_s_table_has_every_effect_and_nothing_else():
 
 def test_the_table_of_listeners_is_the_code_s():
     """Who subscribes to which list of ReplicaManager."""
-    found = {
+    used = {
         (node.func.value.attr, path.removeprefix("broker/runtime/"))
         for path, tree in product_files().items()
         if path.startswith("broker/")
@@ -118,7 +118,7 @@ def test_the_table_of_listeners_is_the_code_s():
     for first, second in re.findall(r"^\|([^|]*)\|([^|]*)\|[^|]*\|$", page, re.MULTILINE):
         listed = next((list_ for list_ in _LISTS if f"`{list_}`" in first), listed if not first.strip() else "")
         said |= {(listed, file) for file in re.findall(r"`([\w/]+\.py)`", second) if listed}
-    assert said == found
+    assert said == used
 
 
 def _is_subscription(node: ast.AST) -> bool:

@@ -26,10 +26,10 @@ MODULES = [path.relative_to(ROOT) for path in sorted((ROOT / "console").rglob("*
 
 
 def _routes(patterns=None) -> set[str]:
-    found = set()
+    collected = set()
     for pattern in get_resolver().url_patterns if patterns is None else patterns:
-        found |= {pattern.name} if isinstance(pattern, URLPattern) else _routes(pattern.url_patterns)
-    return found
+        collected |= {pattern.name} if isinstance(pattern, URLPattern) else _routes(pattern.url_patterns)
+    return collected
 
 
 def _declared_routes() -> dict[str, str]:
@@ -130,7 +130,7 @@ def test_every_hook_point_has_its_own_name_and_a_hook():
 def test_no_table_of_the_console_is_filled_by_another_module():
     """A feature declares what it adds elsewhere; Django's `ready` only connects Django's own signals, and Celery."""
     empty = re.compile(r"^([A-Z_]+\b[^=\n]*) = (\{\}|\[\]|set\(\)|dict\(\)|list\(\))$", re.MULTILINE)
-    assert {str(path): found for path in MODULES if (found := empty.findall((ROOT / path).read_text()))} == {}
+    assert {str(path): names for path in MODULES if (names := empty.findall((ROOT / path).read_text()))} == {}
     assert {str(path) for path in MODULES if path.name == "apps.py"} == {
         "console/apps.py",
         "console/kit/access/apps.py",

@@ -18,6 +18,7 @@ from console.kit.common.variables import VARIABLES
 from tests.documentation.commands import command_lines, problems
 from tests.documentation.markdown import CodeBlock, anchors, code_blocks, links, prose_lines, sentences, word_count
 from tests.documentation.reference import without_parts
+from tests.documentation.typed import NOT_TYPED, TYPED
 from tests.tidy.sources import ROOT
 
 WORDS_MAX = 30
@@ -115,6 +116,16 @@ def test_every_command_and_variable_in_a_sentence_is_there(document):
     assert wrong == []
     named = set(re.findall(r"BARNABAS_[A-Z_]*[A-Z]\b", prose))
     assert {name for name in named if not any(known.startswith(name) for known in VARIABLES)} == set()
+
+
+def test_every_command_of_a_block_is_typed_by_a_test_or_has_its_reason():
+    blocks = (block for document in IN_FORM for block in code_blocks(text_of(document)) if block.language == "sh")
+    lines = {line for block in blocks for line in command_lines(block.text)}
+    assert lines - TYPED - NOT_TYPED.keys() == set()
+    assert (TYPED | NOT_TYPED.keys()) - lines == set(), "no document has it any more"
+    assert TYPED & NOT_TYPED.keys() == set()
+    named = {place for reason in NOT_TYPED.values() for place in re.findall(r"tests/[\w./]+\w", reason)}
+    assert {place for place in named if not (ROOT / place).exists()} == set()
 
 
 def test_every_connector_of_an_example_is_configured_right():

@@ -17,9 +17,9 @@ def plan_classes() -> set[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     }
-    names, found = {"Plan"}, 0
-    while len(names) > found:
-        found = len(names)
+    names, count = {"Plan"}, 0
+    while len(names) > count:
+        count = len(names)
         names |= {name for name, of in bases.items() if of & names}
     return names
 

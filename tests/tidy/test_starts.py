@@ -13,9 +13,9 @@ BUDGET = {"conftest.py": 1, "broker": 30, "browser": 18, "conformance": 7, "cons
 
 
 def test_rooms_start_no_more_than_their_budget():
-    found = Counter()
+    starts = Counter()
     tests = ROOT / "tests"
     for path in (*tests.rglob("test_*.py"), *tests.rglob("conftest.py")):
         if "tidy" not in path.parts:
-            found[path.relative_to(tests).parts[0]] += len(STARTS.findall(path.read_text()))
-    assert {room: count for room, count in found.items() if count > BUDGET.get(room, 0)} == {}
+            starts[path.relative_to(tests).parts[0]] += len(STARTS.findall(path.read_text()))
+    assert {room: count for room, count in starts.items() if count > BUDGET.get(room, 0)} == {}

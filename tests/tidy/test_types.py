@@ -58,7 +58,7 @@ def test_what_is_left_out_is_there_and_no_pure_room():
 
 def test_each_error_that_a_line_ignores_has_its_reason_beside_it():
     bare = {str(path.relative_to(ROOT)): _WITHOUT_REASON.findall(path.read_text()) for path in _product_paths()}
-    assert {name: found for name, found in bare.items() if found} == {}
+    assert {name: item for name, item in bare.items() if item} == {}
 
 
 def test_models_queries_and_requests_have_the_types_of_django():

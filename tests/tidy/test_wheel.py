@@ -60,8 +60,8 @@ def test_every_module_template_static_file_and_migration_goes_into_the_wheel():
 def test_every_file_to_be_copied_goes_into_the_wheel():
     copied = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
     patterns = [pattern for place, item in copied.items() if place.startswith(_CONFIG) for pattern in item]
-    found = {path for pattern in patterns for path in ROOT.glob(pattern)}
-    assert found == set(config_files())
+    paths = {path for pattern in patterns for path in ROOT.glob(pattern)}
+    assert paths == set(config_files())
 
 
 def test_every_entry_point_leads_to_a_function():

@@ -12,6 +12,21 @@ ROOMS = "broker", "console", "tests"
 #: What a name may be followed by, and a word of a sentence seldom is: such files are parsed.
 _EACH_AS_NAME = re.compile(r"\beach\b(?:[,:.)\]=\[]| in\b| for\b)")
 _EACH_IN_TEMPLATE = re.compile(r"\{% (?:for each|for \w+, each|with each)\b")
+#: They say that something was looked for or spoken of, not what it is: match, records, response, document.
+_SAYS_NOTHING = re.compile(r"_?(found|told|said|asked)")
+#: Stored columns, of which a rename costs every installation a migration.
+_STORED = {("Counted", "found"), ("ChangeRule", "said"), ("KeptRule", "said")}
+#: Class names that are somebody else's words, by their home; everywhere else a name stands for one class.
+_OTHERS_CLASSES = {
+    "Command": "Django's, of every management command",
+    "ConfigType": "Kafka's, of the broker's settings and of Connect's API",
+    "ConfigError": "Kafka's, of the broker's settings and of Connect's API",
+    "Password": "Kafka's, of the broker's settings and of Connect's API",
+    "Struct": "Kafka's, of the protocol and of Connect's API",
+    "Broker": "Kafka's, of the process and of its row in the console",
+}
+#: Kafka's protocol repeats the names of structures in the files of its messages.
+_KAFKAS_STRUCTURES = "broker/protocol/messages/"
 _DOCSTRING_WORDS_MIN, _LONG_ENOUGH = 4, "no docstring is long enough"
 _STANDS_ALONE = re.compile(r"(Raises?|See|As|Values of) ")
 SENTENCE_WORDS_MAX = 30
@@ -58,6 +73,49 @@ def test_loop_variables_are_named_after_the_thing():
 def _names_each(tree: ast.Module) -> bool:
     named = (node.id if isinstance(node, ast.Name) else getattr(node, "arg", "") for node in ast.walk(tree))
     return "each" in named
+
+
+def test_names_say_what_they_hold():
+    """`records`, not `found`; `response`, not `told`: every local, parameter, field, function and class."""
+    vague = {
+        f"{path}:{line} {name}"
+        for path, tree in product_files().items()
+        for name, line in _bound_names(tree)
+        if _SAYS_NOTHING.fullmatch(name)
+    }
+    assert vague == set()
+
+
+def _bound_names(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    stored = {
+        id(statement.targets[0])
+        for model in ast.walk(tree)
+        if isinstance(model, ast.ClassDef)
+        for statement in model.body
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+        if (model.name, statement.targets[0].id) in _STORED
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(ctx=ast.Store(), id=name) if id(node) not in stored:
+                yield name, node.lineno
+            case ast.Attribute(ctx=ast.Store(), attr=name) | ast.arg(arg=name):
+                yield name, node.lineno
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name.lower(), node.lineno
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name, node.lineno
+
+
+def test_a_class_name_stands_for_one_class():
+    homes: dict[str, list[str]] = {}
+    for path, tree in product_files().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not path.startswith(_KAFKAS_STRUCTURES):
+                homes.setdefault(node.name, []).append(path)
+    repeated = {name: paths for name, paths in homes.items() if len(paths) > 1}
+    assert repeated.keys() - _OTHERS_CLASSES.keys() == set()
+    assert _OTHERS_CLASSES.keys() - repeated.keys() == set(), "an exception that is not needed any more"
 
 
 def test_nothing_is_left_unfinished():

@@ -60,8 +60,8 @@ def check_arguments(arguments: Arguments) -> None:
         ("producer", ("operation", "deny-principal", "deny-host")),
         ("consumer", ("operation", "deny-principal", "deny-host")),
     ):
-        if given(action) and (found := [other for other in others if given(other)]):
-            raise UsageError(f'Option "[{action}]" can\'t be used with option "[{found[0]}]"')
+        if given(action) and (conflicting := [other for other in others if given(other)]):
+            raise UsageError(f'Option "[{action}]" can\'t be used with option "[{conflicting[0]}]"')
     if arguments["producer"] and not given("topic"):
         raise UsageError("With --producer you must specify a --topic")
     if arguments["idempotent"] and not arguments["producer"]:
@@ -78,10 +78,12 @@ def check_arguments(arguments: Arguments) -> None:
 def resources(arguments: Arguments) -> list[PatternFilter]:
     """What was named, perhaps nothing."""
     type_ = arguments["resource-pattern-type"]
-    found = [PatternFilter(kind, name.strip(), type_) for option, kind in _NAMED.items() for name in arguments[option]]
+    filters = [
+        PatternFilter(kind, name.strip(), type_) for option, kind in _NAMED.items() for name in arguments[option]
+    ]
     if type_ is PatternType.LITERAL and (arguments["cluster"] or arguments["idempotent"]):
-        found.append(_CLUSTER)
-    return list(dict.fromkeys(found))
+        filters.append(_CLUSTER)
+    return list(dict.fromkeys(filters))
 
 
 def to_add(arguments: Arguments) -> Meant:

@@ -25,7 +25,7 @@ Rules = Mapping[Pattern, Iterable[AclEntry]]
 class AclKeeper(Protocol):
     """Whoever answers; ApiError, BrokerUnreachable or CommandError if that cannot be."""
 
-    def found(self, wanted: PatternFilter) -> Rules: ...
+    def matching(self, wanted: PatternFilter) -> Rules: ...
 
     def add(self, pattern: Pattern, entries: Sequence[AclEntry]) -> None: ...
 
@@ -38,7 +38,7 @@ class Brokers:
     def __init__(self, cluster: ClusterConnections):
         self._cluster = cluster
 
-    def found(self, wanted: PatternFilter) -> Rules:
+    def matching(self, wanted: PatternFilter) -> Rules:
         answer = self._cluster.ask_any(
             DescribeAclsRequest(
                 resource_type_filter=wanted.kind,
@@ -96,12 +96,12 @@ class Brokers:
 
 
 class InZooKeeper:
-    """Brokers are told of what is changed here."""
+    """Access lists changed in ZooKeeper itself, without a broker; brokers are notified of each change."""
 
     def __init__(self, zookeeper: ZooKeeperAccess):
         self._zookeeper = zookeeper
 
-    def found(self, wanted: PatternFilter) -> Rules:
+    def matching(self, wanted: PatternFilter) -> Rules:
         async def load(store: "AclStore") -> Rules:
             return await store.load()
 

@@ -59,25 +59,25 @@ class Translated(NamedTuple):
     """What librdkafka is given, and a sentence for each property that it is not."""
 
     config: dict[str, str]
-    told: list[str]
+    notices: list[str]
 
 
 def translate(properties: Mapping[str, str], *, of_consumer: bool = False) -> Translated:
     """Raises ValueError for a value that means nothing in either client."""
     config: dict[str, str] = {}
-    told: list[str] = []
+    notices: list[str] = []
     for name, value in properties.items():
         if name in HEEDED:
             continue
         if _is_of_java_only(name):
-            told.append(f"{name} is of Java's clients only; it is left out.")
+            notices.append(f"{name} is of Java's clients only; it is left out.")
         elif name == "request.timeout.ms" and of_consumer:
             config["socket.timeout.ms"] = value
         elif name in _TRANSLATIONS:
             config.update(_TRANSLATIONS[name](value))
         else:
             config[_RENAMED.get(name, name)] = value
-    return Translated(config, told)
+    return Translated(config, notices)
 
 
 def pair_as_typed(text: str) -> tuple[str, str]:
@@ -109,11 +109,11 @@ def _compression(value: str) -> dict[str, str]:
 
 def _strategy(value: str) -> dict[str, str]:
     names = [part.strip() for part in value.split(",") if part.strip()]
-    found = {_ASSIGNORS.get(name.rpartition(".")[2], name): None for name in names}
-    if len(found) > 1:
+    assignors = {_ASSIGNORS.get(name.rpartition(".")[2], name): None for name in names}
+    if len(assignors) > 1:
         # librdkafka has either eager strategies or the cooperative one.
-        found.pop("cooperative-sticky", None)
-    return {"partition.assignment.strategy": ",".join(found)}
+        assignors.pop("cooperative-sticky", None)
+    return {"partition.assignment.strategy": ",".join(assignors)}
 
 
 def _number(name: str, value: str) -> int:

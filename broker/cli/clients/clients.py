@@ -127,12 +127,14 @@ def _config(arguments: Arguments, properties: Mapping[str, str], *, of_consumer:
     except ValueError as error:
         raise CommandError(str(error)) from None
     security = _security(properties)
-    for told in translated.told:
-        print(f"{arguments.command.name}: {told}", file=sys.stderr)
+    for notice in translated.notices:
+        print(f"{arguments.command.name}: {notice}", file=sys.stderr)
     servers = _servers(arguments, translated.config)
     if arguments.command.option("zookeeper") and arguments["zookeeper"] and not arguments["bootstrap-server"]:
-        found = ",".join(f"{host}:{port}" for host, port in servers)
-        print(f"The ZooKeeper at {arguments['zookeeper']} knows the brokers {found}; these are used.", file=sys.stderr)
+        bootstrap = ",".join(f"{host}:{port}" for host, port in servers)
+        print(
+            f"The ZooKeeper at {arguments['zookeeper']} knows the brokers {bootstrap}; these are used.", file=sys.stderr
+        )
     _check_names(servers)
     client_id = {"client.id": arguments.command.name.removeprefix("kafka-")}
     named = ",".join(f"{host}:{port}" for host, port in servers)

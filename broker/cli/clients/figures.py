@@ -12,8 +12,8 @@ class SendLatencies:
 
     def __init__(self, started: float, *, samples_max: int = _SAMPLES_MAX):
         self._samples_max = samples_max
-        self._all = _Window(started)
-        self._recent = _Window(started)
+        self._all = _ReportWindow(started)
+        self._recent = _ReportWindow(started)
         self._samples: list[int] = []
         self._each = 1
 
@@ -44,7 +44,7 @@ class SendLatencies:
 
     def window_line(self, now: float) -> str:
         """Since the line before; the next one begins here."""
-        window, self._recent = self._recent, _Window(now)
+        window, self._recent = self._recent, _ReportWindow(now)
         per_second, mb = window.rates(now)
         return (
             f"{window.count} records sent, {per_second:.1f} records/sec ({mb:.2f} MB/sec), "
@@ -61,7 +61,7 @@ class SendLatencies:
         )
 
 
-class _Window:
+class _ReportWindow:
     def __init__(self, since: float):
         self.since = since
         self.count = 0
@@ -138,7 +138,7 @@ def java_date_format(pattern: str) -> str:
             end = len(pattern) if end < 0 else end
             out, at = out + (pattern[at + 1 : end] or "'"), end + 1
             continue
-        found = next((i for i, letter in enumerate(letters) if pattern.startswith(letter, at)), None)
-        out += pattern[at].replace("%", "%%") if found is None else codes[found]
-        at += 1 if found is None else len(letters[found])
+        index = next((i for i, letter in enumerate(letters) if pattern.startswith(letter, at)), None)
+        out += pattern[at].replace("%", "%%") if index is None else codes[index]
+        at += 1 if index is None else len(letters[index])
     return out

@@ -81,10 +81,10 @@ def line_parser(properties: Mapping[str, str]) -> Callable[[bytes, int], LineRec
     _check(chosen)
     if not (parses_key or parses_headers or "null.marker" in chosen):
         return None
-    return _Parser(chosen, parses_key=parses_key, parses_headers=parses_headers).parse
+    return _LineParser(chosen, parses_key=parses_key, parses_headers=parses_headers).parse
 
 
-class _Parser:
+class _LineParser:
     def __init__(self, chosen: Mapping[str, str], *, parses_key: bool, parses_headers: bool):
         self._parses_key = parses_key
         self._parses_headers = parses_headers

@@ -30,10 +30,10 @@ def formatter(class_name: str, properties: Mapping[str, str]) -> tuple[Formatter
     # Only here: it brings half the coordinator, and nearly nobody asks for it.
     from broker.cli.clients.coordinator_formatters import coordinator_formatter
 
-    found = coordinator_formatter(class_name)
-    if found is None:
+    record_formatter = coordinator_formatter(class_name)
+    if record_formatter is None:
         raise CommandError(f"Class {class_name} could not be found; formatters of your own cannot be loaded.")
-    return found, warning
+    return record_formatter, warning
 
 
 def _default(properties: Mapping[str, str]) -> Formatter:

@@ -62,11 +62,11 @@ def entities(arguments: Arguments) -> list[Entity]:
     shorts = [default for default in (*SHORT, *SHORT_DEFAULTS) if arguments.given(default)]
     if has_long and shorts:
         raise CommandError("--entity-{type,name,default} should not be used in conjunction with specific entity flags")
-    found = _of_long_options(arguments) if has_long else [_of_short_option(short, arguments) for short in shorts]
-    _check(found, Generation.ZOOKEEPER if arguments["zookeeper"] else Generation.BOOTSTRAP)
+    entities = _of_long_options(arguments) if has_long else [_of_short_option(short, arguments) for short in shorts]
+    _check(entities, Generation.ZOOKEEPER if arguments["zookeeper"] else Generation.BOOTSTRAP)
     if arguments["alter"]:
-        _check_altered(found)
-    return found
+        _check_altered(entities)
+    return entities
 
 
 def _of_short_option(option: str, arguments: Arguments) -> Entity:
@@ -89,8 +89,8 @@ def _of_long_options(arguments: Arguments) -> list[Entity]:
     return [Entity(type_, name) for type_, name in zip(types, names, strict=True)]
 
 
-def _check(found: list[Entity], generation: Generation) -> None:
-    types = [item.type for item in found]
+def _check(entities: list[Entity], generation: Generation) -> None:
+    types = [item.type for item in entities]
     known = _BEFORE_KAFKA_3 if generation is Generation.ZOOKEEPER else ENTITY_TYPES
     if twice := sorted({type_ for type_ in types if types.count(type_) > 1}):
         raise CommandError(f"Duplicate entity type(s) specified: {','.join(twice)}")
@@ -104,7 +104,7 @@ def _check(found: list[Entity], generation: Generation) -> None:
         raise CommandError("At least one entity type must be specified")
     if len(types) > 1 and set(types) != {USERS, CLIENTS}:
         raise CommandError("Only 'users' and 'clients' entity types may be specified together")
-    for entity in found:
+    for entity in entities:
         _check_name(entity)
 
 
@@ -119,8 +119,8 @@ def _check_name(entity: Entity) -> None:
         raise CommandError(f"{entity.type} have no default entity")
 
 
-def _check_altered(found: list[Entity]) -> None:
-    for entity in found:
+def _check_altered(entities: list[Entity]) -> None:
+    for entity in entities:
         if entity.name is None and entity.type in _MAY_BE_DEFAULT:
             raise CommandError(
                 "An entity-name or default entity must be specified with --alter of users, clients, brokers or ips"

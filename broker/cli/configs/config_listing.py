@@ -55,8 +55,8 @@ def setting_line(setting: DescribeConfigsResourceResult) -> str:
 
 
 def zookeeper_line(entity: Entity, settings: Settings) -> str:
-    said = ",".join(f"{setting.name}={_text(setting.value)}" for setting in settings)
-    return f"Configs for {entity.in_zookeepers_words} are {said}"
+    text = ",".join(f"{setting.name}={_text(setting.value)}" for setting in settings)
+    return f"Configs for {entity.in_zookeepers_words} are {text}"
 
 
 def quota_line(entry: EntryData) -> str:

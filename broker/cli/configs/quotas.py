@@ -127,10 +127,10 @@ def _credentials(cluster: ClusterConnections, user: Entity) -> list[DescribeUser
     except ApiNotServed:
         return []
     check(answer.error_code, answer.error_message)
-    found = [result for result in answer.results if result.error_code != ErrorCode.RESOURCE_NOT_FOUND]
-    for result in found:
+    results = [result for result in answer.results if result.error_code != ErrorCode.RESOURCE_NOT_FOUND]
+    for result in results:
         check(result.error_code, result.error_message)
-    return found
+    return results
 
 
 def _credentials_as_json(result: DescribeUserScramCredentialsResult) -> dict[str, object]:

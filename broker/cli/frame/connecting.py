@@ -74,10 +74,12 @@ def brokers_in_zookeeper(connect: str) -> tuple[tuple[str, int], ...]:
             brokers.append(decode_broker(int(name), znode.data, znode.czxid))
         return brokers
 
-    found = [broker.registration.endpoints for broker in ZooKeeperAccess(connect).read(read, "where the brokers are")]
-    if not found:
+    endpoint_lists = [
+        broker.registration.endpoints for broker in ZooKeeperAccess(connect).read(read, "where the brokers are")
+    ]
+    if not endpoint_lists:
         raise CommandError(f"No broker is registered in the ZooKeeper at {connect}.")
-    return tuple((endpoints[0].host, endpoints[0].port) for endpoints in found if endpoints)
+    return tuple((endpoints[0].host, endpoints[0].port) for endpoints in endpoint_lists if endpoints)
 
 
 def client_config(path: str | None) -> Mapping[str, str]:

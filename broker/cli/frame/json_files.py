@@ -23,24 +23,28 @@ def read_json(path: str) -> dict[str, Any]:
 
 def entries(path: str, value: dict[str, Any], name: str, **kinds: type) -> list[dict[str, Any]]:
     """The objects listed under `name`, each of which has the fields `kinds`. Raises CommandError."""
-    found = value.get(name)
-    if not isinstance(found, list):
+    listed = value.get(name)
+    if not isinstance(listed, list):
         raise CommandError(f'{path} has no list "{name}".')
-    for entry in found:
+    for entry in listed:
         for field, kind in kinds.items():
             if not isinstance(entry, dict) or not isinstance(entry.get(field), kind) or isinstance(entry[field], bool):
                 wanted = "number" if kind is int else "list" if kind is list else "text"
                 raise CommandError(f'{path}: each of "{name}" needs "{field}", which is a {wanted}.')
             if kind is int and not 0 <= entry[field] < 1 << 31:
                 raise CommandError(f"{path}: {entry[field]} is no {field} that there can be.")
-    return found
+    return listed
 
 
 def read_partitions(path: str) -> list[TopicPartition]:
     """`{"partitions":[{"topic":"foo","partition":1}]}`. Raises CommandError, also for one that is named twice."""
     listed = entries(path, read_json(path), "partitions", topic=str, partition=int)
-    found = [TopicPartition(item["topic"], item["partition"]) for item in listed]
-    twice = sorted({item for item in found if found.count(item) > 1}) if len(found) != len(set(found)) else []
+    partitions = [TopicPartition(item["topic"], item["partition"]) for item in listed]
+    twice = (
+        sorted({item for item in partitions if partitions.count(item) > 1})
+        if len(partitions) != len(set(partitions))
+        else []
+    )
     if twice:
         raise CommandError(f"{path} contains duplicate topic partitions: {', '.join(map(str, twice))}")
-    return found
+    return partitions

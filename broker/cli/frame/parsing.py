@@ -22,7 +22,7 @@ class ParsedOptions:
         self.values: dict[str, Any] = {}
         self.spelled: dict[str, str] = {}
         self.words: list[str] = []
-        self.told: list[str] = []
+        self.notices: list[str] = []
 
     def arguments(self) -> Arguments:
         return Arguments(self.command, self.values, tuple(self.words), self.spelled)
@@ -47,7 +47,7 @@ def parse(command: Command, typed: list[str]) -> tuple[Arguments, list[str]]:
                 parsed.words += waiting
                 break
     _check(parsed)
-    return parsed.arguments(), parsed.told
+    return parsed.arguments(), parsed.notices
 
 
 def _choose(command: Command, typed: list[str]) -> tuple[Command, list[str]]:
@@ -75,7 +75,7 @@ def _as_option(parsed: ParsedOptions, word: str) -> tuple[str, str, str]:
     """Name, `=` and value; no name for a word that is no option."""
     if word[:1] and word[0] in _LONG_DASHES:
         meant = "--" + word.lstrip(_LONG_DASHES + "-")
-        parsed.told.append(f"{word} is typed with a long dash; it is taken for {meant}.")
+        parsed.notices.append(f"{word} is typed with a long dash; it is taken for {meant}.")
         word = meant
     if len(word) < 2 or word[0] != "-" or word == "--" or _is_number(word):
         return "", "", ""
@@ -102,7 +102,7 @@ def _take(parsed: ParsedOptions, name: str, value: str | None, waiting: deque[st
         for text in texts:
             _keep(parsed, option, _value(option, name, text))
     if option.without_effect:
-        parsed.told.append(f"--{name}: {option.without_effect}")
+        parsed.notices.append(f"--{name}: {option.without_effect}")
 
 
 def _next_word(option: Option, name: str, waiting: deque[str]) -> str:

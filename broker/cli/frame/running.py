@@ -47,8 +47,8 @@ def _asks_for_help(command: Command, typed: list[str]) -> bool:
 
 def _run(command: Command, typed: list[str]) -> int:
     try:
-        arguments, told = parse(command, typed)
-        for sentence in told:
+        arguments, warnings = parse(command, typed)
+        for sentence in warnings:
             print(f"{command.name}: {sentence}", file=sys.stderr)
         status = arguments.command.run(arguments)
         sys.stdout.flush()

@@ -39,7 +39,7 @@ class Stopping:
             signal.signal(number, handler)
 
     @property
-    def asked(self) -> bool:
+    def is_requested(self) -> bool:
         return bool(self._signal)
 
     @property

@@ -49,8 +49,8 @@ class ZooKeeperAccess:
             keys = parse_properties(Path(self.tls_file).read_text()) if self.tls_file else {}
             tls = tls_settings(read_zookeeper_tls(keys))
         except (OSError, UnicodeDecodeError) as error:
-            told = getattr(error, "strerror", None) or "it is no text"
-            raise CommandError(f"cannot read {self.tls_file}: {told}") from None
+            reason = getattr(error, "strerror", None) or "it is no text"
+            raise CommandError(f"cannot read {self.tls_file}: {reason}") from None
         except ConfigError as error:
             raise CommandError(f"{self.tls_file}: {error}") from None
         if self.tls_file and tls is None:

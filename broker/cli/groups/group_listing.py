@@ -184,7 +184,7 @@ def reset_lines(resets: Mapping[str, Mapping[TopicPartition, int]]) -> list[str]
 
 
 def deleted_lines(statuses: Mapping[TopicPartition, str]) -> list[str]:
-    """How it went with the offsets of each partition; -1 stands for a topic of which no partition is known."""
+    """Return a table of what became of each partition's offsets; -1 stands for a topic without known partitions."""
     lines = ["", _DELETED_FORMAT.format("TOPIC", "PARTITION", "STATUS")]
     return lines + [
         _DELETED_FORMAT.format(topic, partition if partition >= 0 else "Not Provided", status)

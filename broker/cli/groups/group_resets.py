@@ -20,15 +20,15 @@ Resets = dict[str, dict[TopicPartition, int]]
 
 def duration_ms(text: str) -> int:
     """`PnDTnHnMn.nS`, as Java reads it. Raises ValueError."""
-    found = _DURATION.fullmatch(text)
-    parts = {name: found[name] for name in ("days", "hours", "minutes", "seconds")} if found else {}
-    if not found or not any(parts.values()) or found["time"] in ("T", "t"):
+    match = _DURATION.fullmatch(text)
+    parts = {name: match[name] for name in ("days", "hours", "minutes", "seconds")} if match else {}
+    if not match or not any(parts.values()) or match["time"] in ("T", "t"):
         raise ValueError("write it as PnDTnHnMnS, as P7D or PT1H30M")
     try:
         length = timedelta(**{name: float(number) for name, number in parts.items() if number})
     except OverflowError:
         raise ValueError("it is longer than time is counted") from None
-    return int(length / timedelta(milliseconds=1)) * (-1 if found["sign"] == "-" else 1)
+    return int(length / timedelta(milliseconds=1)) * (-1 if match["sign"] == "-" else 1)
 
 
 def moment_ms(text: str) -> int:
@@ -62,7 +62,7 @@ def export(resets: Mapping[str, Mapping[TopicPartition, int]], *, with_group: bo
 
 def read_export(text: str, groups: list[str]) -> Resets:
     """What `export` wrote: lines without a group are meant for the only one of `groups`. Raises ValueError."""
-    found: Resets = {}
+    resets: Resets = {}
     for number, row in enumerate(_rows(text), 1):
         if not row:
             continue
@@ -70,11 +70,11 @@ def read_export(text: str, groups: list[str]) -> Resets:
             row = [groups[0], *row]
         try:
             group, topic, partition, offset = row
-            found.setdefault(group, {})[TopicPartition(topic, int(partition))] = int(offset)
+            resets.setdefault(group, {})[TopicPartition(topic, int(partition))] = int(offset)
         except ValueError:
             wanted = "topic,partition,offset" if len(groups) == 1 else "group,topic,partition,offset"
             raise ValueError(f"line {number} is not {wanted}: {','.join(row)}") from None
-    return found
+    return resets
 
 
 def _rows(text: str) -> list[list[str]]:
@@ -88,13 +88,13 @@ def within_log(
     wanted: Mapping[TopicPartition, int], first: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]
 ) -> tuple[dict[TopicPartition, int], list[str]]:
     """No offset outside its log, and a sentence for each that had to be moved into it."""
-    bounded, told = {}, []
+    bounded, notices = {}, []
     for partition, offset in wanted.items():
         bounded[partition] = min(max(offset, first[partition]), end[partition])
         if bounded[partition] != offset:
             where = "lower than earliest" if offset < first[partition] else "higher than latest"
-            told.append(
+            notices.append(
                 f"New offset ({offset}) is {where} offset for topic partition {partition}. "
                 f"Value will be set to {bounded[partition]}"
             )
-    return bounded, told
+    return bounded, notices

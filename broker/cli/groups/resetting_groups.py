@@ -105,15 +105,15 @@ def _print(resets: Resets, arguments: Arguments, *, with_group: bool) -> None:
 
 def partitions_of_scope(leaders: Leaders, topics: Iterable[tuple[str, list[int] | None]]) -> list[TopicPartition]:
     """Of `t` all there are, of `t:0,1` those. Raises ApiError if there is no such topic."""
-    found: list[TopicPartition] = []
+    partitions: list[TopicPartition] = []
     for topic, numbers in topics:
         known = leaders.partitions(topic)
         wanted = known if numbers is None else [TopicPartition(topic, number) for number in numbers]
         absent = [str(partition) for partition in wanted if partition not in known]
         if absent:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {', '.join(absent)}")
-        found += wanted
-    return found
+        partitions += wanted
+    return partitions
 
 
 class _Target:
@@ -158,15 +158,15 @@ class _Target:
         return {partition: committed[partition] + self._arguments["shift-by"] for partition in scope}
 
     def _of_moment(self, moment_ms: int, scope: list[TopicPartition]) -> dict[TopicPartition, int]:
-        found = self._at(moment_ms, scope)
-        newer = [partition for partition in scope if found[partition] < 0]
+        offsets = self._at(moment_ms, scope)
+        newer = [partition for partition in scope if offsets[partition] < 0]
         for topic, partition in newer:
             print(f"\nWarn: Partition {partition} from topic {topic} is empty. Falling back to latest known offset.")
-        return found | self._at(LATEST_TIMESTAMP, newer)
+        return offsets | self._at(LATEST_TIMESTAMP, newer)
 
     def _bounded(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        bounded, told = within_log(wanted, self._at(EARLIEST_TIMESTAMP, wanted), self._at(LATEST_TIMESTAMP, wanted))
-        for sentence in told:
+        bounded, notices = within_log(wanted, self._at(EARLIEST_TIMESTAMP, wanted), self._at(LATEST_TIMESTAMP, wanted))
+        for sentence in notices:
             print(f"WARN {sentence}", file=sys.stderr)
         return bounded
 

@@ -24,14 +24,18 @@ def offsets_record(key: bytes | None, value: bytes | None) -> Shown:
     if key is None:
         return None, None
     try:
-        found = group_records.decode_key(key)
+        decoded_key = group_records.decode_key(key)
     except InvariantViolation:
-        found = None
-    if isinstance(found, OffsetKey):
-        data = {"group": found.group_id, "topic": found.partition.topic, "partition": found.partition.partition}
+        decoded_key = None
+    if isinstance(decoded_key, OffsetKey):
+        data = {
+            "group": decoded_key.group_id,
+            "topic": decoded_key.partition.topic,
+            "partition": decoded_key.partition.partition,
+        }
         return _versioned(key, data), _payload(value, _offset_value)
-    if isinstance(found, GroupKey):
-        return _versioned(key, {"group": found.group_id}), _payload(value, _group_value)
+    if isinstance(decoded_key, GroupKey):
+        return _versioned(key, {"group": decoded_key.group_id}), _payload(value, _group_value)
     return _versioned(key, _UNKNOWN), _payload(value, lambda _: _UNKNOWN)
 
 
@@ -104,17 +108,17 @@ def _member(member: group_records.MemberMetadata, version: int) -> dict[str, Any
 
 
 def _transaction_value(value: bytes) -> dict[str, Any]:
-    found = transaction_records.decode_value("", value)
+    decoded = transaction_records.decode_value("", value)
     topics: dict[str, list[int]] = {}
-    for topic, partition in sorted(found.partitions):
+    for topic, partition in sorted(decoded.partitions):
         topics.setdefault(topic, []).append(partition)
     partitions = [{"topic": topic, "partitionIds": numbers} for topic, numbers in topics.items()]
     return {
-        "producerId": found.producer_id,
-        "producerEpoch": found.producer_epoch,
-        "transactionTimeoutMs": found.timeout_ms,
-        "transactionStatus": found.state.number,
+        "producerId": decoded.producer_id,
+        "producerEpoch": decoded.producer_epoch,
+        "transactionTimeoutMs": decoded.timeout_ms,
+        "transactionStatus": decoded.state.number,
         "transactionPartitions": partitions or None,
-        "transactionLastUpdateTimestampMs": found.updated_ms,
-        "transactionStartTimestampMs": found.started_ms,
+        "transactionLastUpdateTimestampMs": decoded.updated_ms,
+        "transactionStartTimestampMs": decoded.started_ms,
     }

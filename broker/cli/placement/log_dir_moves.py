@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from broker.cli.frame.answers import check
 from broker.cli.placement.reassignment import LogDirs
-from broker.cli.placement.reassignment_states import Lies
+from broker.cli.placement.reassignment_states import ReplicaLocation
 from broker.client.cluster import ClusterConnections
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
@@ -20,22 +20,22 @@ Replica = tuple[TopicPartition, int]
 _PAUSE_S = 0.1
 
 
-def where_replicas_lie(cluster: ClusterConnections, replicas: Iterable[Replica]) -> dict[Replica, Lies]:
+def where_replicas_lie(cluster: ClusterConnections, replicas: Iterable[Replica]) -> dict[Replica, ReplicaLocation]:
     """A replica nobody has is left out. Raises BrokerUnreachable, ApiNotServed."""
-    found: dict[Replica, Lies] = {}
+    locations: dict[Replica, ReplicaLocation] = {}
     for broker, partitions in _by_broker(replicas).items():
         topics = [DescribableLogDirTopic(topic=name, partitions=indexes) for name, indexes in partitions.items()]
         for directory in cluster.ask_broker(broker, DescribeLogDirsRequest(topics=topics)).results:
             for topic in directory.topics:
                 for partition in topic.partitions:
                     replica = TopicPartition(topic.name, partition.partition_index), broker
-                    lies = found.get(replica, Lies())
-                    found[replica] = (
-                        Lies(lies.current, directory.log_dir)
+                    lies = locations.get(replica, ReplicaLocation())
+                    locations[replica] = (
+                        ReplicaLocation(lies.current, directory.log_dir)
                         if partition.is_future_key
-                        else Lies(directory.log_dir, lies.future)
+                        else ReplicaLocation(directory.log_dir, lies.future)
                     )
-    return found
+    return locations
 
 
 def begin_moves(cluster: ClusterConnections, wanted: LogDirs) -> set[Replica]:
@@ -77,7 +77,7 @@ def begin_all_moves(cluster: ClusterConnections, wanted: LogDirs, begun: set[Rep
 
 
 def _by_broker(replicas: Iterable[Replica]) -> dict[int, dict[str, list[int]]]:
-    found: dict[int, dict[str, list[int]]] = {}
+    by_broker: dict[int, dict[str, list[int]]] = {}
     for (topic, index), broker in sorted(replicas):
-        found.setdefault(broker, {}).setdefault(topic, []).append(index)
-    return found
+        by_broker.setdefault(broker, {}).setdefault(topic, []).append(index)
+    return by_broker

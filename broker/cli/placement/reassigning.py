@@ -17,14 +17,14 @@ from broker.protocol.messages.list_partition_reassignments import ListPartitionR
 
 def assignments(cluster: ClusterConnections, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
     """Of all their partitions. Raises ApiError for a topic that is not there."""
-    found = {}
+    replicas = {}
     for topic in cluster.describe_topics(sorted(set(topics))).topics if topics else ():
         if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {topic.name} not found.")
         check(topic.error_code)
         for partition in topic.partitions:
-            found[TopicPartition(topic.name or "", partition.partition_index)] = tuple(partition.replica_nodes)
-    return found
+            replicas[TopicPartition(topic.name or "", partition.partition_index)] = tuple(partition.replica_nodes)
+    return replicas
 
 
 def moves_in_progress(cluster: ClusterConnections) -> dict[TopicPartition, ReplicaAssignment]:

@@ -49,21 +49,23 @@ def _partition_line(
 
 
 @dataclass(frozen=True, slots=True)
-class Lies:
+class ReplicaLocation:
     """Where a replica lies, and where it is being copied to on the same broker."""
 
     current: str | None = None
     future: str | None = None
 
 
-def log_dir_lines(wanted: LogDirs, found: Mapping[tuple[TopicPartition, int], Lies]) -> list[ReassignmentLine]:
+def log_dir_lines(
+    wanted: LogDirs, locations: Mapping[tuple[TopicPartition, int], ReplicaLocation]
+) -> list[ReassignmentLine]:
     return [
-        _log_dir_line(partition, broker, goal, found.get((partition, broker), Lies()))
+        _log_dir_line(partition, broker, goal, locations.get((partition, broker), ReplicaLocation()))
         for (partition, broker), goal in sorted(wanted.items())
     ]
 
 
-def _log_dir_line(partition: TopicPartition, broker: int, goal: str, lies: Lies) -> ReassignmentLine:
+def _log_dir_line(partition: TopicPartition, broker: int, goal: str, lies: ReplicaLocation) -> ReassignmentLine:
     replica = f"{partition}-{broker}"
     if lies.future == goal:
         return ReassignmentLine(

@@ -27,8 +27,8 @@ def batches_of(records: Buffer | None, from_offset: int) -> tuple[Batch, ...]:
     """Those that hold records from an offset on; one that is cut off is left out. Raises ApiError(CORRUPT_MESSAGE)."""
     if not records:
         return ()
-    found = (Batch(header.last_offset, header.crc) for _, header in iterate_headers(records))
-    return tuple(batch for batch in found if batch.last_offset >= from_offset)
+    batches = (Batch(header.last_offset, header.crc) for _, header in iterate_headers(records))
+    return tuple(batch for batch in batches if batch.last_offset >= from_offset)
 
 
 @dataclass(slots=True)
@@ -51,29 +51,29 @@ class Compared:
 
         Raises CommandError for batches that end at different offsets: what follows cannot be compared.
         """
-        told: list[str] = []
+        differences: list[str] = []
         self.high_watermark = max([self.high_watermark, *(read.high_watermark for read in reads.values())])
         if len(reads) < len(self.replicas):
-            return told
+            return differences
         first = min(reads)
         for in_step in zip(*(reads[replica].batches for replica in sorted(reads)), strict=False):
             for replica, batch in zip(sorted(reads), in_step, strict=True):
-                told += self._differ(first, in_step[0], replica, batch)
+                differences += self._differ(first, in_step[0], replica, batch)
             self.offset = in_step[0].last_offset + 1
-        return told
+        return differences
 
-    def _differ(self, first: int, expected: Batch, replica: int, found: Batch) -> list[str]:
-        if found.last_offset != expected.last_offset:
+    def _differ(self, first: int, expected: Batch, replica: int, batch: Batch) -> list[str]:
+        if batch.last_offset != expected.last_offset:
             raise CommandError(
                 f"partition {self.partition}: replica {first}'s offset {expected.last_offset} doesn't match replica "
-                f"{replica}'s offset {found.last_offset}",
+                f"{replica}'s offset {batch.last_offset}",
                 on_stdout=True,
             )
-        if found.crc == expected.crc:
+        if batch.crc == expected.crc:
             return []
         return [
-            f"partition {self.partition} has unmatched checksum at offset {found.last_offset}; replica {first}'s "
-            f"checksum {expected.crc}; replica {replica}'s checksum {found.crc}"
+            f"partition {self.partition} has unmatched checksum at offset {batch.last_offset}; replica {first}'s "
+            f"checksum {expected.crc}; replica {replica}'s checksum {batch.crc}"
         ]
 
 

@@ -28,19 +28,19 @@ def running_servers(is_one: Callable[[Sequence[str]], bool]) -> list[RunningServ
     """Those of this user whose command line `is_one`."""
     import psutil
 
-    found = []
+    servers = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             if process.uids().effective == os.geteuid() and is_one(words := process.cmdline()):
                 managed = RUN_TOKEN_VARIABLE in process.environ()
-                found.append(RunningServer(process.pid, tuple(words), process.cwd(), managed))
-    return found
+                servers.append(RunningServer(process.pid, tuple(words), process.cwd(), managed))
+    return servers
 
 
 def stop(servers: list[RunningServer], noun: str) -> list[RunningServer]:
     """Those that were told to stop; nobody waits for them. CommandError if there was none."""
     number = _signal_number()
-    told = list(_told(servers, number))
+    stopped = list(_signalled(servers, number))
     for server in servers:
         if server.is_managed:
             print(
@@ -48,12 +48,12 @@ def stop(servers: list[RunningServer], noun: str) -> list[RunningServer]:
                 "Processes, or everything with `barnabas down`.",
                 file=sys.stderr,
             )
-    if not told:
+    if not stopped:
         raise CommandError(f"No {noun} server to stop", on_stdout=True)
-    return told
+    return stopped
 
 
-def _told(servers: list[RunningServer], number: int) -> Iterator[RunningServer]:
+def _signalled(servers: list[RunningServer], number: int) -> Iterator[RunningServer]:
     for server in servers:
         if not server.is_managed:
             with suppress(ProcessLookupError):

@@ -46,8 +46,8 @@ class Znodes:
     async def ls(self, typed: TypedCommand) -> ZnodeOutput:
         (path,) = typed.words
         if "R" in typed.flags:
-            found = await self._tree(path)
-            return ZnodeOutput(found, found)
+            tree = await self._tree(path)
+            return ZnodeOutput(tree, tree)
         names = await self._session.children(self.at(path))
         return await self._with_facts([names_line(names)], sorted(names), path, typed)
 
@@ -100,13 +100,13 @@ class Znodes:
 
     async def _tree(self, path: str) -> list[str]:
         """The znode and all below it, parents first, in the order of their names."""
-        found, waiting = [], [path]
+        paths, waiting = [], [path]
         while waiting:
             path = waiting.pop()
-            found.append(path)
+            paths.append(path)
             names = await self._session.children(self.at(path))
             waiting += [f"{path.rstrip('/')}/{name}" for name in reversed(names)]
-        return found
+        return paths
 
     async def _with_facts(self, lines: list[str], value: Any, path: str, typed: TypedCommand) -> ZnodeOutput:
         if "s" not in typed.flags:

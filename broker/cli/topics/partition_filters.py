@@ -37,13 +37,13 @@ def of_topic_partitions(text: str) -> Filter:
 
 
 def _of_one(text: str) -> Filter:
-    found = _ONE.fullmatch(text)
-    if found is None:
+    match = _ONE.fullmatch(text)
+    if match is None:
         raise CommandError(f"Error occurred: Invalid rule: {text}")
-    topic = pattern(found["topic"]) if found["topic"] else None
-    first, end = found["first"], found["end"]
-    if found["only"]:
-        first, end = found["only"], str(int(found["only"]) + 1)
+    topic = pattern(match["topic"]) if match["topic"] else None
+    first, end = match["first"], match["end"]
+    if match["only"]:
+        first, end = match["only"], str(int(match["only"]) + 1)
     lowest, highest = int(first or 0), int(end) if end else None
 
     def leaves(partition: TopicPartition) -> bool:

@@ -128,18 +128,18 @@ def _check(demand: TopicDemand, place: ClusterCapacity) -> None:
 
 def _reasons(demand: TopicDemand) -> tuple[SizingReason, ...]:
     rate = demand.planned_throughput
-    found = []
+    reasons = []
     for name, value in (("consumer", demand.consumer_throughput), ("producer", demand.producer_throughput)):
         if value is not None:
             sentence = f"{text_of_bytes(rate)}/s by {text_of_bytes(value)}/s of one {name} in one partition"
-            found.append(SizingReason(f"{name} throughput", _ceil(rate / value), sentence))
-    if not found:
+            reasons.append(SizingReason(f"{name} throughput", _ceil(rate / value), sentence))
+    if not reasons:
         sentence = f"not more than {text_of_bytes(PARTITION_BYTES_PER_DAY_MAX)} a day in one partition"
-        found.append(SizingReason("size", _ceil(rate * DAY_S / PARTITION_BYTES_PER_DAY_MAX), sentence))
-    found.append(SizingReason("consumers", demand.consumers, "each consumer of a group reads a partition of its own"))
+        reasons.append(SizingReason("size", _ceil(rate * DAY_S / PARTITION_BYTES_PER_DAY_MAX), sentence))
+    reasons.append(SizingReason("consumers", demand.consumers, "each consumer of a group reads a partition of its own"))
     if demand.partitions:
-        found.append(SizingReason("partitions", demand.partitions, "that the topic has already"))
-    return tuple(found)
+        reasons.append(SizingReason("partitions", demand.partitions, "that the topic has already"))
+    return tuple(reasons)
 
 
 def _ceil(quotient: float) -> int:
@@ -159,23 +159,23 @@ def _partition_bytes(demand: TopicDemand, partitions: int) -> float:
 def _warnings(
     demand: TopicDemand, place: ClusterCapacity, partitions: int, directory_bytes: float, all_leaders: int
 ) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if demand.consumer_throughput is None:
-        found.append("Nobody has said what one consumer can do in one partition, which is what mostly decides.")
+        warnings.append("Nobody has said what one consumer can do in one partition, which is what mostly decides.")
     if demand.retention_ms < 0 and demand.retention_bytes < 0:
-        found.append("Nothing is ever deleted: sizes are those after a year.")
+        warnings.append("Nothing is ever deleted: sizes are those after a year.")
     if place.usable_bytes is not None and directory_bytes > place.usable_bytes:
-        found.append(
+        warnings.append(
             f"The fullest directory needs {text_of_bytes(directory_bytes)} and has {text_of_bytes(place.usable_bytes)} "
             "left."
         )
     if all_leaders > LEADERS_PER_BROKER_MAX:
-        found.append(f"A broker would lead {all_leaders} partitions; {LEADERS_PER_BROKER_MAX} are advised.")
+        warnings.append(f"A broker would lead {all_leaders} partitions; {LEADERS_PER_BROKER_MAX} are advised.")
     if partitions > PARTITIONS_PER_TOPIC_MAX:
-        found.append(f"A topic has at most {PARTITIONS_PER_TOPIC_MAX} partitions here.")
+        warnings.append(f"A topic has at most {PARTITIONS_PER_TOPIC_MAX} partitions here.")
     if 0 < demand.partitions < partitions:
-        found.append("Records with a key will go to other partitions than before: order by key begins anew.")
-    return tuple(found)
+        warnings.append("Records with a key will go to other partitions than before: order by key begins anew.")
+    return tuple(warnings)
 
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

@@ -62,8 +62,8 @@ def look(cluster: ClusterConnections, topic: str) -> TopicSample:
     sizes: dict[TopicPartition, int] = {}
     for broker in cluster.brokers():
         for directory in cluster.ask_broker(broker, DescribeLogDirsRequest(topics=None)).results:
-            for found in directory.topics:
-                for dirs_partition in found.partitions if found.name == topic else ():
+            for log_dir_topic in directory.topics:
+                for dirs_partition in log_dir_topic.partitions if log_dir_topic.name == topic else ():
                     partition = TopicPartition(topic, dirs_partition.partition_index)
                     sizes[partition] = max(sizes.get(partition, 0), dirs_partition.partition_size)
     return TopicSample(time.monotonic(), sizes, log_ends, log_starts)
@@ -72,10 +72,10 @@ def look(cluster: ClusterConnections, topic: str) -> TopicSample:
 def directories(cluster: ClusterConnections) -> Directories:
     counts, usable = [], []
     for broker in cluster.brokers():
-        found = cluster.ask_broker(broker, DescribeLogDirsRequest(topics=[])).results
-        counts.append(len(found))
+        results = cluster.ask_broker(broker, DescribeLogDirsRequest(topics=[])).results
+        counts.append(len(results))
         usable += [
-            directory.usable_bytes for directory in found if not directory.error_code and directory.usable_bytes >= 0
+            directory.usable_bytes for directory in results if not directory.error_code and directory.usable_bytes >= 0
         ]
     return Directories(len(counts), min(counts), min(usable, default=None))
 
@@ -103,10 +103,10 @@ def settings(cluster: ClusterConnections, topic: str | None) -> dict[str, str]:
 
 def is_there(cluster: ClusterConnections, topic: str) -> int | None:
     """Its replication factor; None if there is no such topic."""
-    (found,) = cluster.describe_topics([topic]).topics
-    if found.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+    (described,) = cluster.describe_topics([topic]).topics
+    if described.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         return None
-    if found.error_code:
-        code = error_code_of(found.error_code)
+    if described.error_code:
+        code = error_code_of(described.error_code)
         raise ApiError(code, f"{topic}: {code.meaning}")
-    return max((len(partition.replica_nodes) for partition in found.partitions), default=1)
+    return max((len(partition.replica_nodes) for partition in described.partitions), default=1)

@@ -52,16 +52,16 @@ FILTERS: Mapping[str, Callable[[TopicState, ListedPartition], bool]] = {
 def lines(topics: Iterable[TopicState], filters: Iterable[str], *, overridden_only: bool = False) -> list[str]:
     """With a filter the partitions it leaves, without their topics; nothing at all when all is well."""
     wanted = [FILTERS[name] for name in filters]
-    found = []
+    lines = []
     for topic in topics:
         if overridden_only:
-            found += [topic_line(topic)] if topic.of_topic else []
+            lines += [topic_line(topic)] if topic.of_topic else []
         elif wanted:
             left = [partition for partition in topic.partitions if any(leaves(topic, partition) for leaves in wanted)]
-            found += [partition_line(topic, item) for item in left]
+            lines += [partition_line(topic, item) for item in left]
         else:
-            found += [topic_line(topic), *(partition_line(topic, partition) for partition in topic.partitions)]
-    return found
+            lines += [topic_line(topic), *(partition_line(topic, partition) for partition in topic.partitions)]
+    return lines
 
 
 def topic_line(topic: TopicState) -> str:

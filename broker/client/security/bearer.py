@@ -106,7 +106,7 @@ def _claims(text: str) -> dict[str, Any]:
     """Of a JWT; nothing of a token that is none."""
     try:
         payload = text.split(".")[1]
-        found = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
     except (IndexError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return claims if isinstance(claims, dict) else {}

@@ -87,7 +87,7 @@ def _stamps(tls: ClientTlsSettings) -> _Stamps:
 
 def _stamp(path: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(path)
+        stat = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return stat.st_mtime_ns, stat.st_size

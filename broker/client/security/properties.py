@@ -126,38 +126,40 @@ def is_secret(name: str) -> bool:
 
 def read_security(properties: Mapping[str, str]) -> ClientSecurity:
     """Raises ClientConfigError with one sentence."""
-    said = {name: properties[name].strip() for name in HEEDED & properties.keys()}
-    protocol = said.get("security.protocol", "PLAINTEXT").upper()
+    settings = {name: properties[name].strip() for name in HEEDED & properties.keys()}
+    protocol = settings.get("security.protocol", "PLAINTEXT").upper()
     if protocol not in PROTOCOLS:
         raise ClientConfigError(f"security.protocol={protocol} must be one of {', '.join(PROTOCOLS)}")
     return ClientSecurity(
         protocol,
-        _read_tls(said) if protocol.endswith("SSL") else None,
-        _read_sasl(said) if protocol.startswith("SASL") else None,
+        _read_tls(settings) if protocol.endswith("SSL") else None,
+        _read_sasl(settings) if protocol.startswith("SASL") else None,
     )
 
 
-def _read_tls(said: Mapping[str, str]) -> ClientTlsSettings:
+def _read_tls(settings: Mapping[str, str]) -> ClientTlsSettings:
     for name in ("ssl.cipher.suites", "ssl.crl.location"):
-        if said.get(name):
+        if settings.get(name):
             raise ClientConfigError(f"{name} is not heeded here; leave it out to connect without it")
-    if said.get("enable.ssl.certificate.verification", "true").lower() != "true":
+    if settings.get("enable.ssl.certificate.verification", "true").lower() != "true":
         raise ClientConfigError(
             "enable.ssl.certificate.verification=false would trust everybody; name the brokers' CA in "
             "ssl.truststore.location instead"
         )
-    return ClientTlsSettings(_read_truststore(said), _read_keystore(said), _checks_host(said), _versions(said))
+    return ClientTlsSettings(
+        _read_truststore(settings), _read_keystore(settings), _checks_host(settings), _versions(settings)
+    )
 
 
-def _checks_host(said: Mapping[str, str]) -> bool:
-    algorithm = said.get("ssl.endpoint.identification.algorithm", "https")
+def _checks_host(settings: Mapping[str, str]) -> bool:
+    algorithm = settings.get("ssl.endpoint.identification.algorithm", "https")
     if algorithm.lower() not in ("https", "", "none"):
         raise ClientConfigError(f"ssl.endpoint.identification.algorithm={algorithm} must be https, or empty for none")
     return algorithm.lower() == "https"
 
 
-def _versions(said: Mapping[str, str]) -> tuple[str, ...]:
-    text = said.get("ssl.enabled.protocols")
+def _versions(settings: Mapping[str, str]) -> tuple[str, ...]:
+    text = settings.get("ssl.enabled.protocols")
     if not text:
         return TLS_VERSIONS
     named = {part.strip() for part in text.split(",")}
@@ -169,41 +171,41 @@ def _versions(said: Mapping[str, str]) -> tuple[str, ...]:
     return known
 
 
-def _read_truststore(said: Mapping[str, str]) -> TrustStore | None:
+def _read_truststore(settings: Mapping[str, str]) -> TrustStore | None:
     prefix = "ssl.truststore."
-    location = said.get(prefix + "location", "")
-    kind = _store_type(said, prefix)
-    if certificates := said.get(prefix + "certificates") or said.get("ssl.ca.pem", ""):
+    location = settings.get(prefix + "location", "")
+    kind = _store_type(settings, prefix)
+    if certificates := settings.get(prefix + "certificates") or settings.get("ssl.ca.pem", ""):
         _refuse_both(location, prefix + "location", prefix + "certificates")
         return TrustStore("PEM", certificates=_pem_lines(certificates))
     if location:
-        return TrustStore(kind, location, password=_secret(said, prefix + "password"))
-    if authority := said.get("ssl.ca.location", ""):
+        return TrustStore(kind, location, password=_secret(settings, prefix + "password"))
+    if authority := settings.get("ssl.ca.location", ""):
         return TrustStore("PEM", authority)
     return None
 
 
-def _read_keystore(said: Mapping[str, str]) -> KeyStore | None:
+def _read_keystore(settings: Mapping[str, str]) -> KeyStore | None:
     prefix = "ssl.keystore."
-    location = said.get(prefix + "location", "")
-    kind = _store_type(said, prefix)
-    key_password = _secret(said, "ssl.key.password")
-    if chain := said.get(prefix + "certificate.chain") or said.get("ssl.certificate.pem", ""):
+    location = settings.get(prefix + "location", "")
+    kind = _store_type(settings, prefix)
+    key_password = _secret(settings, "ssl.key.password")
+    if chain := settings.get(prefix + "certificate.chain") or settings.get("ssl.certificate.pem", ""):
         _refuse_both(location, prefix + "location", prefix + "certificate.chain")
-        key = said.get(prefix + "key") or said.get("ssl.key.pem", "")
+        key = settings.get(prefix + "key") or settings.get("ssl.key.pem", "")
         if not key:
             raise ClientConfigError("ssl.keystore.certificate.chain is of no use without ssl.keystore.key")
         return KeyStore("PEM", chain=_pem_lines(chain), key=Secret(_pem_lines(key)), key_password=key_password)
     if location:
-        password = _secret(said, prefix + "password")
+        password = _secret(settings, prefix + "password")
         if kind == "PEM" and password:
             raise ClientConfigError("ssl.keystore.password has no meaning for a PEM file; its key has ssl.key.password")
         return KeyStore(kind, location, password=password, key_password=key_password)
-    return _of_two_files(said, key_password)
+    return _of_two_files(settings, key_password)
 
 
-def _of_two_files(said: Mapping[str, str], key_password: Secret | None) -> KeyStore | None:
-    chain, key = said.get("ssl.certificate.location", ""), said.get("ssl.key.location", "")
+def _of_two_files(settings: Mapping[str, str], key_password: Secret | None) -> KeyStore | None:
+    chain, key = settings.get("ssl.certificate.location", ""), settings.get("ssl.key.location", "")
     if not chain and not key:
         return None
     if not chain or not key:
@@ -211,8 +213,8 @@ def _of_two_files(said: Mapping[str, str], key_password: Secret | None) -> KeySt
     return KeyStore("PEM", chain, key_location=key, key_password=key_password)
 
 
-def _store_type(said: Mapping[str, str], prefix: str) -> str:
-    kind = said.get(prefix + "type", "JKS").upper()
+def _store_type(settings: Mapping[str, str], prefix: str) -> str:
+    kind = settings.get(prefix + "type", "JKS").upper()
     if kind not in _STORE_TYPES:
         raise ClientConfigError(f"{prefix}type={kind} must be PEM or PKCS12")
     return kind
@@ -228,24 +230,24 @@ def _pem_lines(text: str) -> str:
     return text.replace("\\n", "\n")
 
 
-def _secret(said: Mapping[str, str], name: str) -> Secret | None:
-    return Secret(said[name]) if said.get(name) else None
+def _secret(settings: Mapping[str, str], name: str) -> Secret | None:
+    return Secret(settings[name]) if settings.get(name) else None
 
 
-def _read_sasl(said: Mapping[str, str]) -> SaslSettings:
-    mechanism = (said.get("sasl.mechanism") or said.get("sasl.mechanisms") or "GSSAPI").upper()
+def _read_sasl(settings: Mapping[str, str]) -> SaslSettings:
+    mechanism = (settings.get("sasl.mechanism") or settings.get("sasl.mechanisms") or "GSSAPI").upper()
     if mechanism not in MECHANISMS:
         spoken = ", ".join(MECHANISMS)
         default = ", which is Kafka's default," if mechanism == "GSSAPI" else ""
         raise ClientConfigError(f"sasl.mechanism={mechanism}{default} is not spoken here; set it to one of {spoken}")
-    module = _login_module(said["sasl.jaas.config"]) if said.get("sasl.jaas.config") else None
+    module = _login_module(settings["sasl.jaas.config"]) if settings.get("sasl.jaas.config") else None
     if module is not None and module.name != _MODULE_OF[mechanism]:
         raise ClientConfigError(
             f"sasl.jaas.config names {module.name}; with sasl.mechanism={mechanism} it is {_MODULE_OF[mechanism]}"
         )
     if mechanism == "OAUTHBEARER":
-        return SaslSettings(mechanism, bearer=_read_bearer(said, module.options if module else {}))
-    return _read_password(said, mechanism, module)
+        return SaslSettings(mechanism, bearer=_read_bearer(settings, module.options if module else {}))
+    return _read_password(settings, mechanism, module)
 
 
 def _login_module(text: str) -> LoginModule:
@@ -257,8 +259,10 @@ def _login_module(text: str) -> LoginModule:
     return module._replace(name=module.name.rpartition(".")[2])
 
 
-def _read_password(said: Mapping[str, str], mechanism: str, module: LoginModule | None) -> SaslSettings:
-    options = module.options if module else {name: said.get(f"sasl.{name}", "") for name in ("username", "password")}
+def _read_password(settings: Mapping[str, str], mechanism: str, module: LoginModule | None) -> SaslSettings:
+    options = (
+        module.options if module else {name: settings.get(f"sasl.{name}", "") for name in ("username", "password")}
+    )
     username, password = options.get("username", ""), options.get("password", "")
     if not username or not password:
         where = "sasl.jaas.config" if module else "sasl.jaas.config, or sasl.username and sasl.password,"
@@ -269,8 +273,8 @@ def _read_password(said: Mapping[str, str], mechanism: str, module: LoginModule 
     return SaslSettings(mechanism, username, Secret(password), is_token and mechanism in SCRAM_MECHANISMS)
 
 
-def _read_bearer(said: Mapping[str, str], options: Mapping[str, str]) -> BearerSettings:
-    url = said.get("sasl.oauthbearer.token.endpoint.url", "")
+def _read_bearer(settings: Mapping[str, str], options: Mapping[str, str]) -> BearerSettings:
+    url = settings.get("sasl.oauthbearer.token.endpoint.url", "")
     if not url.startswith(("file://", "https://", "http://")):
         raise ClientConfigError(
             "sasl.oauthbearer.token.endpoint.url must say where tokens come from: file:///path, or https://… with "
@@ -280,11 +284,11 @@ def _read_bearer(said: Mapping[str, str], options: Mapping[str, str]) -> BearerS
         raise ClientConfigError(
             "sasl.oauthbearer.token.endpoint.url has a password in it; write it in sasl.jaas.config"
         )
-    client_id = options.get("clientId") or said.get("sasl.oauthbearer.client.id", "")
-    client_secret = options.get("clientSecret") or said.get("sasl.oauthbearer.client.secret", "")
+    client_id = options.get("clientId") or settings.get("sasl.oauthbearer.client.id", "")
+    client_secret = options.get("clientSecret") or settings.get("sasl.oauthbearer.client.secret", "")
     if not url.startswith("file://") and not (client_id and client_secret):
         raise ClientConfigError('sasl.jaas.config must name clientId="…" and clientSecret="…" for OAUTHBEARER')
-    scope = options.get("scope") or said.get("sasl.oauthbearer.scope", "")
+    scope = options.get("scope") or settings.get("sasl.oauthbearer.scope", "")
     prefix = "extension_"
     extensions = {name.removeprefix(prefix): text for name, text in options.items() if name.startswith(prefix)}
     secret = Secret(client_secret) if client_secret else None

@@ -34,14 +34,14 @@ def ask_for_token(settings: BearerSettings, context: SSLContext | None) -> dict[
 def _answer(opener: urllib.request.OpenerDirector, request: urllib.request.Request, where: str) -> dict[str, Any]:
     try:
         with opener.open(request, timeout=_TIMEOUT_S) as response:
-            found = json.loads(response.read(_ANSWER_BYTES_MAX))
+            document = json.loads(response.read(_ANSWER_BYTES_MAX))
     except urllib.error.HTTPError as error:
         raise ClientConfigError(f"{where} gives no token: HTTP {error.code} {error.reason}") from None
     except (OSError, ValueError, HTTPException) as error:
         raise ClientConfigError(f"{where} gives no token: {getattr(error, 'reason', error)}") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ClientConfigError(f"{where} gives no token: its answer is no JSON object")
-    return found
+    return document
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

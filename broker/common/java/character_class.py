@@ -64,25 +64,25 @@ def read_class(text: PatternText, is_nested: bool = True) -> Ranges:
     is_negated = is_nested and text.peek() == "^"
     if is_negated:
         text.at += 1
-    found: Ranges | None = None
+    ranges: Ranges | None = None
     while True:
         char = text.peek()
-        if char == "]" and found is not None:
+        if char == "]" and ranges is not None:
             text.at += is_nested
-            return complement(found) if is_negated else found
+            return complement(ranges) if is_negated else ranges
         if char == "[":
             text.at += 1
             added = read_class(text)
         elif text.rest(2) == "&&":
             text.at += 2
             right = _right_side(text)
-            if right is None and found is None:
+            if right is None and ranges is None:
                 raise PatternError("Bad class syntax")
-            found = right if found is None else found if right is None else intersection(found, right)
+            ranges = right if ranges is None else ranges if right is None else intersection(ranges, right)
             continue
         else:
             added = _item(text)
-        found = added if found is None else union(found, added)
+        ranges = added if ranges is None else union(ranges, added)
 
 
 def _right_side(text: PatternText) -> Ranges | None:

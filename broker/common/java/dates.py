@@ -237,10 +237,10 @@ class _Reading:
             else:
                 self._offset(0)
             return
-        found = zone_at(self._text, self._at)
-        if found is None:
+        zone = zone_at(self._text, self._at)
+        if zone is None:
             raise self._error()
-        length, minutes = found
+        length, minutes = zone
         self.offset_ms = minutes * 60_000
         self.fields.pop("zone_offset", None)
         self._at += length

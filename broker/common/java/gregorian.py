@@ -155,8 +155,8 @@ def _week_date(fields: Fields) -> dict[str, int] | None:
         weekday = weekday % 7 + 1
     year = fields["week_year"][1]
     start = _sunday_until(_first_of_year(year))
-    found = calendar_fields((start + weekday - _SUNDAY + 7 * (week - 1)) * DAY_MS)
-    return {"era": int(found.is_ad), "year": found.year, "month": found.month, "day": found.day}
+    day_fields = calendar_fields((start + weekday - _SUNDAY + 7 * (week - 1)) * DAY_MS)
+    return {"era": int(day_fields.is_ad), "year": day_fields.year, "month": day_fields.month, "day": day_fields.day}
 
 
 def _day(year: int, values: Mapping[str, int], used: set[str], extra: int) -> int:

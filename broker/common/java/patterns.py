@@ -85,12 +85,12 @@ class Translation:
         self._depth += 1
         if self._depth > _DEPTH_MAX:
             raise UnsupportedPattern(f"groups in more than {_DEPTH_MAX} groups")
-        saved, found = self.flags, [self._sequence()]
+        saved, branches = self.flags, [self._sequence()]
         while self.peek() == "|":
             self.at += 1
-            found.append(self._sequence())
+            branches.append(self._sequence())
         self.flags, self._depth = saved, self._depth - 1
-        return found
+        return branches
 
     def _sequence(self) -> str:
         made = []
@@ -232,8 +232,8 @@ class Translation:
             return self._named_reference()
         if char == "X":
             raise UnsupportedPattern(r"\X has no equal here")
-        found = self.escaped(char)
-        return self.literal(found) if isinstance(found, str) else written(found)
+        escape = self.escaped(char)
+        return self.literal(escape) if isinstance(escape, str) else written(escape)
 
     def escaped(self, char: str) -> str | characters.Ranges:
         """A character or a set that is written with a backslash, in a class or without. Raises PatternError."""
@@ -259,12 +259,12 @@ class Translation:
             if match is None:
                 raise PatternError("Unclosed character family")
             name = match.group(1)
-        found = characters.property_named(name)
-        if found is None:
+        ranges = characters.property_named(name)
+        if ranges is None:
             raise UnsupportedPattern(rf"\p{{{name[:40]}}} is not known here")
         if self.flags.ignore_case and name in _OF_CASE:
-            found = characters.with_other_case(found, name not in ("Lower", "Upper"))
-        return characters.complement(found) if is_negated else found
+            ranges = characters.with_other_case(ranges, name not in ("Lower", "Upper"))
+        return characters.complement(ranges) if is_negated else ranges
 
     def _by_number(self, char: str) -> str:
         octal = re.compile(r"[0-3]?[0-7]{1,2}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 _REPLACED = re.compile(r"\\(.)|\$(?:([0-9])([0-9]*)|\{([A-Za-z][A-Za-z0-9]*)\})|([\\$])", re.DOTALL)
 
 
-class Replacement:
+class JavaReplacement:
     """A replacement that was read once; a part is a text, or the number of a group."""
 
     def __init__(self, text: str, groups: int, names: Mapping[str, int]):

@@ -121,14 +121,14 @@ class ConfigDef:
 
     def validate(self, props: Mapping[str, str | None]) -> list[ConfigValue]:
         """One ConfigValue for each declared key, never an exception."""
-        found = [self._value_of(key, props) for key in self.keys.values()]
-        parsed = {value.name: value.value for value in found}
-        for value in found:
+        values = [self._value_of(key, props) for key in self.keys.values()]
+        parsed = {value.name: value.value for value in values}
+        for value in values:
             recommender = self.keys[value.name].recommender
             if recommender is not None:
                 value.recommended_values = list(recommender.valid_values(value.name, parsed))
                 value.visible = recommender.visible(value.name, parsed)
-        return found
+        return values
 
     @staticmethod
     def _value_of(key: ConfigKey, props: Mapping[str, str | None]) -> ConfigValue:

@@ -68,8 +68,8 @@ class JsonConverter(ValueAndHeaderConverter):
     def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
         if schema is None and value is None:
             return None
-        said = self._values.to_json(schema, value) if schema else schemaless_to_json(value)
-        payload = dump(said, self._is_numeric)
+        document = self._values.to_json(schema, value) if schema else schemaless_to_json(value)
+        payload = dump(document, self._is_numeric)
         if not self._with_schemas:
             return payload
         return b'{"schema":%b,"payload":%b}' % (self._schema_bytes(schema), payload)
@@ -100,20 +100,20 @@ class JsonConverter(ValueAndHeaderConverter):
 
     def _schema_bytes(self, schema: Schema | None) -> bytes:
         """By identity: comparing schemas costs more than writing them. The cache keeps the schema, so its id is its."""
-        found = self._written.get(id(schema))
-        if found is None:
+        cached = self._written.get(id(schema))
+        if cached is None:
             if len(self._written) >= self._cache_size:
                 self._written.clear()
-            said = None if schema is None else schema_to_json(schema, self._values.to_json)
-            found = self._written[id(schema)] = (schema, dump(said, self._is_numeric))
-        return found[1]
+            document = None if schema is None else schema_to_json(schema, self._values.to_json)
+            cached = self._written[id(schema)] = (schema, dump(document, self._is_numeric))
+        return cached[1]
 
-    def _schema(self, said: Any) -> Schema | None:
-        if said is None:
+    def _schema(self, document: Any) -> Schema | None:
+        if document is None:
             return None
-        key = dump(said, self._is_numeric)
+        key = dump(document, self._is_numeric)
         if key not in self._read:
             if len(self._read) >= self._cache_size:
                 self._read.clear()
-            self._read[key] = schema_from_json(said, self._values.from_json)
+            self._read[key] = schema_from_json(document, self._values.from_json)
         return self._read[key]

@@ -17,75 +17,75 @@ JsonToValue = Callable[[Schema, Any], Any]
 
 def schema_to_json(schema: Schema, to_json: ValueToJson) -> dict[str, Any]:
     """Return the schema as JSON; `to_json` writes default values."""
-    said: dict[str, Any] = {"type": _WORDS.get(schema.type, schema.type.value)}
+    document: dict[str, Any] = {"type": _WORDS.get(schema.type, schema.type.value)}
     if schema.type is Type.ARRAY and schema.value_schema:
-        said["items"] = schema_to_json(schema.value_schema, to_json)
+        document["items"] = schema_to_json(schema.value_schema, to_json)
     elif schema.type is Type.MAP and schema.key_schema and schema.value_schema:
-        said["keys"] = schema_to_json(schema.key_schema, to_json)
-        said["values"] = schema_to_json(schema.value_schema, to_json)
+        document["keys"] = schema_to_json(schema.key_schema, to_json)
+        document["values"] = schema_to_json(schema.value_schema, to_json)
     elif schema.type is Type.STRUCT:
-        said["fields"] = [{**schema_to_json(field.schema, to_json), "field": field.name} for field in schema.fields]
-    said["optional"] = schema.optional
+        document["fields"] = [{**schema_to_json(field.schema, to_json), "field": field.name} for field in schema.fields]
+    document["optional"] = schema.optional
     for key in ("name", "version", "doc"):
         if getattr(schema, key) is not None:
-            said[key] = getattr(schema, key)
+            document[key] = getattr(schema, key)
     if schema.parameters:
-        said["parameters"] = dict(schema.parameters)
+        document["parameters"] = dict(schema.parameters)
     if schema.default is not None:
-        said["default"] = to_json(schema, schema.default)
-    return said
+        document["default"] = to_json(schema, schema.default)
+    return document
 
 
-def schema_from_json(said: Any, to_value: JsonToValue, depth: int = 0) -> Schema:
+def schema_from_json(document: Any, to_value: JsonToValue, depth: int = 0) -> Schema:
     """Raises DataError saying which member is wrong."""
     if depth > DEPTH_MAX:
         raise DataError(f"A schema of more than {DEPTH_MAX} levels")
-    if not isinstance(said, dict):
-        raise DataError(f"A schema must be a JSON object, not {type(said).__name__}")
-    word = said.get("type")
+    if not isinstance(document, dict):
+        raise DataError(f"A schema must be a JSON object, not {type(document).__name__}")
+    word = document.get("type")
     kind = _TYPES.get(word) if isinstance(word, str) else None
     if kind is None:
-        raise DataError(f"Unknown schema type: {said.get('type')}")
+        raise DataError(f"Unknown schema type: {document.get('type')}")
 
     def inner(member: str) -> Schema:
-        if member not in said:
+        if member not in document:
             raise DataError(f"A schema of type {kind} must have {member}")
-        return schema_from_json(said[member], to_value, depth + 1)
+        return schema_from_json(document[member], to_value, depth + 1)
 
     made = Schema(
         kind,
-        _member(said, "optional", bool, False),
-        _member(said, "name", str),
-        _member(said, "version", int),
-        _member(said, "doc", str),
-        _parameters(said),
+        _member(document, "optional", bool, False),
+        _member(document, "name", str),
+        _member(document, "version", int),
+        _member(document, "doc", str),
+        _parameters(document),
         None,
-        _fields(said, to_value, depth) if kind is Type.STRUCT else (),
+        _fields(document, to_value, depth) if kind is Type.STRUCT else (),
         inner("keys") if kind is Type.MAP else None,
         inner("items") if kind is Type.ARRAY else inner("values") if kind is Type.MAP else None,
     )
-    if said.get("default") is None:
+    if document.get("default") is None:
         return made
-    default = to_value(made, said["default"])
+    default = to_value(made, document["default"])
     return Schema(**{**made.__dict__, "default": default})
 
 
-def _member(said: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
-    value = said.get(name, default)
+def _member(document: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
+    value = document.get(name, default)
     if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
         raise DataError(f"Invalid schema: {name} must be of type {kind.__name__}")
     return default if value is None else value
 
 
-def _parameters(said: dict[str, Any]) -> dict[str, str]:
-    parameters: dict[str, str] = _member(said, "parameters", dict, {})
+def _parameters(document: dict[str, Any]) -> dict[str, str]:
+    parameters: dict[str, str] = _member(document, "parameters", dict, {})
     if not all(isinstance(parameter, str) for parameter in parameters.values()):
         raise DataError("Schema parameters must have string values.")
     return parameters
 
 
-def _fields(said: dict[str, Any], to_value: JsonToValue, depth: int) -> tuple[Field, ...]:
-    fields = said.get("fields")
+def _fields(document: dict[str, Any], to_value: JsonToValue, depth: int) -> tuple[Field, ...]:
+    fields = document.get("fields")
     if not isinstance(fields, list):
         raise DataError('Struct schema\'s "fields" argument is not an array.')
     made = []

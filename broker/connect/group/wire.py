@@ -74,7 +74,7 @@ def encode_metadata(metadata: Metadata, version: int) -> bytes:
 
 def decode_metadata(data: bytes) -> Metadata:
     """Raises ProtocolError."""
-    reader = _Reader(data)
+    reader = _WireReader(data)
     version = reader.number(_INT16)
     url, offset = reader.string(), reader.number(_INT64)
     running = reader.blob() if version > 0 else None
@@ -97,7 +97,7 @@ def encode_assignment(assignment: WorkerAssignment, version: int) -> bytes:
 
 def decode_assignment(data: bytes) -> WorkerAssignment:
     """Raises ProtocolError; what follows is a younger worker's."""
-    reader = _Reader(data)
+    reader = _WireReader(data)
     version, problem = reader.number(_INT16), reader.number(_INT16)
     leader, url, offset = reader.string(), reader.string(), reader.number(_INT64)
     units = reader.units()
@@ -121,7 +121,7 @@ def _units(units: Iterable[Unit]) -> bytes:
     return b"".join(parts)
 
 
-class _Reader:
+class _WireReader:
     def __init__(self, data: bytes):
         self._data = bytes(data)
         self._at = 0
@@ -146,11 +146,11 @@ class _Reader:
 
     def units(self) -> frozenset[Unit]:
         """An absent array is an empty one."""
-        found = set()
+        units = set()
         for _ in range(max(self.number(_INT32), 0)):
             connector = self.string()
-            found |= {Unit(connector, self.number(_INT32)) for _ in range(max(self.number(_INT32), 0))}
-        return frozenset(found)
+            units |= {Unit(connector, self.number(_INT32)) for _ in range(max(self.number(_INT32), 0))}
+        return frozenset(units)
 
     def _take(self, length: int) -> bytes:
         end = self._at + length

@@ -19,22 +19,22 @@ def aliased(props: Props) -> ConfigDef:
     return ConfigDef(*_transform_keys(props), *_keys_of(props, "predicates", PluginKind.PREDICATE))
 
 
-def check_aliased(props: Props, found: Mapping[str, ConfigValue]) -> None:
+def check_aliased(props: Props, values: Mapping[str, ConfigValue]) -> None:
     """Adds what no key's own declaration says: classes that are none, predicates that are not named, and what a plugin
     refuses of keys that are right one by one."""
     for what, kind in (("transforms", PluginKind.TRANSFORMATION), ("predicates", PluginKind.PREDICATE)):
         aliases = _all_aliases(props, what)
         if len(aliases) > CONNECTOR_ALIASES_MAX:
-            found[what].errors.append(f"{what} names more than {CONNECTOR_ALIASES_MAX} aliases: use fewer.")
+            values[what].errors.append(f"{what} names more than {CONNECTOR_ALIASES_MAX} aliases: use fewer.")
             continue
         if len(set(aliases)) < len(aliases):
-            found[what].errors.append(f"Duplicate alias provided in {what}.")
+            values[what].errors.append(f"Duplicate alias provided in {what}.")
         for alias in dict.fromkeys(aliases):
-            _check_plugin(props, found, f"{what}.{alias}.", kind)
+            _check_plugin(props, values, f"{what}.{alias}.", kind)
     for alias in _aliases(props, "transforms"):
         wanted = trim(props.get(f"transforms.{alias}.predicate") or "")
         if wanted and wanted not in _aliases(props, "predicates"):
-            found[f"transforms.{alias}.predicate"].errors.append(
+            values[f"transforms.{alias}.predicate"].errors.append(
                 f"Invalid value {wanted} for configuration transforms.{alias}.predicate: none of the predicates is so "
                 "called"
             )
@@ -63,14 +63,14 @@ def _keys_of(props: Props, what: str, kind: PluginKind) -> Iterator[ConfigKey]:
 
 def _definition(props: Props, prefix: str, kind: PluginKind) -> ConfigDef:
     try:
-        found: ConfigDef = lookup(str(props.get(f"{prefix}type")), kind).CONFIG  # type: ignore[attr-defined]  # each plugin of a kind has one
+        definition: ConfigDef = lookup(str(props.get(f"{prefix}type")), kind).CONFIG  # type: ignore[attr-defined]  # each plugin of a kind has one
     except ConnectError:
         return ConfigDef()
-    return found
+    return definition
 
 
-def _check_plugin(props: Props, found: Mapping[str, ConfigValue], prefix: str, kind: PluginKind) -> None:
-    named = found[f"{prefix}type"]
+def _check_plugin(props: Props, values: Mapping[str, ConfigValue], prefix: str, kind: PluginKind) -> None:
+    named = values[f"{prefix}type"]
     if named.errors:
         return
     try:
@@ -78,13 +78,13 @@ def _check_plugin(props: Props, found: Mapping[str, ConfigValue], prefix: str, k
     except ConnectError as error:
         named.errors.append(f"Invalid value {named.value} for configuration {named.name}: {error}")
         return
-    if any(item.errors for name, item in found.items() if name.startswith(prefix)):
+    if any(item.errors for name, item in values.items() if name.startswith(prefix)):
         return
     own = {name.removeprefix(prefix): text for name, text in props.items() if name.startswith(prefix)}
     try:
         plugin().configure({name: text for name, text in own.items() if name not in ("type", "predicate", "negate")})
     except ConfigError as error:
-        found.get(prefix + error.name, named).errors.append(str(error))
+        values.get(prefix + error.name, named).errors.append(str(error))
 
 
 def _aliases(props: Props, what: str) -> list[str]:

@@ -17,7 +17,7 @@ Infos = dict[str, Any]
 
 
 def blind_infos(raw: Props, resolved: Props, validate: Callable[[Props], Infos]) -> Infos:
-    """Return ConfigInfos of `raw`, whose references `resolved` has the values of. Raises ConnectError."""
+    """Return ConfigInfos of `raw` without the values of its references, which `resolved` has. Raises ConnectError."""
     referring = {key: text for key, text in raw.items() if text != resolved[key]}
     try:
         secret = validate(resolved)

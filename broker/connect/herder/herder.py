@@ -117,10 +117,10 @@ class Herder:
     def on_config(self, key: bytes | None, value: bytes | None, offset: int) -> None:
         """On the log's thread. New or fewer units concern the whole group."""
         is_live = self._thread.is_alive()
-        if is_live and (asked := records.restart_asked(key, value)):
-            self.submit(lambda: self._restart_here(*asked))
-        if is_live and (told := records.logger_level(key, value)):
-            self.levels.set(*told)
+        if is_live and (restart := records.restart_asked(key, value)):
+            self.submit(lambda: self._restart_here(*restart))
+        if is_live and (level := records.logger_level(key, value)):
+            self.levels.set(*level)
         before = self.configurations.units()
         if self.configurations.apply(key, value, offset) is None:
             return

@@ -59,7 +59,7 @@ class GroupWorker:
         self._troubles = Troubles()
         self._join_at = 0.0
         self._beat_at = 0.0
-        self._asked = threading.Event()
+        self._wakes = threading.Event()
         self._stopping = threading.Event()
         self.generation = -1
         self._leads = False
@@ -72,7 +72,7 @@ class GroupWorker:
     def stop(self) -> None:
         """The work has stopped before; then the group is told, unless it keeps us waiting: it will notice."""
         self._stopping.set()
-        self._asked.set()  # wakes it
+        self._wakes.set()  # wakes it
         self._thread.join(self._session_s)
         if self._thread.is_alive():
             return
@@ -101,17 +101,17 @@ class GroupWorker:
         return self._protocol == "sessioned"
 
     def rejoin(self) -> None:
-        self._asked.set()
+        self._wakes.set()
 
     def _live(self) -> None:
         while not self._stopping.is_set():
             try:
-                if self._asked.is_set() or time.monotonic() >= self._join_at:
+                if self._wakes.is_set() or time.monotonic() >= self._join_at:
                     self._join_again()
                 else:
                     self._beat()
                     self._tick()
-                    self._asked.wait(self._rest_s())
+                    self._wakes.wait(self._rest_s())
             except ApiError as error:
                 self._refused(error)
             except (BrokerUnreachable, ProtocolError) as error:
@@ -156,7 +156,7 @@ class GroupWorker:
             ErrorCode.COORDINATOR_NOT_AVAILABLE,
             ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
         ):
-            self._asked.set()
+            self._wakes.set()
 
     def _lose(self) -> None:
         """Somebody else may have our work: nothing of it goes on (KAFKA-9184)."""
@@ -165,7 +165,7 @@ class GroupWorker:
         self._running = None
         self._leads = False
         self.leader_url = ""
-        self._asked.set()
+        self._wakes.set()
         stopped = self._herder.run_only(frozenset())
         wait([stopped], self._stop_s)
         if not stopped.done():
@@ -187,11 +187,11 @@ class GroupWorker:
         try:
             self._round()
         except BaseException:
-            self._asked.set()
+            self._wakes.set()
             raise
 
     def _round(self) -> None:
-        self._asked.clear()
+        self._wakes.clear()
         self._join_at = float("inf")
         configurations = self._herder.configurations
         metadata = Metadata(self._url, configurations.offset, self._running)
@@ -205,7 +205,7 @@ class GroupWorker:
         self._beat_at = time.monotonic() + self._heartbeat_s
         if assignment.error == CONFIG_MISMATCH:
             self._herder.config_log.read_to_end()
-            self._asked.set()
+            self._wakes.set()
             return
         if assignment.config_offset > configurations.offset:
             self._herder.config_log.read_to_end()
@@ -213,14 +213,14 @@ class GroupWorker:
         _log.info("joined", generation=joined.generation, units=len(running.units), delay_ms=running.delay_ms)
         self._wait_beating(self._herder.run_only(running.units))
         if assignment.revoked:
-            self._asked.set()
+            self._wakes.set()
         elif assignment.delay_ms:
             self._join_at = time.monotonic() + assignment.delay_ms / 1000
 
     def _wait_beating(self, done: "Future[Any]") -> None:
         """What is revoked stops before the next join; until then the group hears that we are there."""
         while not done.done():
-            with contextlib.suppress(ApiError) if not self._asked.is_set() else contextlib.nullcontext():
+            with contextlib.suppress(ApiError) if not self._wakes.is_set() else contextlib.nullcontext():
                 self._beat()
             self._stopping.wait(_LOOK_S)
         done.result()

@@ -17,7 +17,7 @@ _PARTITIONS, _REPLICAS = 25, -1
 class OffsetStores:
     def __init__(self, settings: WorkerSettings, offsets: StoredOffsets, log: Callable[[], StorageLog]):
         self._settings, self._offsets, self._log = settings, offsets, log
-        self._open: dict[object, _Open] = {}
+        self._open: dict[object, _OpenStore] = {}
         self._lock = threading.Lock()
 
     def of(self, connector: str, props: Mapping[str, str]) -> SourceOffsets:
@@ -52,28 +52,28 @@ class OffsetStores:
     def _opened(self, key: object, make: Callable[[StoredOffsets], StorageLog]) -> tuple[StorageLog, StoredOffsets]:
         """Raises StartupError."""
         with self._lock:
-            found = self._open.get(key)
-            if found is None:
-                found = self._open[key] = _Open(make)
-            found.users += 1
+            opened = self._open.get(key)
+            if opened is None:
+                opened = self._open[key] = _OpenStore(make)
+            opened.users += 1
         try:
-            found.start()
+            opened.start()
         except BaseException:
             self._closed(key)
             raise
-        return found.log, found.offsets
+        return opened.log, opened.offsets
 
     def _closed(self, key: object) -> None:
         with self._lock:
-            found = self._open[key]
-            found.users -= 1
-            if found.users:
+            opened = self._open[key]
+            opened.users -= 1
+            if opened.users:
                 return
             del self._open[key]
-        found.log.stop()
+        opened.log.stop()
 
 
-class _Open:
+class _OpenStore:
     def __init__(self, make: Callable[[StoredOffsets], StorageLog]):
         self.offsets = StoredOffsets()
         self.log = make(self.offsets)

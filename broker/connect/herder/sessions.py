@@ -24,7 +24,7 @@ class Unsigned(RequestRefused):
 
 
 class Sessions:
-    """As long as every worker of the group speaks `sessioned`; else nobody signs and nobody is asked to."""
+    """The key that signs requests between workers, while every worker of the group speaks the protocol `sessioned`."""
 
     def __init__(self, herder: Herder):
         self._herder = herder

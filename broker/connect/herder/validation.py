@@ -88,9 +88,9 @@ def validate(raw: Props, settings: WorkerSettings) -> dict[str, Any]:
 
     What was a reference is checked as what it stands for, and shown as a reference, in errors as well.
     """
-    said = {key: value for key, value in raw.items() if value is not None}
+    given = {key: value for key, value in raw.items() if value is not None}
     try:
-        props: dict[str, Any] = dict.fromkeys(raw) | settings.providers.resolve(said)
+        props: dict[str, Any] = dict.fromkeys(raw) | settings.providers.resolve(given)
     except WrongReference as error:
         raise ConnectError(str(error)) from None
     if props == raw:
@@ -104,93 +104,95 @@ def _validate(raw: Props, props: Props, settings: WorkerSettings) -> dict[str, A
     """ConfigInfos of `raw`, whose references are resolved in `props`. Its errors may quote what they stand for."""
     cls = connector_class(props)
     common = (COMMON + SINK if issubclass(cls, SinkConnector) else COMMON + BOUNDARY_KEYS) + aliased(props)
-    found = {property_.name: property_ for property_ in common.validate(props)}
+    values = {property_.name: property_ for property_ in common.validate(props)}
     for property_ in cls().validate(props):
-        known = found.get(property_.name)
-        found[property_.name] = property_ if known is None else _merged(known, property_)
-    check_aliased(props, found)
+        known = values.get(property_.name)
+        values[property_.name] = property_ if known is None else _merged(known, property_)
+    check_aliased(props, values)
     if issubclass(cls, SinkConnector):
-        _check_topics(props, found)
-    _check_converters(raw, props, found)
+        _check_topics(props, values)
+    _check_converters(raw, props, values)
     for name, value in props.items():
         if value is None:
-            found.setdefault(name, ConfigValue(name)).errors.append(
+            values.setdefault(name, ConfigValue(name)).errors.append(
                 "Null value can not be supplied as the configuration value."
             )
-    _check_overrides(props, found, settings)
+    _check_overrides(props, values, settings)
     if issubclass(cls, SourceConnector):
-        _check_topic_rules(props, found)
-        _check_boundaries(cls(), props, found, settings)
-    for name, item in found.items():
+        _check_topic_rules(props, values)
+        _check_boundaries(cls(), props, values, settings)
+    for name, item in values.items():
         if name in raw and raw[name] != props[name]:
-            found[name] = ConfigValue(name, raw[name], item.recommended_values, item.errors, item.visible)
+            values[name] = ConfigValue(name, raw[name], item.recommended_values, item.errors, item.visible)
     definition = common + cls.CONFIG
-    configs = [{"definition": _definition(definition, name), "value": _value(item)} for name, item in found.items()]
+    configs = [{"definition": _definition(definition, name), "value": _value(item)} for name, item in values.items()]
     groups = list(dict.fromkeys(key.group or "Common" for key in definition.keys.values()))
     return {
-        "error_count": sum(len(value.errors) for value in found.values()),
+        "error_count": sum(len(value.errors) for value in values.values()),
         "groups": groups,
         "configs": configs,
     }
 
 
-def _check_topics(props: Props, found: dict[str, ConfigValue]) -> None:
+def _check_topics(props: Props, values: dict[str, ConfigValue]) -> None:
     """A sink that read its own dead letters would write them again, for ever."""
     pattern, dead_letters = props.get("topics.regex"), props.get("errors.deadletterqueue.topic.name")
     topics = {part.strip() for part in (props.get("topics") or "").split(",")} - {""}
     if bool(topics) is bool(pattern):
-        found["topics"].errors.append("Must configure one of topics or topics.regex")
+        values["topics"].errors.append("Must configure one of topics or topics.regex")
     if dead_letters in topics:
-        found["topics"].errors.append(f"The DLQ topic '{dead_letters}' may not be included in the list of topics")
+        values["topics"].errors.append(f"The DLQ topic '{dead_letters}' may not be included in the list of topics")
     if not pattern:
         return
     try:
         is_read = java_regex("topics.regex", pattern).fullmatch(dead_letters or "") and dead_letters
     except (ConfigError, TooManyWays) as error:
-        found["topics.regex"].errors.append(str(error))
+        values["topics.regex"].errors.append(str(error))
         return
     if is_read:
-        found["topics.regex"].errors.append(f"The DLQ topic '{dead_letters}' may not be matched by the pattern")
+        values["topics.regex"].errors.append(f"The DLQ topic '{dead_letters}' may not be matched by the pattern")
 
 
-def _check_overrides(props: Props, found: dict[str, ConfigValue], settings: WorkerSettings) -> None:
+def _check_overrides(props: Props, values: dict[str, ConfigValue], settings: WorkerSettings) -> None:
     """Each under its own key, as Kafka tells it (KIP-458); what a policy lets pass may still be no login."""
     allowed: dict[str, dict[str, str]] = {}
     for key, option, text in overrides_of(props):
-        value = found.setdefault(key, ConfigValue(key, Password(text) if is_secret(option) else text))
+        value = values.setdefault(key, ConfigValue(key, Password(text) if is_secret(option) else text))
         if objection := settings.policy.objection(option, text):
             value.errors.append(objection)
         else:
             allowed.setdefault(key.split(".")[0], {})[key] = text
-    for kind, said in allowed.items():
+    for kind, overrides in allowed.items():
         try:
-            settings.security_of(kind, said)
+            settings.security_of(kind, overrides)
         except ClientConfigError as error:
-            at_fault = next((key for key in said if is_of_security(key.partition(".override.")[2])), next(iter(said)))
-            found[at_fault].errors.append(str(error))
+            at_fault = next(
+                (key for key in overrides if is_of_security(key.partition(".override.")[2])), next(iter(overrides))
+            )
+            values[at_fault].errors.append(str(error))
 
 
-def _check_topic_rules(props: Props, found: dict[str, ConfigValue]) -> None:
+def _check_topic_rules(props: Props, values: dict[str, ConfigValue]) -> None:
     try:
         read_topic_rules(props)
     except ConfigError as error:
-        found.setdefault(error.name, ConfigValue(error.name)).errors.append(str(error))
+        values.setdefault(error.name, ConfigValue(error.name)).errors.append(str(error))
 
 
 def _check_boundaries(
-    connector: SourceConnector, props: Props, found: dict[str, ConfigValue], settings: WorkerSettings
+    connector: SourceConnector, props: Props, values: dict[str, ConfigValue], settings: WorkerSettings
 ) -> None:
     taken = {settings.values.get(name) for name in ("config_storage_topic", "status_storage_topic")}
     if props.get(OWN_TOPIC) and props[OWN_TOPIC] in taken:
-        found[OWN_TOPIC].errors.append(f"{props[OWN_TOPIC]} is a topic of the workers themselves.")
+        values[OWN_TOPIC].errors.append(f"{props[OWN_TOPIC]} is a topic of the workers themselves.")
     if str(props.get("exactly.once.support", "")).lower() == "required":
-        errors = found["exactly.once.support"].errors
+        errors = values["exactly.once.support"].errors
         if not settings.is_exactly_once:
             errors.append("This worker does not have exactly-once source support enabled.")
         elif connector.exactly_once_support(props) is not True:
             errors.append("The connector does not support exactly-once semantics with the provided configuration.")
     if str(props.get(BOUNDARY, "")).lower() == "connector" and not connector.can_define_transaction_boundaries(props):
-        found[BOUNDARY].errors.append(
+        values[BOUNDARY].errors.append(
             "The connector does not support connector-defined transaction boundaries with the given configuration."
         )
 
@@ -228,16 +230,16 @@ def _check_class(value: ConfigValue, kind: PluginKind) -> None:
         value.errors.append(f"Invalid value {value.value} for configuration {value.name}: {error}")
 
 
-def _check_converters(raw: Props, props: Props, found: dict[str, ConfigValue]) -> None:
+def _check_converters(raw: Props, props: Props, values: dict[str, ConfigValue]) -> None:
     for name in ("key.converter", "value.converter"):
         if props.get(name):
-            _check_class(found[name], PluginKind.CONVERTER)
-            _check_converter(name, raw, props, found)
+            _check_class(values[name], PluginKind.CONVERTER)
+            _check_converter(name, raw, props, values)
     if props.get("header.converter"):
-        _check_class(found["header.converter"], PluginKind.HEADER_CONVERTER)
+        _check_class(values["header.converter"], PluginKind.HEADER_CONVERTER)
 
 
-def _check_converter(name: str, raw: Props, props: Props, found: dict[str, ConfigValue]) -> None:
+def _check_converter(name: str, raw: Props, props: Props, values: dict[str, ConfigValue]) -> None:
     """What is wrong with a converter's own keys; a secret must be a reference, as REST shows configurations."""
     try:
         definition: ConfigDef = lookup(props[name], PluginKind.CONVERTER).CONFIG  # type: ignore[attr-defined]  # each converter has one
@@ -252,7 +254,7 @@ def _check_converter(name: str, raw: Props, props: Props, found: dict[str, Confi
                 f"Invalid value for configuration {key}: a secret must be a reference, ${{provider:…}}"
             )
         if config_value.errors:
-            found.setdefault(key, ConfigValue(key)).errors.extend(config_value.errors)
+            values.setdefault(key, ConfigValue(key)).errors.extend(config_value.errors)
 
 
 def _definition(definition: ConfigDef, name: str) -> dict[str, Any] | None:

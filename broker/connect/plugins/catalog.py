@@ -60,12 +60,12 @@ class Plugin:
         """Raises LoadError."""
         module, _, attribute = self.location.partition(":")
         try:
-            found = getattr(importlib.import_module(module), attribute)
+            loaded = getattr(importlib.import_module(module), attribute)
         except (Exception, SystemExit) as error:  # a plugin is somebody else's code: whatever its import raises
             raise LoadError(f"Failed to load plugin {self.name} from {self.location}: {sentence_of(error)}") from error
-        if not isinstance(found, type):
+        if not isinstance(loaded, type):
             raise LoadError(f"Plugin {self.name} at {self.location} is not a class")
-        return found
+        return loaded
 
 
 def lookup(name: str, kind: PluginKind | str) -> type:
@@ -97,15 +97,15 @@ def task_name(connector: type) -> str:
 
 def plugins() -> list[tuple[Plugin, type, PluginKind]]:
     """All that can be imported, in REST's order: sinks first. A broken one is left out; `lookup` tells why it is."""
-    found: list[tuple[Plugin, type, PluginKind]] = []
+    loaded: list[tuple[Plugin, type, PluginKind]] = []
     for plugin in _candidates():
         try:
             cls = plugin.load()
         except ConnectError:
             continue
-        found += [(plugin, cls, kind) for kind, base in _BASES.items() if issubclass(cls, base)]
+        loaded += [(plugin, cls, kind) for kind, base in _BASES.items() if issubclass(cls, base)]
     order = list(PluginKind)
-    return sorted(found, key=lambda pair: (order.index(pair[2]), pair[0].name))
+    return sorted(loaded, key=lambda pair: (order.index(pair[2]), pair[0].name))
 
 
 def _candidates() -> Iterator[Plugin]:

@@ -109,7 +109,7 @@ class ConnectRest:
         for method, path, answer, status in table:
             by_path.setdefault(path, {})[method] = answer, status
         routes = [Route(path, self._endpoint(methods), methods=list(methods)) for path, methods in by_path.items()]
-        return QuotedPaths(Starlette(routes=routes, exception_handlers={HTTPException: _told}))
+        return QuotedPaths(Starlette(routes=routes, exception_handlers={HTTPException: _http_error}))
 
     def _endpoint(self, methods: dict[str, tuple[Callable[[Request, Any], Any], int]]) -> Any:
         async def endpoint(request: Request) -> Response:
@@ -135,16 +135,16 @@ class ConnectRest:
 
     def _answered(self, request: Request, raw: bytes, answer: Callable[[], Any], status: int) -> Response:
         try:
-            said = answer()
+            response = answer()
         except NotGroupLeader as error:
             return forward(self._send, request, raw, error.url)
         except RequestRefused as error:
             return _error(error.status, str(error))
         except BaseException as error:  # of a plugin, too
             return self._failed(request, error)
-        if isinstance(said, Response):
-            return said
-        return Response(status_code=status) if said is None else JSONResponse(said, status)
+        if isinstance(response, Response):
+            return response
+        return Response(status_code=status) if response is None else JSONResponse(response, status)
 
     def _failed(self, request: Request, error: BaseException) -> Response:
         """Return one sentence; the log has the traceback. Neither shows what the connector's references stand for."""
@@ -321,8 +321,8 @@ class ConnectRest:
         if named and not named.removesuffix("Connector").endswith(plugin.rsplit(".", 1)[-1].removesuffix("Connector")):
             raise BadRequest(f"Included connector type {named} does not match request type {plugin}")
         connector_class(config)
-        said = _texts({key: value for key, value in config.items() if value is not None})
-        return validate(dict.fromkeys(config) | said, self._herder.settings)
+        texts = _texts({key: value for key, value in config.items() if value is not None})
+        return validate(dict.fromkeys(config) | texts, self._herder.settings)
 
 
 def _plugins(request: Request, _body: Any) -> Any:
@@ -395,11 +395,11 @@ def _media_type(request: Request) -> str:
 def _parsed(raw: bytes) -> Any:
     """What can be read and not be written (NaN, half a character) would be kept, and end every answer it is in."""
     try:
-        said = json.loads(raw)
-        json.dumps(said, ensure_ascii=False, allow_nan=False).encode()
+        document = json.loads(raw)
+        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         raise BadRequest("The body is no JSON") from None
-    return said
+    return document
 
 
 def _location(name: str) -> dict[str, str]:
@@ -410,6 +410,6 @@ def _error(status: int, message: str, headers: Mapping[str, str] | None = None) 
     return JSONResponse({"error_code": status, "message": message}, status, headers)
 
 
-async def _told(_request: Request, error: Exception) -> Response:
+async def _http_error(_request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     return _error(status, f"HTTP {status} {getattr(error, 'detail', '')}".strip())

@@ -21,8 +21,8 @@ Send = Callable[[str, str, str, bytes, dict[str, str]], tuple[int, bytes]]
 
 
 def forward(send: Send, request: Request, body: bytes, url: str) -> Response:
-    told = request.query_params.get("forward")
-    if told not in _NEXT:
+    forwarded = request.query_params.get("forward")
+    if forwarded not in _NEXT:
         return _error(409, "Cannot complete request because of a conflicting operation (e.g. worker rebalance)")
     if not url:
         return _error(
@@ -30,7 +30,7 @@ def forward(send: Send, request: Request, body: bytes, url: str) -> Response:
             "Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway.",
         )
     query = [(k, v) for k, v in request.query_params.multi_items() if k != "forward"]
-    query.append(("forward", _NEXT[told]))
+    query.append(("forward", _NEXT[forwarded]))
     path = f"{request.scope.get('raw_path', request.url.path.encode()).decode()}?{urlencode(query)}"
     headers = {"Content-Type": "application/json"}
     if "authorization" in request.headers:

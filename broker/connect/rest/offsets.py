@@ -37,10 +37,10 @@ class ConnectorOffsets:
     def get(self, name: str) -> dict[str, Any]:
         if self._is_sink(name):
             with self._groups(name) as groups:
-                found = groups.committed(self._group(name))
+                committed = groups.committed(self._group(name))
             pairs = [
                 ({"kafka_partition": p.partition, "kafka_topic": p.topic}, {"kafka_offset": o})
-                for p, o in sorted(found.items())
+                for p, o in sorted(committed.items())
             ]
         else:
             with self._kept(name) as kept:
@@ -192,11 +192,11 @@ def _sink_offset(offset: Mapping[str, Any] | None) -> int | None:
         raise BadRequest("The offset of a sink has kafka_offset, a number of at least 0") from None
 
 
-def _number(said: Any, largest: int) -> int:
+def _number(value: Any, largest: int) -> int:
     """Digits, as text or not. Raises ValueError for all that is none from 0 to `largest`."""
-    if not _DIGITS.fullmatch(str(said)) or int(str(said)) > largest:
-        raise ValueError(said)
-    return int(str(said))
+    if not _DIGITS.fullmatch(str(value)) or int(str(value)) > largest:
+        raise ValueError(value)
+    return int(str(value))
 
 
 def _refused(name: str, error: ApiError) -> RequestRefused:

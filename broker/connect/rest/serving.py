@@ -73,8 +73,14 @@ class RestSettings:
 def read_rest(settings: WorkerSettings) -> RestSettings:
     """Raises StartupError."""
     listeners = read_listeners(settings.listeners, _PORT, host=_HOST)
-    said: tuple[str, ...] | None = settings.admin_listeners
-    admin = read_listeners(said, _PORT, "admin.listeners", _HOST) if said else () if said is not None else None
+    rest_listeners: tuple[str, ...] | None = settings.admin_listeners
+    admin = (
+        read_listeners(rest_listeners, _PORT, "admin.listeners", _HOST)
+        if rest_listeners
+        else ()
+        if rest_listeners is not None
+        else None
+    )
     schemes = {listener.scheme for listener in (*listeners, *(admin or ()))}
     # As Kafka: http among workers where there is a listener for it.
     scheme = settings.rest_advertised_listener or (
@@ -105,12 +111,12 @@ def _tls(props: Mapping[str, str]) -> RestTls:
     """`listeners.https.ssl.…`, all of it, or else the `ssl.…` of the worker's clients."""
     own = {name.removeprefix(_HTTPS): text for name, text in props.items() if name.startswith(f"{_HTTPS}ssl.")}
     # Passwords and PEM are escaped in a file as Java has it; the worker's own have been read so.
-    said = unescaped(own) if own else props
-    asks_for = said.get("ssl.client.auth", "none").upper()
+    properties = unescaped(own) if own else props
+    asks_for = properties.get("ssl.client.auth", "none").upper()
     if asks_for not in ("NONE", "REQUESTED", "REQUIRED"):
         raise StartupError(f"ssl.client.auth={asks_for.lower()} must be none, requested or required.")
     try:
-        return read_tls(said, asks_for)
+        return read_tls(properties, asks_for)
     except ClientConfigError as error:
         raise StartupError(f"{error}.") from None
 
@@ -142,11 +148,11 @@ class serving:
     """Each listener on a thread of its own."""
 
     def __init__(self, rest: ConnectRest, sockets: RestSockets, logins: ClientLogins | None):
-        said = sockets.rest
-        main = _guarded(rest.app(has_admin=said.admin is None), said, logins)
-        admin = _guarded(rest.admin_app(), said, logins)
+        listeners = sockets.rest
+        main = _guarded(rest.app(has_admin=listeners.admin is None), listeners, logins)
+        admin = _guarded(rest.admin_app(), listeners, logins)
         self._served = [
-            (_server_of(listener, app, said, logins), taken)
+            (_server_of(listener, app, listeners, logins), taken)
             for app, places in ((main, sockets.main), (admin, sockets.admin))
             for listener, taken in places
         ]

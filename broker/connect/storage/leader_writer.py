@@ -12,7 +12,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from broker.common.quiet_clients import muted
+from broker.common.quiet_clients import with_quiet_logging
 from broker.connect.storage.logs import TIMEOUT_S, StorageError
 from broker.connect.storage.records import Record
 
@@ -64,7 +64,7 @@ class LeaderWriter:
         self._producer = producer
 
     def _claim(self) -> Producer:
-        producer = Producer(muted(self._settings))
+        producer = Producer(with_quiet_logging(self._settings))
         try:
             producer.init_transactions(TIMEOUT_S)
         except KafkaException as error:

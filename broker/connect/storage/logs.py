@@ -29,7 +29,7 @@ from confluent_kafka.admin import (
 from broker.client.retriable import is_retriable_error
 from broker.common.errors import BarnabasError, StartupError
 from broker.common.logs import logger
-from broker.common.quiet_clients import muted, told
+from broker.common.quiet_clients import with_error_logging, with_quiet_logging
 from broker.connect.storage.records import Record
 
 #: Reads to the end and writes of internal topics end after so long, as Kafka's.
@@ -168,12 +168,12 @@ class TopicLog:
         self.read_to_end()
 
     def _open(self) -> None:
-        self._admin = AdminClient(muted(self._client))
+        self._admin = AdminClient(with_quiet_logging(self._client))
         numbers = self._existing_or_new()
         if self._partitions == 1 and len(numbers) != 1:
             raise StartupError(f"Topic '{self._topic}' must have 1 partition to keep configurations in order.")
         self._producer = Producer(
-            muted(self._client)
+            with_quiet_logging(self._client)
             | {
                 "acks": "all",
                 "max.in.flight.requests.per.connection": 1,
@@ -184,7 +184,7 @@ class TopicLog:
             }
         )
         self._consumer = Consumer(
-            told(self._client)
+            with_error_logging(self._client)
             | {
                 "group.id": f"connect-log-{os.getpid()}",
                 "enable.auto.commit": False,
@@ -231,7 +231,7 @@ class TopicLog:
         failures: list[str] = []
         waiting: set[int] = set()
 
-        def told(number: int) -> Callable[[KafkaError | None, Message], None]:
+        def callback_of(number: int) -> Callable[[KafkaError | None, Message], None]:
             def delivered(error: KafkaError | None, _message: Message) -> None:
                 waiting.discard(number)
                 if error is not None:
@@ -242,7 +242,7 @@ class TopicLog:
         for number, (key, value) in enumerate(records):
             waiting.add(number)
             try:
-                self._producer.produce(self._topic, value, key, on_delivery=told(number))
+                self._producer.produce(self._topic, value, key, on_delivery=callback_of(number))
             except KafkaException as error:  # it is longer than any record may be
                 raise StorageError(f"records of '{self._topic}' were not written: {error.args[0].str()}") from None
             except BufferError:
@@ -285,13 +285,13 @@ class TopicLog:
             if time.monotonic() >= deadline or self._stopping.wait(_PAUSE_S):
                 raise StorageError(f"the end of '{self._topic}' is not known after {TIMEOUT_S:g} s: {reason}")
             # librdkafka's admin goes on asking with the epoch it knows until its metadata are five minutes old.
-            self._admin = AdminClient(muted(self._client))
+            self._admin = AdminClient(with_quiet_logging(self._client))
 
     def _told_ends(self, isolation: IsolationLevel) -> dict[int, int]:
         latest = OffsetSpec.latest()
-        asked = {TopicPartition(self._topic, number): latest for number in self._reached}
-        found = self._admin.list_offsets(asked, isolation_level=isolation, request_timeout=_REQUEST_S)
-        return {place.partition: told.result(2 * _REQUEST_S).offset for place, told in found.items()}
+        specs = {TopicPartition(self._topic, number): latest for number in self._reached}
+        futures = self._admin.list_offsets(specs, isolation_level=isolation, request_timeout=_REQUEST_S)
+        return {place.partition: future.result(2 * _REQUEST_S).offset for place, future in futures.items()}
 
     def _read(self) -> None:
         while not self._stopping.is_set():

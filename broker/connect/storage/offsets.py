@@ -26,8 +26,8 @@ class StoredOffsets:
             known[_same(partition)] = bytes(key or b""), partition, offset
 
     def of(self, connector: str, partition: Mapping[str, Any]) -> dict[str, Any] | None:
-        found = self._by_connector.get(connector, {}).get(_same(partition))
-        return dict(found[2]) if found and isinstance(found[2], dict) else None
+        stored = self._by_connector.get(connector, {}).get(_same(partition))
+        return dict(stored[2]) if stored and isinstance(stored[2], dict) else None
 
     def all(self, connector: str) -> list[tuple[Any, Any]]:
         return [(partition, offset) for _, partition, offset in list(self._by_connector.get(connector, {}).values())]
@@ -35,8 +35,8 @@ class StoredOffsets:
     def record(self, connector: str, partition: Mapping[str, Any], offset: Mapping[str, Any] | None) -> Record:
         """Under the key that compaction knows it by."""
         key, value = offset_record(connector, partition, offset)
-        found = self._by_connector.get(connector, {}).get(_same(partition))
-        return (found[0] if found else key), value
+        stored = self._by_connector.get(connector, {}).get(_same(partition))
+        return (stored[0] if stored else key), value
 
     def everything(self) -> list[Record]:
         return [

@@ -103,8 +103,8 @@ class OwnOffsets:
         self._shared.catch_up(waits_for_open=waits_for_open)
 
     def of(self, partition: Partition) -> dict[str, Any] | None:
-        found = self._own.of(partition)
-        return self._shared.of(partition) if found is None else found
+        offset = self._own.of(partition)
+        return self._shared.of(partition) if offset is None else offset
 
     def all(self) -> list[tuple[Any, Any]]:
         own = self._own.all()

@@ -56,20 +56,20 @@ class States:
         if not isinstance(content, dict):
             self.states.pop(who, None)
             return
-        told = ConnectorState(
+        state = ConnectorState(
             str(content.get("state")),
             str(content.get("worker_id")),
             int(content.get("generation") or 0),
             content.get("trace"),
         )
         known = self.states.get(who)
-        if known is None or not _is_late(told, known):
-            self.states[who] = told
+        if known is None or not _is_late(state, known):
+            self.states[who] = state
 
 
-def _is_late(told: ConnectorState, known: ConnectorState) -> bool:
+def _is_late(state: ConnectorState, known: ConnectorState) -> bool:
     """Another worker's end of what its successor has by now (KAFKA-12525); a sleeper may tell of it much later."""
-    if told.worker_id == known.worker_id or told.state not in ("UNASSIGNED", "FAILED"):
+    if state.worker_id == known.worker_id or state.state not in ("UNASSIGNED", "FAILED"):
         return False
-    is_taken_over = known.state == "RUNNING" and told.state == "UNASSIGNED" and told.generation == known.generation
-    return is_taken_over or told.generation < known.generation
+    is_taken_over = known.state == "RUNNING" and state.state == "UNASSIGNED" and state.generation == known.generation
+    return is_taken_over or state.generation < known.generation

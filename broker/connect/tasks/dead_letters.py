@@ -7,7 +7,7 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from broker.common.quiet_clients import muted
+from broker.common.quiet_clients import with_quiet_logging
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
@@ -36,8 +36,8 @@ class DeadLetters:
         self._has_context = values[f"{_PREFIX}context.headers.enable"]
         self._failure: ConnectError | None = None
         if self._topic:
-            self._ensure(AdminClient(muted(admin)), values[f"{_PREFIX}topic.replication.factor"])
-            self._producer = Producer(muted(producer))
+            self._ensure(AdminClient(with_quiet_logging(admin)), values[f"{_PREFIX}topic.replication.factor"])
+            self._producer = Producer(with_quiet_logging(producer))
 
     def _ensure(self, admin: AdminClient, replicas: int) -> None:
         try:
@@ -62,7 +62,7 @@ class DeadLetters:
         kind, timestamp = message.timestamp()
         named = {"timestamp": timestamp} if kind else {}
         self._producer.produce(
-            self._topic, message.value(), message.key(), headers=headers, on_delivery=self._told, **named
+            self._topic, message.value(), message.key(), headers=headers, on_delivery=self._on_delivery, **named
         )
 
     def _context(self, message: Any, failure: RecordFailure) -> list[tuple[str, bytes]]:
@@ -81,7 +81,7 @@ class DeadLetters:
         }
         return [(f"{_REPORTED}{name}", str(value).encode()) for name, value in facts.items()]
 
-    def _told(self, error: Any, _message: Any) -> None:
+    def _on_delivery(self, error: Any, _message: Any) -> None:
         if error is not None:
             self._failure = failure_of(f"dead letters were not written to {self._topic}", error)
 

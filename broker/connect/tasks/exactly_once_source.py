@@ -56,7 +56,7 @@ class RunningExactlyOnceSource(RunningSource):
         self._boundaries = Boundaries(self._props, self._flush_interval_s)
         self._is_open = False
         self._offsets: dict[bytes, tuple[Partition, Offset]] = {}
-        self._told: list[tuple[SourceRecord, Any]] = []
+        self._delivered: list[tuple[SourceRecord, Any]] = []
 
     @property
     def _transactions(self) -> Boundaries | None:
@@ -115,7 +115,7 @@ class RunningExactlyOnceSource(RunningSource):
             if made is not None:
                 self._give_up(record, made)
             if self._tells_each:
-                self._told.append((record, None))
+                self._delivered.append((record, None))
         else:
             if made[0].topic == self._kept.topic:
                 raise ConnectError(f"a task may not write to {self._kept.topic}, which keeps its offsets")
@@ -134,12 +134,12 @@ class RunningExactlyOnceSource(RunningSource):
             self._failure = self._failure or failure_of(f"record for {message.topic()} was not written", error)
 
     def _telling_later(self, record: SourceRecord) -> Callable[..., None]:
-        def told(error: Any, message: Any) -> None:
+        def on_delivery(error: Any, message: Any) -> None:
             self._settled(error, message)
             if error is None:
-                self._told.append((record, (message.topic(), message.partition(), message.offset())))
+                self._delivered.append((record, (message.topic(), message.partition(), message.offset())))
 
-        return told
+        return on_delivery
 
     def _end_transaction(self, task: SourceTask, end: TransactionEnd) -> None:
         if self._failure:
@@ -149,7 +149,7 @@ class RunningExactlyOnceSource(RunningSource):
         if end is TransactionEnd.ABORT and self._is_open:
             self._call(lambda: self._producer.abort_transaction(_CALL_S))
             self._is_open = False
-            self._told = []
+            self._delivered = []
         self._begin_transaction()
         for partition, offset in self._offsets.values():
             key, value = self._kept.record(partition, offset)
@@ -158,9 +158,9 @@ class RunningExactlyOnceSource(RunningSource):
         self._is_open = False
         self._kept.are_committed(list(self._offsets.values()))
         self._offsets = {}
-        for record, metadata in self._told:
+        for record, metadata in self._delivered:
             task.commit_record(record, metadata)
-        self._told = []
+        self._delivered = []
         task.commit()
 
     def _finish(self, task: SourceTask) -> None:

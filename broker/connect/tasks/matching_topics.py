@@ -25,7 +25,7 @@ class MatchingTopics:
         self._names, self._now_s = names, now_s
         self._asked_s: float | None = None
         self._known: list[str] = []
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     def changed(self) -> list[str] | None:
         """All of them, if they are others than before. Raises what `names` raises, and asks again as late."""
@@ -33,18 +33,18 @@ class MatchingTopics:
         if self._asked_s is not None and now - self._asked_s < REFRESH_S:
             return None
         self._asked_s = now
-        found = sorted(name for name in self._names() if name not in _INTERNAL and self._is_meant(name))
-        if found == self._known:
+        names = sorted(name for name in self._names() if name not in _INTERNAL and self._is_meant(name))
+        if names == self._known:
             return None
-        self._known = found
-        return found
+        self._known = names
+        return names
 
     def _is_meant(self, name: str) -> bool:
         """A name made to be matched for years is none, and keeps nobody from the others."""
         try:
             return self._matches(name) is not None
         except TooManyWays as error:
-            if name not in self._told:
+            if name not in self._logged:
                 _log.warning("topic not read", topic=name, reason=str(error))
-                self._told.add(name)
+                self._logged.add(name)
             return False

@@ -11,7 +11,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from broker.common.bounded_patterns import TooManyWays
 from broker.common.logs import logger
-from broker.common.quiet_clients import muted
+from broker.common.quiet_clients import with_quiet_logging
 from broker.connect.api import ConnectError
 from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.topic_creation import NewTopicRule, TopicRules
@@ -40,7 +40,7 @@ class NewTopics:
             rule = self._rules.rule_of(topic)
         except TooManyWays as error:
             raise ConnectError(f"Topic {topic} could not be made: {error}") from None
-        admin = AdminClient(muted(self._client))
+        admin = AdminClient(with_quiet_logging(self._client))
         began_s = time.monotonic()
         while not self._stopping.is_set():
             try:

@@ -97,16 +97,16 @@ class Pipeline:
         topic = messages[0].topic()
         try:
             self._try_keys(topic, messages)
-            found = self._value.to_columns(topic, values)
+            columns = self._value.to_columns(topic, values)
         except Exception as error:  # a plugin's code: whose failure it is, `sink` finds out
             _log.debug("records are converted one by one", topic=topic, reason=words_of(error))
             return None
-        if found is None:
+        if columns is None:
             return None
         timestamps = [message.timestamp() for message in messages]
         return SinkColumns(
             topic, messages[0].partition(), [message.offset() for message in messages],
-            [timestamp if kind else None for kind, timestamp in timestamps], *found,
+            [timestamp if kind else None for kind, timestamp in timestamps], *columns,
         )  # fmt: skip
 
     def _try_keys(self, topic: str, messages: Sequence[Any]) -> None:
@@ -175,7 +175,7 @@ def _converter(
 
 
 def _transforms(props: Mapping[str, str]) -> list[tuple[Transformation, Callable[[ConnectRecord], bool] | None]]:
-    found = []
+    transforms = []
     aliases = _list(props.get("transforms"))
     settings = _below_each(props, "transforms.", aliases)
     predicates = _below_each(
@@ -185,8 +185,8 @@ def _transforms(props: Mapping[str, str]) -> list[tuple[Transformation, Callable
         own = settings[alias]
         transform: Transformation = lookup(_named(own, "type", f"transforms.{alias}"), PluginKind.TRANSFORMATION)()
         transform.configure({k: v for k, v in own.items() if k not in ("type", "predicate", "negate")})
-        found.append((transform, _condition(own, predicates)))
-    return found
+        transforms.append((transform, _condition(own, predicates)))
+    return transforms
 
 
 def _condition(
@@ -214,13 +214,13 @@ def _below(props: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 def _below_each(props: Mapping[str, str], prefix: str, aliases: Iterable[str]) -> dict[str, dict[str, str]]:
     """By alias, what `_below` is for prefix, alias and a dot: each property is looked at once."""
-    found: dict[str, dict[str, str]] = {alias: {} for alias in aliases}
-    lengths = sorted({len(alias) for alias in found})
+    grouped: dict[str, dict[str, str]] = {alias: {} for alias in aliases}
+    lengths = sorted({len(alias) for alias in grouped})
     for key, value in _below(props, prefix).items():
         for length in lengths:
-            if key[length : length + 1] == "." and (own := found.get(key[:length])) is not None:
+            if key[length : length + 1] == "." and (own := grouped.get(key[:length])) is not None:
                 own[key[length + 1 :]] = value
-    return found
+    return grouped
 
 
 def _list(text: str | None) -> list[str]:

@@ -33,8 +33,8 @@ KEYS = ConfigDef(
 
 def is_enabled(props: Mapping[str, Any], worker_props: Mapping[str, Any]) -> bool:
     """The connector's word, or else the worker's. Raises ConfigError."""
-    said = (KEYS.parse(mapping)[ENABLED] for mapping in (props, worker_props))
-    return bool(next((value for value in said if value is not None), False))
+    switches = (KEYS.parse(mapping)[ENABLED] for mapping in (props, worker_props))
+    return bool(next((value for value in switches if value is not None), False))
 
 
 class SinkAudit:
@@ -73,17 +73,17 @@ class SinkAudit:
         """All before these offsets has come to its end."""
         at_ms, increments = now_ms(), []
         for partition, offset in safe.items():
-            told = self._pending.take(CountedPartition(*partition), offset, at_ms)
-            if told is not None:
+            report = self._pending.take(CountedPartition(*partition), offset, at_ms)
+            if report is not None:
                 increment = self._reporter.tell(
                     CountedPartition(*partition),
-                    told.windows,
+                    report.windows,
                     at_ms,
-                    offsets=(self._starts[partition], told.end),
-                    aside=told.aside,
-                    latencies=told.latencies,
+                    offsets=(self._starts[partition], report.end),
+                    aside=report.aside,
+                    latencies=report.latencies,
                 )
-                self._starts[partition] = told.end
+                self._starts[partition] = report.end
                 increments.append(increment)
         self._sender.send(increments)
 

@@ -82,9 +82,9 @@ class SinkBatch:
         else:
             for record in part:
                 spans.setdefault(self._origin(record), []).append(record.offset)
-        told = [_span(topic, partition, offsets) for (topic, partition), offsets in spans.items()]
-        more = f" and {len(told) - _SPANS_TOLD} partitions more" if len(told) > _SPANS_TOLD else ""
-        return ", or ".join(told[:_SPANS_TOLD]) + more
+        spans_text = [_span(topic, partition, offsets) for (topic, partition), offsets in spans.items()]
+        more = f" and {len(spans_text) - _SPANS_TOLD} partitions more" if len(spans_text) > _SPANS_TOLD else ""
+        return ", or ".join(spans_text[:_SPANS_TOLD]) + more
 
     def _origin(self, record: SinkRecord) -> ConnectPartition:
         message = self.message_of(record)

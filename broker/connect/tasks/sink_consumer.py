@@ -24,7 +24,7 @@ from broker.client.record_reader import LeftOutBatch, RecordReader
 from broker.common.errors import ApiError
 from broker.common.limits import DECOMPRESSED_BYTES_MAX
 from broker.common.logs import logger
-from broker.common.quiet_clients import told
+from broker.common.quiet_clients import with_error_logging
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.connect.api import ConnectError, ConnectPartition
 from broker.connect.group.wire import Unit
@@ -107,7 +107,7 @@ class SinkConsumer:
         connect: Callable[[], ClusterConnections],
         leaves_out: Callable[[LeftOutBatch], bool],
     ):
-        self._group = Consumer(told(config))
+        self._group = Consumer(with_error_logging(config))
         self._leaves_out = leaves_out
         strategy = str(config.get("partition.assignment.strategy", ""))
         self._is_cooperative = "cooperative" in strategy or config.get("group.protocol") == "consumer"
@@ -191,23 +191,23 @@ class SinkConsumer:
     def consume(self, records_max: int, timeout_s: float) -> list[Any]:
         """Errors of the group's client as it tells them, and records. Raises ConnectError for a batch that cannot be
         unpacked and may not be left out, ApiError."""
-        told = self._group.consume(1, 0 if self._reader.is_reading else timeout_s)
-        if told or not self._reader.is_reading:
-            return list(told)
+        batch_messages = self._group.consume(1, 0 if self._reader.is_reading else timeout_s)
+        if batch_messages or not self._reader.is_reading:
+            return list(batch_messages)
         try:
             runs = self._reader.read(timeout_s, records_max)
         except ApiError as error:
             if is_retriable(error):
                 raise
             raise ConnectError(f"records cannot be read: {error.message}") from None
-        found = []
+        messages = []
         for at, is_append_time, records in runs:
             place = ConnectPartition(*at)
-            found += [ReadMessage(place, record, is_append_time) for record in records]
+            messages += [ReadMessage(place, record, is_append_time) for record in records]
         for batch in self._reader.take_left_out():
             if not self._leaves_out(batch):
-                found = self._before(batch, found)
-        return found
+                messages = self._before(batch, messages)
+        return messages
 
     def _before(self, batch: LeftOutBatch, messages: list[ReadMessage]) -> list[ReadMessage]:
         """Return what was read before the batch, which goes to the task first; the batch is met again.

@@ -232,8 +232,8 @@ class RunningSink(RunningUnit):
         if not self._batch.ends:
             self._batch.forget_messages()
         records = [message for message in messages if message.error() is None or not is_passing(message.error())]
-        for partition, found in groupby(records, partition_of):
-            run = list(found)
+        for partition, batch in groupby(records, partition_of):
+            run = list(batch)
             if partition.topic not in self._seen_topics:
                 self._seen_topics.add(partition.topic)
                 self._used(self.unit, partition.topic)

@@ -8,7 +8,7 @@ from confluent_kafka import KafkaException, Producer
 
 from broker.common.backoff import Backoff
 from broker.common.logs import logger
-from broker.common.quiet_clients import told
+from broker.common.quiet_clients import with_error_logging
 from broker.connect.api import ConnectError, RetriableError, SourceRecord, SourceTask
 from broker.connect.api.plugin import TransactionContext
 from broker.connect.group.wire import Unit
@@ -31,13 +31,13 @@ _POLL_PAUSE_S, _POLL_PAUSE_MAX_S = 0.1, 5.0
 _HOLD_S = 0.05
 
 
-class _Context:
+class _SourceContext:
     def __init__(self, kept: SourceOffsets, transactions: TransactionContext | None):
         self._kept = kept
         self.transaction_context = transactions
 
     @property
-    def offset_reader(self) -> "_Context":
+    def offset_reader(self) -> "_SourceContext":
         return self
 
     def offset(self, partition: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -99,13 +99,13 @@ class RunningSource(RunningUnit):
         self._reset()
         self._tolerance = Tolerance(self._props, self.stopping)
         pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
-        self._producer = Producer(told(self._producer_config))
+        self._producer = Producer(with_error_logging(self._producer_config))
         task = self._task = self._make()
         try:
             self._prepare()
             # What a former owner stored.
             self._kept.catch_up(waits_for_open=self._waits_for_open)
-            task.start(self._props, _Context(self._kept, self._transactions))
+            task.start(self._props, _SourceContext(self._kept, self._transactions))
             self.say("PAUSED" if self.is_paused else "RUNNING")
             self._loop(task, pipeline)
         except BaseException:
@@ -159,7 +159,7 @@ class RunningSource(RunningUnit):
 
     def _polled(self, task: SourceTask) -> list[SourceRecord]:
         try:
-            found = task.poll() or []
+            records = task.poll() or []
         except RetriableError as error:
             self.falters("poll failed for now", error)
             self.stopping.wait(self._poll_backoff.fail())
@@ -167,7 +167,7 @@ class RunningSource(RunningUnit):
         self._poll_backoff.succeed()
         if not self._unstored:
             self.goes_on()
-        return found
+        return records
 
     def _produce_all(self, task: SourceTask, pipeline: Pipeline, records: list[SourceRecord], tells_each: bool) -> None:
         run: PendingRun | None = None
@@ -187,8 +187,8 @@ class RunningSource(RunningUnit):
                 task.commit_record(record, None)
                 continue
             run.left += 1
-            told = self._telling(task, record, run) if tells_each else settle
-            self._produce(*made, told)
+            on_delivery = self._telling(task, record, run) if tells_each else settle
+            self._produce(*made, on_delivery)
         if run is not None:
             run.left -= 1
 
@@ -226,7 +226,7 @@ class RunningSource(RunningUnit):
         self._failure = self._failure or failure
         return False
 
-    def _produce(self, record: SourceRecord, made: Produced, told: Callable[..., None] | None) -> None:
+    def _produce(self, record: SourceRecord, made: Produced, on_delivery: Callable[..., None] | None) -> None:
         key, value, headers = made
         if record.topic not in self._topics:
             if self._new_topics is not None:
@@ -247,7 +247,7 @@ class RunningSource(RunningUnit):
                     raise ConnectError("stopped with records that were not written; they are read again")
                 continue
             try:
-                self._producer.produce(record.topic, value, key, on_delivery=told, **named)
+                self._producer.produce(record.topic, value, key, on_delivery=on_delivery, **named)
                 return
             except BufferError:
                 if self.stopping.is_set():

@@ -63,10 +63,10 @@ def project(name: str, kind: str) -> dict[str, str]:
         f"{name}/connector.py": chosen.CONNECTOR,
         f"tests/test_{name}.py": chosen.TEST,
     }
-    said = {
+    replacements = {
         "@name@": name,
         "@class@": f"{words}{kind.capitalize()}Connector",
         "@task@": f"{words}{kind.capitalize()}Task",
     }
-    said |= {"@kind@": kind, "@example@": chosen.EXAMPLE}
-    return {place: re.sub("@[a-z]+@", lambda found: said[found[0]], text) for place, text in texts.items()}
+    replacements |= {"@kind@": kind, "@example@": chosen.EXAMPLE}
+    return {place: re.sub("@[a-z]+@", lambda match: replacements[match[0]], text) for place, text in texts.items()}

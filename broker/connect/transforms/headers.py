@@ -71,7 +71,7 @@ class HeaderFromValue(SideTransform):
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
         schema, value = self.side_of(record)
         members = self.members(schema, value, "header from")
-        schemas = {name: found.schema for name, found in schema.fields_by_name.items()} if schema else {}
+        schemas = {name: field.schema for name, field in schema.fields_by_name.items()} if schema else {}
         if schema and (missing := [name for name, _ in self._pairs if name not in schemas]):
             raise DataError(f"Field does not exist: {missing[0]}")
         added = [Header(header, schemas.get(name), members.get(name)) for name, header in self._pairs]

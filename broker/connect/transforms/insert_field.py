@@ -54,11 +54,11 @@ class InsertFieldValue(SideTransform):
             return schema, None
         members = self.members(schema, value, "field insertion")
         inserted = {name: self._value(record, kind, schema is not None) for kind, name, _ in self._wanted}
-        said = {name: item for name, item in inserted.items() if item is not None}
+        values = {name: item for name, item in inserted.items() if item is not None}
         if schema is None:
-            return None, {**members, **said}
+            return None, {**members, **values}
         widened = self._widened(schema)
-        return widened, Struct(widened, {**members, **said})
+        return widened, Struct(widened, {**members, **values})
 
     def _value(self, record: ConnectRecord, kind: str, has_schema: bool) -> Any:
         if kind == "static":

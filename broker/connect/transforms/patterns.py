@@ -6,7 +6,7 @@ from broker.common.bounded_patterns import BoundedPattern, Groups
 from broker.common.clock import SystemClock
 from broker.common.java.dates import DateFormat
 from broker.common.java.patterns import compile_pattern
-from broker.common.java.replacement import Replacement
+from broker.common.java.replacement import JavaReplacement
 from broker.connect.api import ConfigError
 
 #: What a topic's name or a pattern may take: a pattern is tried once for each record.
@@ -43,6 +43,6 @@ def _check_length(name: str, pattern: str, what: str) -> None:
 def java_replacement(name: str, text: str, pattern: BoundedPattern) -> Callable[[Groups], str]:
     """What makes a text of the groups that matched. ConfigError if the replacement names a group that is not there."""
     try:
-        return Replacement(text, pattern.groups, pattern.groupindex).of
+        return JavaReplacement(text, pattern.groups, pattern.groupindex).of
     except ValueError as error:
         raise ConfigError(name, f"Invalid value {text} for configuration {name}: {error}") from None

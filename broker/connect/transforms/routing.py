@@ -27,9 +27,9 @@ class RegexRouter(Transformation):
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
         """The pattern must match the whole topic; what it then finds first is replaced, as by Matcher.replaceFirst."""
-        if self._regex.fullmatch(record.topic) is None or (found := self._regex.match(record.topic)) is None:
+        if self._regex.fullmatch(record.topic) is None or (match := self._regex.match(record.topic)) is None:
             return record
-        return dataclasses.replace(record, topic=self._replace(found) + record.topic[len(found[0] or "") :])
+        return dataclasses.replace(record, topic=self._replace(match) + record.topic[len(match[0] or "") :])
 
 
 class TimestampRouter(Transformation):

@@ -17,8 +17,8 @@ class SetSchemaMetadataValue(SideTransform):
 
     def configure(self, props: Props) -> None:
         super().configure(props)
-        said = {"name": self.values["schema.name"], "version": self.values["schema.version"]}
-        changes: dict[str, Any] = {name: item for name, item in said.items() if item is not None}
+        name_and_version = {"name": self.values["schema.name"], "version": self.values["schema.version"]}
+        changes: dict[str, Any] = {name: item for name, item in name_and_version.items() if item is not None}
         if not changes:
             raise ConfigError("schema.name", "Neither schema name nor version configured")
         self._named = Remembered(lambda schema: dataclasses.replace(schema, **changes))

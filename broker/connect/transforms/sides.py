@@ -65,12 +65,12 @@ class Remembered:
         self._made: dict[int, tuple[Schema, Schema]] = {}
 
     def __call__(self, schema: Schema) -> Schema:
-        found = self._made.get(id(schema))
-        if found is None:
+        cached = self._made.get(id(schema))
+        if cached is None:
             if len(self._made) >= SCHEMAS_REMEMBERED_MAX:
                 self._made.clear()
-            found = self._made[id(schema)] = (schema, self._make(schema))
-        return found[1]
+            cached = self._made[id(schema)] = (schema, self._make(schema))
+        return cached[1]
 
 
 def map_of(value: Any, purpose: str) -> dict[str, Any]:

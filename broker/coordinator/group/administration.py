@@ -69,8 +69,8 @@ def list_those(request: ListGroupsRequest, groups: Iterable[ClassicGroup]) -> Li
     types = {group_type.lower() for group_type in request.types_filter}
     if types and _CLASSIC not in types:
         return ListGroupsResponse()
-    found = [group for group in groups if not states or group.state.value.lower() in states]
-    return ListGroupsResponse(groups=made_late(found, _listed))
+    listed = [group for group in groups if not states or group.state.value.lower() in states]
+    return ListGroupsResponse(groups=made_late(listed, _listed))
 
 
 def _listed(group: ClassicGroup) -> ListedGroup:

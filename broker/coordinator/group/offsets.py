@@ -209,14 +209,17 @@ class CommittedOffsets:
             partitions = committed.get(topic.name, {})
             place = place_of(request.group_id, topic.name)
             for partition in topic.partitions:
-                after, found = text_bytes(partition.committed_metadata or ""), partitions.get(partition.partition_index)
+                after, earlier = (
+                    text_bytes(partition.committed_metadata or ""),
+                    partitions.get(partition.partition_index),
+                )
                 if producer_id is not None:
                     key = OffsetKey(request.group_id, TopicPartition(topic.name, partition.partition_index))
-                    growth += self._pending.growth(key, producer_id, found, place + after)
-                elif found is None:
+                    growth += self._pending.growth(key, producer_id, earlier, place + after)
+                elif earlier is None:
                     growth += place + after
                 else:
-                    growth += max(0, after - text_bytes(found.metadata))
+                    growth += max(0, after - text_bytes(earlier.metadata))
         return growth
 
     def commit(self, request: AnyCommitRequest, turn: CoordinatorTurn) -> AnyCommitResponse:
@@ -247,22 +250,22 @@ class CommittedOffsets:
         return OffsetFetchResponse(groups=groups)
 
     def _fetch_topics(
-        self, asked: OffsetFetchRequest | OffsetFetchRequestGroup, request: OffsetFetchRequest
+        self, group: OffsetFetchRequest | OffsetFetchRequestGroup, request: OffsetFetchRequest
     ) -> list[OffsetFetchResponseTopic]:
         """What the group committed for these partitions, or, for None, for every partition it ever committed."""
-        committed = self._committed(asked.group_id)
+        committed = self._committed(group.group_id)
         wanted: list[tuple[str, list[tuple[int, CommittedOffset]]]]
-        if asked.topics is None:
+        if group.topics is None:
             wanted = [(name, list(partitions.items())) for name, partitions in committed.items()]
         else:
             wanted = [
                 (topic.name, [(index, partitions.get(index, _NOTHING_COMMITTED)) for index in topic.partition_indexes])
-                for topic in asked.topics
+                for topic in group.topics
                 for partitions in (committed.get(topic.name, {}),)
             ]
-        if request.require_stable and self._is_unstable(asked.group_id):
+        if request.require_stable and self._is_unstable(group.group_id):
             stable = self._only_stable
-            return [_fetched_topic(name, stable(asked.group_id, name, partitions)) for name, partitions in wanted]
+            return [_fetched_topic(name, stable(group.group_id, name, partitions)) for name, partitions in wanted]
         return [_fetched_topic(name, partitions) for name, partitions in wanted]
 
     def _committed(self, group_id: str) -> OfGroup:
@@ -391,8 +394,8 @@ def _fetched_topic(name: str, partitions: Sequence[tuple[int, CommittedOffset | 
     return OffsetFetchResponseTopic(name=name, partitions=made_late(partitions, _fetched))
 
 
-def _fetched(found: tuple[int, CommittedOffset | None]) -> OffsetFetchResponsePartition:
-    index, committed = found
+def _fetched(entry: tuple[int, CommittedOffset | None]) -> OffsetFetchResponsePartition:
+    index, committed = entry
     if committed is None:
         return OffsetFetchResponsePartition(
             partition_index=index, committed_offset=-1, metadata="", error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT

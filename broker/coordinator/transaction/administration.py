@@ -48,7 +48,7 @@ def list_those(
     never had one counts as very old.
     """
     states, producer_ids = set(request.state_filters), set(request.producer_id_filters)
-    found = [
+    listed = [
         transaction
         for transaction in transactions
         if (not states or transaction.state.label in states)
@@ -57,7 +57,7 @@ def list_those(
     ]
     return ListTransactionsResponse(
         unknown_state_filters=[filter_ for filter_ in request.state_filters if filter_ not in LABELS],
-        transaction_states=made_late(found, _listed),
+        transaction_states=made_late(listed, _listed),
     )
 
 

@@ -129,13 +129,13 @@ class TransactionCoordinator:
             turn.answer(token, answers.partitions_added(dict.fromkeys(partitions, error)))
         return self._end(turn)
 
-    def _add_or_verify(self, asked: AddPartitionsToTxnTransaction, turn: TransactionTurn) -> answers.Results:
-        partitions = partitions_of(asked.topics)
-        producer = asked.producer_id, asked.producer_epoch
-        if not asked.verify_only:
-            return dict.fromkeys(partitions, self._add(asked.transactional_id, producer, partitions, turn))
-        transaction = self._ledger.current(asked.transactional_id, turn)
-        error = producer_error(asked.transactional_id, transaction, *producer)
+    def _add_or_verify(self, txn_transaction: AddPartitionsToTxnTransaction, turn: TransactionTurn) -> answers.Results:
+        partitions = partitions_of(txn_transaction.topics)
+        producer = txn_transaction.producer_id, txn_transaction.producer_epoch
+        if not txn_transaction.verify_only:
+            return dict.fromkeys(partitions, self._add(txn_transaction.transactional_id, producer, partitions, turn))
+        transaction = self._ledger.current(txn_transaction.transactional_id, turn)
+        error = producer_error(txn_transaction.transactional_id, transaction, *producer)
         if transaction is None or error is not ErrorCode.NONE:
             return dict.fromkeys(partitions, error)
         return verify(transaction, partitions)

@@ -67,8 +67,8 @@ def decode_value(transactional_id: str, value: bytes) -> Transaction:
 
 
 def _read_partitions(reader: FieldReader) -> frozenset[TopicPartition]:
-    found = set()
+    partitions = set()
     for _ in range(reader.int32()):
         topic = reader.string()
-        found.update([new_tuple(TopicPartition, (topic, number)) for number in reader.int32s()])
-    return frozenset(found)
+        partitions.update([new_tuple(TopicPartition, (topic, number)) for number in reader.int32s()])
+    return frozenset(partitions)

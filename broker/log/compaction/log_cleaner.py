@@ -141,8 +141,10 @@ class LogCleaner:
         return self._checkpoint_of(target.log.directory.parent)
 
     def _checkpoint_of(self, log_dir: Path) -> CleanerCheckpoint:
-        found = self._checkpoints.get(log_dir)
-        return found if found is not None else self._checkpoints.setdefault(log_dir, CleanerCheckpoint(log_dir))
+        checkpoint = self._checkpoints.get(log_dir)
+        return (
+            checkpoint if checkpoint is not None else self._checkpoints.setdefault(log_dir, CleanerCheckpoint(log_dir))
+        )
 
 
 def _explains(target: LogToClean, error: Exception) -> bool:

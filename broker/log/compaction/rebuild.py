@@ -50,7 +50,7 @@ def empty_batch(header: BatchHeader) -> bytes:
 
 
 def end_mark(header: BatchHeader) -> bytes:
-    """Return a batch that ends where that of `header` does and says nothing else: no records, and of no producer."""
+    """Return an empty batch, of no producer, that ends at the same offset as the batch of `header`."""
     return _assemble(
         header._replace(
             attributes=header.attributes & LOG_APPEND_TIME_BIT,

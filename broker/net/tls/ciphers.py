@@ -29,10 +29,10 @@ def check_and_translate(suites: Sequence[str], versions: Sequence[str]) -> tuple
 
 def _translated(suite: str) -> str:
     """TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is ECDHE-RSA-AES128-GCM-SHA256. OpenSSL's own names stay as they are."""
-    found = _NAME.fullmatch(suite)
-    if not found:
+    match = _NAME.fullmatch(suite)
+    if not match:
         return suite
-    exchange, proof, rest = found.groups()
+    exchange, proof, rest = match.groups()
     if rest == "CHACHA20_POLY1305_SHA256":
         rest = "CHACHA20-POLY1305"
     rest = re.sub(r"AES_(128|256)_(?:CBC_)?", r"AES\1-", rest).replace("_", "-")

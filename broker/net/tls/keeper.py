@@ -118,7 +118,7 @@ def _stamps(settings: TlsSettings) -> _Stamps:
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(path)
+        stat = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino

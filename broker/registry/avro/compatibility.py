@@ -108,20 +108,20 @@ class _Comparison:
 
     def _of_written_union(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         """Each branch may have been written."""
-        found: _Messages = []
+        messages: _Messages = []
         for index, branch in enumerate(writer.inner):
             self._budget.spend_steps(1)
             if reader.kind != "union":
-                _take(found, self.of(reader, branch, f"{at.rstrip('/')}/{index}"))
+                _take(messages, self.of(reader, branch, f"{at.rstrip('/')}/{index}"))
             elif self.of(reader, branch, at):
-                found.append(
+                messages.append(
                     self._tell(
                         "MISSING_UNION_BRANCH",
                         f"{at.rstrip('/')}/{index}",
                         f"reader union lacking writer type: {branch.kind.upper()}",
                     )
                 )
-        return found
+        return messages
 
     def _of_read_union(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         if self._names.branches(reader).has_any(self._under_way.get(id(writer), ())):
@@ -141,24 +141,24 @@ class _Comparison:
         return branches.of_kinds(kinds)
 
     def _fields(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
-        found: _Messages = []
+        messages: _Messages = []
         for index, field in enumerate(reader.fields):
             self._budget.spend_steps(1 + len(field.aliases))
             place = f"{at.rstrip('/')}/fields/{index}"
             written = self._names.written_as(field, writer)
             if len(written) > 1:
                 names = ", ".join(field.name for field in written)
-                found.append(
+                messages.append(
                     self._tell("NAME_MISMATCH", place, f"field {field.name} is several of the writer: {names}")
                 )
             elif written:
-                _take(found, self.of(field.type, written[0].type, f"{place}/type"))
+                _take(messages, self.of(field.type, written[0].type, f"{place}/type"))
             elif field.default is NO_DEFAULT and _has_enum_default(field.type):
                 # Avro compares the enum itself with the writer's record: its default is none of the field.
-                _take(found, self.of(field.type, writer, f"{place}/type"))
+                _take(messages, self.of(field.type, writer, f"{place}/type"))
             elif field.default is NO_DEFAULT:
-                found.append(self._tell("READER_FIELD_MISSING_DEFAULT_VALUE", place, field.name))
-        return found
+                messages.append(self._tell("READER_FIELD_MISSING_DEFAULT_VALUE", place, field.name))
+        return messages
 
     def _named(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         assert writer.name is not None

@@ -68,8 +68,8 @@ class ReaderBranches:
 
     def of_kinds(self, kinds: Iterable[str]) -> Iterator[AvroType]:
         """Branches that are not named, in the order in which the schema has them."""
-        found = [entry for kind in kinds for entry in self._by_kind.get(kind, ())]
-        yield from (branch for _, branch in sorted(found, key=lambda entry: entry[0]))
+        branches = [entry for kind in kinds for entry in self._by_kind.get(kind, ())]
+        yield from (branch for _, branch in sorted(branches, key=lambda entry: entry[0]))
 
     def named(self, kind: str, name: Name) -> Iterator[AvroType]:
         """Branches of the kind that may be called so: first that of the full name, then in the order of the schema.

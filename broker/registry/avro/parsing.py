@@ -69,7 +69,7 @@ def _json(text: str) -> Any:
 def _without_comments(text: str) -> str:
     if "//" not in text and "/*" not in text:
         return text
-    return _TEXT_OR_COMMENT.sub(lambda found: found.group() if found.group().startswith('"') else " ", text)
+    return _TEXT_OR_COMMENT.sub(lambda match: match.group() if match.group().startswith('"') else " ", text)
 
 
 def _no_constant(text: str) -> Any:
@@ -86,48 +86,50 @@ class _Parser:
         #: The first name or default that Avro does not allow.
         self.complaint = ""
 
-    def type(self, told: Any, space: str, depth: int) -> AvroType:
+    def type(self, definition: Any, space: str, depth: int) -> AvroType:
         if depth > REGISTRY_SCHEMA_DEPTH_MAX:
             raise InvalidSchema(f"the schema is nested more than {REGISTRY_SCHEMA_DEPTH_MAX} deep")
-        if isinstance(told, str):
-            return self._named(told, space)
-        if isinstance(told, list):
-            return self._union(told, space, depth)
-        if not isinstance(told, dict):
-            raise InvalidSchema(f"{_short(told)} is no schema")
-        kind = told.get("type")
+        if isinstance(definition, str):
+            return self._named(definition, space)
+        if isinstance(definition, list):
+            return self._union(definition, space, depth)
+        if not isinstance(definition, dict):
+            raise InvalidSchema(f"{_short(definition)} is no schema")
+        kind = definition.get("type")
         if isinstance(kind, dict | list):
-            self._complain(f"No type: {_short(told)}")
+            self._complain(f"No type: {_short(definition)}")
             return self.type(kind, space, depth + 1)
         if not isinstance(kind, str):
-            raise InvalidSchema(f"No type: {_short(told)}")
+            raise InvalidSchema(f"No type: {_short(definition)}")
         if kind in PRIMITIVES:
-            return AvroType(kind, _properties(told, {"type"}))
+            return AvroType(kind, _properties(definition, {"type"}))
         if kind in _NAMED:
-            return self._definition(kind, told, space, depth)
+            return self._definition(kind, definition, space, depth)
         if kind in ("array", "map"):
             member = "items" if kind == "array" else "values"
-            if member not in told:
-                raise InvalidSchema(f"{kind.capitalize()} has no {member} type: {_short(told)}")
-            return AvroType(kind, _properties(told, _RESERVED[kind]), inner=[self.type(told[member], space, depth + 1)])
+            if member not in definition:
+                raise InvalidSchema(f"{kind.capitalize()} has no {member} type: {_short(definition)}")
+            return AvroType(
+                kind, _properties(definition, _RESERVED[kind]), inner=[self.type(definition[member], space, depth + 1)]
+            )
         return self._named(kind, space)
 
     def _named(self, text: str, space: str) -> AvroType:
         if text in PRIMITIVES:
             return AvroType(text)
         name = _name(text, None, space)
-        found = self.names.get(name.full)
-        if found is None and (found := self.names.get(text)) is not None and id(found) in self._unfinished:
+        avro_type = self.names.get(name.full)
+        if avro_type is None and (avro_type := self.names.get(text)) is not None and id(avro_type) in self._unfinished:
             self._complain(f"Undefined schema: {name.full[:200]}")
-        if found is None:
+        if avro_type is None:
             raise InvalidSchema(
                 f'"{text[:200]}" is not a defined name. The type of a field must be a defined name or a '
                 '{"type": ...} expression.'
             )
-        return found
+        return avro_type
 
-    def _union(self, told: list[Any], space: str, depth: int) -> AvroType:
-        branches = [self.type(item, space, depth + 1) for item in told]
+    def _union(self, definitions: list[Any], space: str, depth: int) -> AvroType:
+        branches = [self.type(item, space, depth + 1) for item in definitions]
         seen: set[str] = set()
         for branch in branches:
             if branch.kind == "union":
@@ -137,15 +139,17 @@ class _Parser:
             seen.add(branch.label)
         return AvroType("union", inner=branches)
 
-    def _definition(self, kind: str, told: dict[str, Any], space: str, depth: int) -> AvroType:
-        if not isinstance(told.get("name"), str):
-            raise InvalidSchema(f"No name in schema: {_short(told)}")
-        name = self._defined(told["name"], told.get("namespace"), space)
-        found = AvroType(kind, _properties(told, _RESERVED[kind]), name=name, doc=_text_or_none(told.get("doc")))
-        aliases = [_name(text, None, name.space) for text in self._aliases(told)]
+    def _definition(self, kind: str, definition: dict[str, Any], space: str, depth: int) -> AvroType:
+        if not isinstance(definition.get("name"), str):
+            raise InvalidSchema(f"No name in schema: {_short(definition)}")
+        name = self._defined(definition["name"], definition.get("namespace"), space)
+        avro_type = AvroType(
+            kind, _properties(definition, _RESERVED[kind]), name=name, doc=_text_or_none(definition.get("doc"))
+        )
+        aliases = [_name(text, None, name.space) for text in self._aliases(definition)]
         for alias in aliases:
             self._checked(alias.local)
-        found.aliases = tuple(dict.fromkeys(aliases))
+        avro_type.aliases = tuple(dict.fromkeys(aliases))
         if name.full in self.names and not self.names[name.full].is_referred:
             raise InvalidSchema(f"Can't redefine: {name.full}")
         self._name_characters += len(name.full)
@@ -153,32 +157,32 @@ class _Parser:
             raise InvalidSchema("its names are too long together: use a shorter namespace")
         if name.full in PRIMITIVES:
             raise InvalidSchema(f"Schemas may not be named after primitives: {name.full}")
-        self.names[name.full] = found
+        self.names[name.full] = avro_type
         if kind == "enum":
-            self._fill_enum(found, told)
+            self._fill_enum(avro_type, definition)
         elif kind == "fixed":
-            size = told.get("size")
+            size = definition.get("size")
             if not isinstance(size, int) or isinstance(size, bool) or size < 0:
-                raise InvalidSchema(f"Invalid or no size: {_short(told)}")
-            found.size = size
+                raise InvalidSchema(f"Invalid or no size: {_short(definition)}")
+            avro_type.size = size
         else:
-            self._unfinished.add(id(found))
-            self._fill_record(found, told, name.space, depth)
-            self._unfinished.discard(id(found))
-        return found
+            self._unfinished.add(id(avro_type))
+            self._fill_record(avro_type, definition, name.space, depth)
+            self._unfinished.discard(id(avro_type))
+        return avro_type
 
-    def _fill_record(self, found: AvroType, told: dict[str, Any], space: str, depth: int) -> None:
-        fields = told.get("fields")
+    def _fill_record(self, avro_type: AvroType, definition: dict[str, Any], space: str, depth: int) -> None:
+        fields = definition.get("fields")
         if not isinstance(fields, list):
-            raise InvalidSchema(f"Record has no fields: {_short(told)}")
+            raise InvalidSchema(f"Record has no fields: {_short(definition)}")
         seen: set[str] = set()
         for value in fields:
             field = self._field(value, space, depth)
             if field.name in seen:
-                raise InvalidSchema(f"Duplicate field {field.name} in record {found.name and found.name.full}")
+                raise InvalidSchema(f"Duplicate field {field.name} in record {avro_type.name and avro_type.name.full}")
             seen.add(field.name)
-            found.fields.append(field)
-        for field in found.fields if self._defaults else ():
+            avro_type.fields.append(field)
+        for field in avro_type.fields if self._defaults else ():
             assert self._defaults is not None
             try:
                 fits = field.default is NO_DEFAULT or self._defaults.fits(field.type, field.default)
@@ -190,10 +194,10 @@ class _Parser:
                     f"Invalid default for field {field.name}: {_short(field.default)} not a {field.type.kind}"
                 )
 
-    def _aliases(self, told: dict[str, Any]) -> list[str]:
-        if told.get("aliases", ()) is None:
-            self._complain(f"aliases not an array: {_short(told)}")
-        return _texts(told, "aliases")
+    def _aliases(self, definition: dict[str, Any]) -> list[str]:
+        if definition.get("aliases", ()) is None:
+            self._complain(f"aliases not an array: {_short(definition)}")
+        return _texts(definition, "aliases")
 
     def _complain(self, sentence: str) -> None:
         if self._defaults is not None:
@@ -212,35 +216,35 @@ class _Parser:
             self._checked(part)
         return name
 
-    def _field(self, told: Any, space: str, depth: int) -> AvroField:
-        if not isinstance(told, dict) or not isinstance(told.get("name"), str):
-            raise InvalidSchema(f"No field name: {_short(told)}")
-        if "type" not in told:
-            raise InvalidSchema(f"No field type: {_short(told)}")
-        order = told.get("order", "ascending")
+    def _field(self, definition: Any, space: str, depth: int) -> AvroField:
+        if not isinstance(definition, dict) or not isinstance(definition.get("name"), str):
+            raise InvalidSchema(f"No field name: {_short(definition)}")
+        if "type" not in definition:
+            raise InvalidSchema(f"No field type: {_short(definition)}")
+        order = definition.get("order", "ascending")
         if not isinstance(order, str) or order.lower() not in _ORDERS:
-            raise InvalidSchema(f"Invalid order of field {told['name']}: {_short(order)}")
-        type_ = self.type(told["type"], space, depth + 1)
+            raise InvalidSchema(f"Invalid order of field {definition['name']}: {_short(order)}")
+        type_ = self.type(definition["type"], space, depth + 1)
         return AvroField(
-            self._checked(told["name"]),
+            self._checked(definition["name"]),
             type_,
-            default_of(type_, told.get("default", NO_DEFAULT)),
-            _text_or_none(told.get("doc")),
+            default_of(type_, definition.get("default", NO_DEFAULT)),
+            _text_or_none(definition.get("doc")),
             order.lower(),
-            tuple(dict.fromkeys(self._aliases(told))),
-            _properties(told, _FIELD_RESERVED),
+            tuple(dict.fromkeys(self._aliases(definition))),
+            _properties(definition, _FIELD_RESERVED),
         )
 
-    def _fill_enum(self, found: AvroType, told: dict[str, Any]) -> None:
-        if not isinstance(told.get("symbols"), list):
-            raise InvalidSchema(f"Enum has no symbols: {_short(told)}")
-        found.symbols = tuple(self._checked(text) for text in _texts(told, "symbols"))
-        if len(set(found.symbols)) < len(found.symbols):
-            raise InvalidSchema(f"Duplicate enum symbol in {found.name and found.name.full}")
-        default = told.get("default")
-        if default is not None and default not in found.symbols:
+    def _fill_enum(self, enum: AvroType, definition: dict[str, Any]) -> None:
+        if not isinstance(definition.get("symbols"), list):
+            raise InvalidSchema(f"Enum has no symbols: {_short(definition)}")
+        enum.symbols = tuple(self._checked(text) for text in _texts(definition, "symbols"))
+        if len(set(enum.symbols)) < len(enum.symbols):
+            raise InvalidSchema(f"Duplicate enum symbol in {enum.name and enum.name.full}")
+        default = definition.get("default")
+        if default is not None and default not in enum.symbols:
             raise InvalidSchema(f"The Enum Default: {_short(default)} is not in the enum symbol set")
-        found.enum_default = default
+        enum.enum_default = default
 
 
 def _name(text: object, namespace: object, space: str) -> Name:
@@ -250,19 +254,19 @@ def _name(text: object, namespace: object, space: str) -> Name:
     return Name(local, before if dot else space if namespace is None else namespace)
 
 
-def _texts(told: dict[str, Any], member: str) -> list[str]:
-    found = told.get(member) or []
-    if not isinstance(found, list) or not all(isinstance(value, str) for value in found):
-        raise InvalidSchema(f"{member} is not a list of names: {_short(told)}")
-    return found
+def _texts(definition: dict[str, Any], member: str) -> list[str]:
+    texts = definition.get(member) or []
+    if not isinstance(texts, list) or not all(isinstance(value, str) for value in texts):
+        raise InvalidSchema(f"{member} is not a list of names: {_short(definition)}")
+    return texts
 
 
 def _text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _properties(told: dict[str, Any], reserved: set[str]) -> dict[str, Any]:
-    return {name: value for name, value in told.items() if name not in reserved}
+def _properties(definition: dict[str, Any], reserved: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in definition.items() if name not in reserved}
 
 
 def _short(value: object) -> str:

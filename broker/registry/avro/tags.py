@@ -31,8 +31,8 @@ def _members(
 ) -> dict[str, Any] | None:
     """The members of the entity; `fields` keeps those of the fields of a record, by name."""
     if entity.kind == RECORD:
-        found = records.get(entity.path)
-        return found.properties if found else None
+        definition = records.get(entity.path)
+        return definition.properties if definition else None
     path, _, name = entity.path.rpartition(".")
     record = records.get(path)
     if record is None:
@@ -43,22 +43,22 @@ def _members(
 
 
 def inline_tags(type_: AvroType) -> TaggedEntities:
-    found = TaggedEntities()
+    entities = TaggedEntities()
     for record in _records(type_):
         assert record.name is not None
-        found.add(RECORD, (record.name.full,), tags_in(record.properties))
+        entities.add(RECORD, (record.name.full,), tags_in(record.properties))
         for field in record.fields:
-            found.add(FIELD, (record.name.full, field.name), tags_in(field.properties))
-    return found
+            entities.add(FIELD, (record.name.full, field.name), tags_in(field.properties))
+    return entities
 
 
 def _records(type_: AvroType) -> Iterator[AvroType]:
     """Every record that the schema itself defines, once, from the outermost on."""
     waiting, seen = [type_], set[int]()
-    for found in waiting:
-        if id(found) in seen or found.is_referred:
+    for definition in waiting:
+        if id(definition) in seen or definition.is_referred:
             continue
-        seen.add(id(found))
-        if found.kind in ("record", "error"):
-            yield found
-        waiting += [*found.inner, *(field.type for field in found.fields)]
+        seen.add(id(definition))
+        if definition.kind in ("record", "error"):
+            yield definition
+        waiting += [*definition.inner, *(field.type for field in definition.fields)]

@@ -17,19 +17,19 @@ def compare_arrays(comparison: JsonSchemaComparison, original: JsonSchemaNode, u
     compare_rest(comparison, original, update, "additionalItems", "ADDITIONAL_ITEMS")
     compare_rest(comparison, original, update, "unevaluatedItems", "UNEVALUATED_ITEMS", is_schema_kept=True)
     compare_bounds(comparison, original, update, _BOUNDS)
-    was, is_ = original.said.get("uniqueItems") is True, update.said.get("uniqueItems") is True
+    was, is_ = original.keywords.get("uniqueItems") is True, update.keywords.get("uniqueItems") is True
     if was != is_:
         comparison.add(f"UNIQUE_ITEMS_{'ADDED' if is_ else 'REMOVED'}", "uniqueItems")
 
 
 def _all_items(node: JsonSchemaNode) -> JsonSchemaNode | None:
-    items = node.said.get("items")
-    is_for_all = "prefixItems" not in node.said and isinstance(items, dict | bool)
+    items = node.keywords.get("items")
+    is_for_all = "prefixItems" not in node.keywords and isinstance(items, dict | bool)
     return node.child(items) if is_for_all else None
 
 
 def _tuple(node: JsonSchemaNode) -> list[JsonSchemaNode]:
-    items = node.said.get("prefixItems", node.said.get("items"))
+    items = node.keywords.get("prefixItems", node.keywords.get("items"))
     return [node.child(item) for item in items] if isinstance(items, list) else []
 
 
@@ -50,9 +50,9 @@ def _removed(comparison: JsonSchemaComparison, old: JsonSchemaNode, update: Json
     if rest is True:
         comparison.add("ITEM_REMOVED_FROM_OPEN_CONTENT_MODEL")
     elif isinstance(rest, JsonSchemaNode):
-        found = comparison.compared(old, rest)
-        comparison.take(found)
-        verdict = "IS" if comparison.is_harmless(found) else "NOT"
+        differences = comparison.compared(old, rest)
+        comparison.take(differences)
+        verdict = "IS" if comparison.is_harmless(differences) else "NOT"
         comparison.add(f"ITEM_REMOVED_{verdict}_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
     else:
         kind = "ITEM_WITH_FALSE_REMOVED" if old.kind == "none" else "ITEM_REMOVED"
@@ -65,9 +65,9 @@ def _added(comparison: JsonSchemaComparison, original: JsonSchemaNode, new: Json
         kind = "ITEM_WITH_EMPTY_SCHEMA_ADDED" if new.kind == "any" else "ITEM_ADDED"
         comparison.add(f"{kind}_TO_OPEN_CONTENT_MODEL")
     elif isinstance(rest, JsonSchemaNode):
-        found = comparison.compared(rest, new)
-        comparison.take(found)
-        verdict = "IS" if comparison.is_harmless(found) else "NOT"
+        differences = comparison.compared(rest, new)
+        comparison.take(differences)
+        verdict = "IS" if comparison.is_harmless(differences) else "NOT"
         comparison.add(f"ITEM_ADDED_{verdict}_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
     else:
         comparison.add("ITEM_ADDED_TO_CLOSED_CONTENT_MODEL")

@@ -9,8 +9,8 @@ from broker.registry.schema import SchemaDifference
 def compare_negations(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     """What is excluded may become less: compared the other way round."""
     with comparison.at("not"):
-        found = comparison.compared(update.subs[0], original.subs[0])
-        comparison.add("NOT_TYPE_NARROWED" if comparison.is_harmless(found) else "NOT_TYPE_EXTENDED")
+        differences = comparison.compared(update.subs[0], original.subs[0])
+        comparison.add("NOT_TYPE_NARROWED" if comparison.is_harmless(differences) else "NOT_TYPE_EXTENDED")
 
 
 def compare_combined(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
@@ -25,7 +25,7 @@ def compare_combined(comparison: JsonSchemaComparison, original: JsonSchemaNode,
     for index, old in enumerate(olds):
         with comparison.at(original.criterion, str(index)):
             pairs = {at: comparison.compared(old, new) for at, new in enumerate(news)}
-            fits.append({at: found for at, found in pairs.items() if comparison.is_harmless(found)})
+            fits.append({at: differences for at, differences in pairs.items() if comparison.is_harmless(differences)})
     matched = _matching([set(fit) for fit in fits])
     if len(matched) < min(len(olds), len(news)):
         comparison.add("COMBINED_TYPE_SUBSCHEMAS_CHANGED")
@@ -51,11 +51,11 @@ def _compare_criteria(comparison: JsonSchemaComparison, original: JsonSchemaNode
 
 def _distinct(nodes: list[JsonSchemaNode]) -> list[JsonSchemaNode]:
     """The first of each that are the same."""
-    found: dict[object, JsonSchemaNode] = {}
+    distinct: dict[object, JsonSchemaNode] = {}
     for node in nodes:
-        subs = tuple((sub.kind, as_key(sub.said)) for sub in node.subs)
-        found.setdefault((node.kind, node.is_integer, as_key(node.said), node.criterion, subs), node)
-    return list(found.values())
+        subs = tuple((sub.kind, as_key(sub.keywords)) for sub in node.subs)
+        distinct.setdefault((node.kind, node.is_integer, as_key(node.keywords), node.criterion, subs), node)
+    return list(distinct.values())
 
 
 def _matching(choices: list[set[int]]) -> dict[int, int]:

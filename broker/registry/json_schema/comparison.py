@@ -21,7 +21,7 @@ _ANNOTATIONS = {
 
 
 class JsonSchemaComparison:
-    """Collects `found` at the current path."""
+    """Collect `differences` at the current path."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class JsonSchemaComparison:
         means: Means,
         budget: ComparisonBudget,
     ):
-        self.found: list[SchemaDifference] = []
+        self.differences: list[SchemaDifference] = []
         self.has_assumed = False
         self.means = means
         self._by_kind = by_kind
@@ -42,18 +42,20 @@ class JsonSchemaComparison:
         self._budget = budget
 
     def incompatible_pairs(self) -> frozenset[Pair]:
-        return frozenset(pair for pair, found in self._results.items() if found and not self.is_harmless(found))
+        return frozenset(
+            pair for pair, differences in self._results.items() if differences and not self.is_harmless(differences)
+        )
 
-    def is_harmless(self, found: list[SchemaDifference]) -> bool:
-        return all(difference.type in self._harmless for difference in found)
+    def is_harmless(self, differences: list[SchemaDifference]) -> bool:
+        return all(difference.type in self._harmless for difference in differences)
 
     def add(self, type_: str, at: str = "") -> None:
         path = "/".join([*self._path, at] if at else self._path)
         self._budget.spend_bytes(len(type_) + len(path))
-        self.found.append(SchemaDifference(type_, path))
+        self.differences.append(SchemaDifference(type_, path))
 
-    def take(self, found: list[SchemaDifference]) -> None:
-        self.found += found
+    def take(self, differences: list[SchemaDifference]) -> None:
+        self.differences += differences
 
     @contextmanager
     def at(self, *path: str) -> Iterator[None]:
@@ -63,10 +65,10 @@ class JsonSchemaComparison:
 
     def apart(self, compare: Callable[[], None]) -> list[SchemaDifference]:
         """What `compare` finds, without taking it."""
-        before, self.found = self.found, []
+        before, self.differences = self.differences, []
         compare()
-        found, self.found = self.found, before
-        return found
+        differences, self.differences = self.differences, before
+        return differences
 
     def compared(self, original: JsonSchemaNode | None, update: JsonSchemaNode | None) -> list[SchemaDifference]:
         return self.apart(lambda: self.compare(original, update))
@@ -93,7 +95,7 @@ class JsonSchemaComparison:
         prefix = "/".join(self._path)
         for type_, at in known:
             self._budget.spend_bytes(len(type_) + len(prefix) + len(at))
-            self.found.append(SchemaDifference(type_, "/".join(filter(None, (prefix, at)))))
+            self.differences.append(SchemaDifference(type_, "/".join(filter(None, (prefix, at)))))
 
     def _compare(self, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
         if original.kind != update.kind:
@@ -101,7 +103,7 @@ class JsonSchemaComparison:
                 self._of_other_kind(original, update)
             return
         for name, type_ in _ANNOTATIONS.items():
-            if original.said.get(name) != update.said.get(name):
+            if original.keywords.get(name) != update.keywords.get(name):
                 self.add(type_)
         if (compare_kind := self._by_kind.get(original.kind)) is not None:
             compare_kind(self, original, update)
@@ -109,7 +111,7 @@ class JsonSchemaComparison:
     def _of_other_kind(self, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
         if original.kind == "none" or update.kind == "any":
             return
-        if original.said.get("connect.type") == "bytes" == update.said.get("connect.type"):
+        if original.keywords.get("connect.type") == "bytes" == update.keywords.get("connect.type"):
             return
         self.add("TYPE_CHANGED")
 
@@ -130,10 +132,10 @@ class JsonSchemaComparison:
         return False
 
     def _takes(self, original: JsonSchemaNode, update: JsonSchemaNode, type_: str) -> bool:
-        found = self.compared(original, update)
-        if not self.is_harmless(found):
+        differences = self.compared(original, update)
+        if not self.is_harmless(differences):
             return False
-        self.take(found)
+        self.take(differences)
         if type_:
             self.add(type_)
         return True

@@ -39,7 +39,7 @@ def differences(
     while True:
         comparison = JsonSchemaComparison(_BY_KIND, harmless, wrong, means, budget)
         comparison.compare(original, update)
-        found = comparison.incompatible_pairs()
-        if not comparison.has_assumed or found == wrong:
-            return comparison.found
-        wrong = found
+        pairs = comparison.incompatible_pairs()
+        if not comparison.has_assumed or pairs == wrong:
+            return comparison.differences
+        wrong = pairs

@@ -35,7 +35,7 @@ class JsonSchemaNode:
     """`kind`: any, none (nothing is valid), a type (number for integers, too), enum, const, not or combined."""
 
     kind: str
-    said: dict[str, Any] = field(default_factory=dict)
+    keywords: dict[str, Any] = field(default_factory=dict)
     #: Of a combined one; `subs` of `not` is one.
     criterion: str = ""
     subs: list["JsonSchemaNode"] = field(default_factory=list)
@@ -67,12 +67,12 @@ class Model:
             return JsonSchemaNode("any" if raw else "none")
         if not isinstance(raw, dict):
             raise InvalidSchema(f"{str(raw)[:100]} is no schema")
-        found = self._nodes.get(id(raw))
-        if found is None:
-            found = self._nodes[id(raw)] = JsonSchemaNode("any", raw, model=self, resolver=resolver)
+        node = self._nodes.get(id(raw))
+        if node is None:
+            node = self._nodes[id(raw)] = JsonSchemaNode("any", raw, model=self, resolver=resolver)
             self._kept.append(raw)
-            self._fill(found, raw, resolver)
-        return found
+            self._fill(node, raw, resolver)
+        return node
 
     def _fill(self, node: JsonSchemaNode, raw: dict[str, Any], resolver: Any) -> None:
         if "$id" in raw and resolver is not self._resolver:
@@ -90,12 +90,12 @@ class Model:
 
     def _referred(self, reference: str, resolver: Any) -> JsonSchemaNode:
         try:
-            found = resolver.lookup(reference)
+            resolved = resolver.lookup(reference)
         except Unresolvable:
             raise InvalidSchema(
                 f"$ref {reference[:200]} leads nowhere: what it names must be one of the references"
             ) from None
-        return self.node(found.contents, found.resolver)
+        return self.node(resolved.contents, resolved.resolver)
 
     def _parts(self, raw: dict[str, Any], resolver: Any) -> list[JsonSchemaNode]:
         def part(kind: str, **more: Any) -> JsonSchemaNode:

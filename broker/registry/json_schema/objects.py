@@ -18,21 +18,21 @@ def compare_objects(comparison: JsonSchemaComparison, original: JsonSchemaNode, 
 
 
 def properties_of(node: JsonSchemaNode) -> dict[str, JsonSchemaNode]:
-    return {name: node.child(raw) for name, raw in (node.said.get("properties") or {}).items()}
+    return {name: node.child(raw) for name, raw in (node.keywords.get("properties") or {}).items()}
 
 
 def required_of(node: JsonSchemaNode) -> set[str]:
-    required = node.said.get("required")
+    required = node.keywords.get("required")
     return {item for item in required if isinstance(item, str)} if isinstance(required, list) else set()
 
 
 def is_open(node: JsonSchemaNode) -> bool:
-    return not node.said.get("patternProperties") and rest_of(node, "Properties") is True
+    return not node.keywords.get("patternProperties") and rest_of(node, "Properties") is True
 
 
 def _cover(means: Means, node: JsonSchemaNode, name: str) -> JsonSchemaNode | None:
     """What holds for a property of this name that is not named: by a pattern, or as for all others."""
-    for pattern, raw in (node.said.get("patternProperties") or {}).items():
+    for pattern, raw in (node.keywords.get("patternProperties") or {}).items():
         if means(pattern, name):
             return node.child(raw)
     rest = rest_of(node, "Properties")
@@ -56,9 +56,9 @@ def _removed(comparison: JsonSchemaComparison, old: JsonSchemaNode, update: Json
     if is_open(update):
         comparison.add("PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL")
     elif (cover := _cover(comparison.means, update, name)) is not None:
-        found = comparison.compared(old, cover)
-        comparison.take(found)
-        verdict = "IS" if comparison.is_harmless(found) else "NOT"
+        differences = comparison.compared(old, cover)
+        comparison.take(differences)
+        verdict = "IS" if comparison.is_harmless(differences) else "NOT"
         comparison.add(f"PROPERTY_REMOVED_{verdict}_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
     elif old.kind == "none":
         comparison.add("PROPERTY_WITH_FALSE_REMOVED_FROM_CLOSED_CONTENT_MODEL")
@@ -73,12 +73,12 @@ def _added(
         comparison.add("PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL")
         return
     if not is_open(original) and (cover := _cover(comparison.means, original, name)) is not None:
-        found = comparison.compared(cover, new)
-        comparison.take(found)
-        verdict = "IS" if comparison.is_harmless(found) else "NOT"
+        differences = comparison.compared(cover, new)
+        comparison.take(differences)
+        verdict = "IS" if comparison.is_harmless(differences) else "NOT"
         comparison.add(f"PROPERTY_ADDED_{verdict}_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
     kind = "REQUIRED_PROPERTY" if is_required else "OPTIONAL_PROPERTY"
-    kind += "_WITH_DEFAULT" if is_required and "default" in new.said else ""
+    kind += "_WITH_DEFAULT" if is_required and "default" in new.keywords else ""
     comparison.add(f"{kind}_ADDED_TO_{'OPEN' if is_open(original) else 'UNOPEN'}_CONTENT_MODEL")
 
 
@@ -89,17 +89,19 @@ def _compare_required(comparison: JsonSchemaComparison, original: JsonSchemaNode
     for name in sorted(properties_of(original).keys() & news.keys()):
         was, is_ = name in old_required, name in new_required
         if was != is_:
-            change = "REMOVED" if was else "WITH_DEFAULT_ADDED" if "default" in news[name].said else "ADDED"
+            change = "REMOVED" if was else "WITH_DEFAULT_ADDED" if "default" in news[name].keywords else "ADDED"
             comparison.add(f"REQUIRED_ATTRIBUTE_{change}", f"required/{name}")
 
 
 def dependencies_of(node: JsonSchemaNode) -> tuple[dict[str, set[str]], dict[str, JsonSchemaNode]]:
     """By property: what else must be there, and what else must hold; of drafts before 2019-09 both are one keyword."""
-    both = node.said.get("dependencies") or {}
+    both = node.keywords.get("dependencies") or {}
     names = {name: set(item) for name, item in both.items() if isinstance(item, list)}
-    names |= {name: set(item) for name, item in (node.said.get("dependentRequired") or {}).items()}
+    names |= {name: set(item) for name, item in (node.keywords.get("dependentRequired") or {}).items()}
     schemas = {name: node.child(item) for name, item in both.items() if not isinstance(item, list)}
-    return names, schemas | {name: node.child(item) for name, item in (node.said.get("dependentSchemas") or {}).items()}
+    return names, schemas | {
+        name: node.child(item) for name, item in (node.keywords.get("dependentSchemas") or {}).items()
+    }
 
 
 def _compare_dependencies(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:

@@ -8,20 +8,20 @@ from broker.registry.json_schema.model import JsonSchemaNode
 
 def said_rest(node: JsonSchemaNode, keyword: str) -> Any:
     """What the keyword says. In 2020-12 `items` beside `prefixItems` is what `additionalItems` was before."""
-    if keyword == "additionalItems" and "prefixItems" in node.said:
-        return node.said.get("items")
-    return node.said.get(keyword)
+    if keyword == "additionalItems" and "prefixItems" in node.keywords:
+        return node.keywords.get("items")
+    return node.keywords.get(keyword)
 
 
 def rest_of(node: JsonSchemaNode, what: str) -> bool | JsonSchemaNode:
     """True: everything, False: nothing, else the schema of it; `what` is Properties or Items."""
     for keyword in (f"additional{what}", f"unevaluated{what}"):
-        said = said_rest(node, keyword)
-        if said is None or (keyword.startswith("additional") and said is True):
+        rest = said_rest(node, keyword)
+        if rest is None or (keyword.startswith("additional") and rest is True):
             continue
-        if isinstance(said, bool):
-            return said
-        child = node.child(said)
+        if isinstance(rest, bool):
+            return rest
+        child = node.child(rest)
         return child if keyword.startswith("additional") or child.kind not in ("any", "none") else child.kind == "any"
     return True
 
@@ -50,6 +50,6 @@ def compare_rest(
             comparison.add(f"{name}_{'EXTENDED' if isinstance(old, dict) else 'NARROWED'}")
 
 
-def _without_empty(node: JsonSchemaNode, said: Any) -> Any:
+def _without_empty(node: JsonSchemaNode, value: Any) -> Any:
     """`{}` permits everything, as `true` does."""
-    return True if isinstance(said, dict) and node.child(said).kind == "any" else said
+    return True if isinstance(value, dict) and node.child(value).kind == "any" else value

@@ -48,8 +48,8 @@ class JsonSchema:
     def incompatibilities(self, writer: "JsonSchema", *, lenient: bool) -> list[str]:
         harmless = LENIENT if lenient else COMPATIBLE
         with closing(Names()) as names:
-            found = differences(writer.model.root, self.model.root, names.has, lenient=lenient)
-        return [item.explanation for item in found if item.type not in harmless]
+            schema_differences = differences(writer.model.root, self.model.root, names.has, lenient=lenient)
+        return [item.explanation for item in schema_differences if item.type not in harmless]
 
     def require_valid(self) -> None:
         """What is no JSON schema was refused when it was parsed."""
@@ -125,11 +125,11 @@ def _follow_all(schema: JsonSchema) -> None:
         waiting += properties_of(node).values() if node.kind == "object" else []
         waiting += dependencies_of(node)[1].values() if node.kind == "object" else []
         for keyword in ("patternProperties",):
-            waiting += [node.child(item) for item in (node.said.get(keyword) or {}).values()]
+            waiting += [node.child(item) for item in (node.keywords.get(keyword) or {}).values()]
         for keyword in ("additionalProperties", "items", "prefixItems", "additionalItems", "contains"):
-            said = node.said.get(keyword)
+            child = node.keywords.get(keyword)
             waiting += [
-                node.child(item) for item in (said if isinstance(said, list) else [said]) if isinstance(item, dict)
+                node.child(item) for item in (child if isinstance(child, list) else [child]) if isinstance(item, dict)
             ]
 
 
@@ -162,10 +162,12 @@ def _pairs_to_compare(raw: Any) -> int:
 
 
 def _specification(raw: Any) -> Any:
-    said = raw.get("$schema") if isinstance(raw, dict) else None
-    if not isinstance(said, str):
+    specification = raw.get("$schema") if isinstance(raw, dict) else None
+    if not isinstance(specification, str):
         return DRAFT7
-    return specification_with(said.replace("https://json-schema.org/draft-", "http://json-schema.org/draft-"), DRAFT7)
+    return specification_with(
+        specification.replace("https://json-schema.org/draft-", "http://json-schema.org/draft-"), DRAFT7
+    )
 
 
 def _loads(text: str) -> Any:

@@ -64,21 +64,21 @@ def _named(members: Any, words: list[str]) -> tuple[Any, list[str]]:
 
 
 def inline_tags(raw: Any) -> TaggedEntities:
-    found = TaggedEntities()
+    entities = TaggedEntities()
     waiting: list[tuple[Any, tuple[str, ...], bool]] = [(raw, (), False)]
     for node, scope, is_field in waiting:
         if not isinstance(node, dict):
             continue
         properties = node.get("properties")
         if not is_field:
-            found.add(RECORD, (*scope, "object"), tags_in(node))
+            entities.add(RECORD, (*scope, "object"), tags_in(node))
         for name, schema in properties.items() if isinstance(properties, dict) else ():
             path = (*scope, "object", name)
-            found.add(FIELD, path, tags_in(schema) if isinstance(schema, dict) else [])
+            entities.add(FIELD, path, tags_in(schema) if isinstance(schema, dict) else [])
             waiting.append((schema, path, True))
         for word, schema in _below(node):
             waiting.append((schema, (*scope, *word), False))
-    return found
+    return entities
 
 
 def _below(node: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -20,7 +20,7 @@ def compare_bounds(
 ) -> None:
     """Of each keyword: added, removed, increased or decreased."""
     for keyword, name in names.items():
-        old, new = _number(original.said.get(keyword)), _number(update.said.get(keyword))
+        old, new = _number(original.keywords.get(keyword)), _number(update.keywords.get(keyword))
         if old == new:
             continue
         if old is None or new is None:
@@ -36,7 +36,7 @@ def _number(value: Any) -> Decimal | None:
 
 def compare_strings(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     compare_bounds(comparison, original, update, {"maxLength": "MAX_LENGTH", "minLength": "MIN_LENGTH"})
-    old, new = original.said.get("pattern"), update.said.get("pattern")
+    old, new = original.keywords.get("pattern"), update.keywords.get("pattern")
     if old != new:
         change = "ADDED" if old is None else "REMOVED" if new is None else "CHANGED"
         comparison.add(f"PATTERN_{change}", "pattern")
@@ -49,10 +49,12 @@ def compare_numbers(comparison: JsonSchemaComparison, original: JsonSchemaNode, 
     }  # fmt: skip
     compare_bounds(comparison, original, update, names)
     for keyword, name in (("exclusiveMaximum", "EXCLUSIVE_MAXIMUM"), ("exclusiveMinimum", "EXCLUSIVE_MINIMUM")):
-        was, is_ = original.said.get(keyword) is True, update.said.get(keyword) is True
+        was, is_ = original.keywords.get(keyword) is True, update.keywords.get(keyword) is True
         if was != is_:
             comparison.add(f"{name}_{'ADDED' if is_ else 'REMOVED'}", keyword)
-    _compare_multiples(comparison, _number(original.said.get("multipleOf")), _number(update.said.get("multipleOf")))
+    _compare_multiples(
+        comparison, _number(original.keywords.get("multipleOf")), _number(update.keywords.get("multipleOf"))
+    )
     if original.is_integer != update.is_integer:
         comparison.add("TYPE_EXTENDED" if original.is_integer else "TYPE_NARROWED")
 
@@ -70,7 +72,7 @@ def _compare_multiples(comparison: JsonSchemaComparison, old: Decimal | None, ne
 
 
 def compare_enums(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
-    old, new = original.said["enum"], update.said["enum"]
+    old, new = original.keywords["enum"], update.keywords["enum"]
     olds, news = set(map(as_key, old)), set(map(as_key, new))
     added, removed = news - olds, olds - news
     if added or removed:
@@ -79,5 +81,5 @@ def compare_enums(comparison: JsonSchemaComparison, original: JsonSchemaNode, up
 
 
 def compare_consts(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
-    if original.said["const"] != update.said["const"]:
+    if original.keywords["const"] != update.keywords["const"]:
         comparison.add("ENUM_ARRAY_CHANGED", "const")

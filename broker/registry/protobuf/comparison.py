@@ -50,7 +50,7 @@ def differences(
     original: Sequence[FileDescriptorProto], update: Sequence[FileDescriptorProto]
 ) -> list[SchemaDifference]:
     """Of the last file of each; the others are what it imports. Raises InvalidSchema where comparing takes too long."""
-    return _Comparison(_Types(original), _Types(update)).of_files(original[-1], update[-1])
+    return _ProtobufComparison(_Types(original), _Types(update)).of_files(original[-1], update[-1])
 
 
 class _Types:
@@ -71,15 +71,15 @@ class _Types:
 
     def local(self, full: str) -> str:
         """Without the package of its file."""
-        found = self.messages.get(full)
-        package = found[1].package if found else ""
+        message = self.messages.get(full)
+        package = message[1].package if message else ""
         return full.removeprefix(f".{package}.") if package else full.lstrip(".")
 
 
-class _Comparison:
+class _ProtobufComparison:
     def __init__(self, olds: _Types, news: _Types):
         self._olds, self._news = olds, news
-        self._found: list[SchemaDifference] = []
+        self._differences: list[SchemaDifference] = []
         self._path: list[str] = []
         self._comparing: set[tuple[str, str]] = set()
         self._incompatible_count = 0
@@ -89,12 +89,12 @@ class _Comparison:
         if original.package != update.package:
             self._add("PACKAGE_CHANGED")
         self._types(original.message_type, update.message_type, original.enum_type, update.enum_type)
-        return self._found
+        return self._differences
 
     def _add(self, type_: str, *at: str) -> None:
         path = "/".join([*self._path, *at])
         self._budget.spend_bytes(len(type_) + len(path))
-        self._found.append(SchemaDifference(type_, path))
+        self._differences.append(SchemaDifference(type_, path))
         self._incompatible_count += type_ in INCOMPATIBLE
 
     def _types(
@@ -145,7 +145,7 @@ class _Comparison:
             if number not in news:
                 self._removed(olds[number], was_in.get(number, ""), new_oneofs)
             elif number not in olds:
-                self._came(news[number], is_in.get(number, ""))
+                self._field_added(news[number], is_in.get(number, ""))
             else:
                 name = is_in.get(number, "")
                 if number in was_in and not name:
@@ -164,7 +164,7 @@ class _Comparison:
     def _survives(self, oneof: str, new_oneofs: dict[str, set[int]]) -> bool:
         return oneof in new_oneofs or oneof in self._renamed
 
-    def _came(self, new: F, oneof: str) -> None:
+    def _field_added(self, new: F, oneof: str) -> None:
         if new.label == F.LABEL_REQUIRED:
             self._add("REQUIRED_FIELD_ADDED", str(new.number))
         elif oneof:
@@ -229,8 +229,8 @@ class _Comparison:
 
     def _entry(self, field: F, types: _Types) -> DescriptorProto | None:
         """The entry of a map."""
-        found = types.messages.get(field.type_name) if field.type == F.TYPE_MESSAGE else None
-        return found[0] if found and found[0].options.map_entry else None
+        message = types.messages.get(field.type_name) if field.type == F.TYPE_MESSAGE else None
+        return message[0] if message and message[0].options.map_entry else None
 
     def _is_same_message(self, old: str, new: str) -> bool:
         """By its name without the package; one that is imported, by what is in it, too: nobody else compares that."""
@@ -255,11 +255,11 @@ def _written(messages: Sequence[DescriptorProto]) -> list[DescriptorProto]:
 
 def _oneofs(message: DescriptorProto) -> dict[str, set[int]]:
     """Without those that only make a field of proto3 optional."""
-    found: dict[str, set[int]] = {}
+    oneofs: dict[str, set[int]] = {}
     for field in message.field:
         if field.HasField("oneof_index") and not field.proto3_optional:
-            found.setdefault(message.oneof_decl[field.oneof_index].name, set()).add(field.number)
-    return found
+            oneofs.setdefault(message.oneof_decl[field.oneof_index].name, set()).add(field.number)
+    return oneofs
 
 
 def _kind(field: F, entry: DescriptorProto | None) -> str:

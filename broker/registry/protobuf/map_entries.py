@@ -65,12 +65,12 @@ def tell_of_map_entries(file: FileDescriptorProto, entries: frozenset[tuple[str,
     """Raises InvalidSchema where the message is none that `map<K, V>` stands for."""
     if not entries:
         return
-    told = set()
+    printed = set()
     for names, message, parent in _messages((), file.message_type, None):
         if names in entries and parent is not None and _is_of_a_map(parent, message):
             message.options.map_entry = True
-            told.add(names)
-    for names in entries - told:
+            printed.add(names)
+    for names in entries - printed:
         raise InvalidSchema(f"map_entry should not be set on {'.'.join(names)}. Use map<KeyType, ValueType> instead.")
 
 

@@ -121,4 +121,4 @@ def hidden_options(errors: str) -> frozenset[str]:
 
 def with_dots(text: str, names: frozenset[str]) -> str:
     """Return the text with a dot before these names of options, wherever one stands in brackets."""
-    return _BRACKETED.sub(lambda found: f"(.{found[1]})" if found[1] in names else found[0], text)
+    return _BRACKETED.sub(lambda match: f"(.{match[1]})" if match[1] in names else match[0], text)

@@ -37,12 +37,12 @@ def text_of(files: Sequence[FileDescriptorProto], *, sorts: bool = False) -> str
     Raises InvalidSchema.
     """
     try:
-        return _Printer(files, sorts).file(files[-1])
+        return _ProtobufPrinter(files, sorts).file(files[-1])
     except TypeError as error:
         raise InvalidSchema(f"its descriptors do not fit together: {str(error)[:300]}") from None
 
 
-class _Printer:
+class _ProtobufPrinter:
     def __init__(self, files: Sequence[FileDescriptorProto], sorts: bool):
         self._sorts = sorts
         self._is_proto3, self._has_labels = False, True

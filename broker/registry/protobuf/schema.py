@@ -38,8 +38,8 @@ class ProtobufSchema:
         return self._text or text_of(self.files, sorts=True)
 
     def incompatibilities(self, writer: "ProtobufSchema", *, lenient: bool) -> list[str]:
-        found = differences(writer.files, self.files)
-        return [item.explanation for item in found if item.type in INCOMPATIBLE]
+        schema_differences = differences(writer.files, self.files)
+        return [item.explanation for item in schema_differences if item.type in INCOMPATIBLE]
 
     def require_valid(self) -> None:
         """What the compiler refuses is no schema, whether it is new or not."""

@@ -42,12 +42,12 @@ def _place(file: FileDescriptorProto, names: dict[int, dict[str, Any]], entity: 
     message: Any = file
     for part in path if entity.kind == FIELD else (*path, last):
         nested = file.message_type if message is file else message.nested_type
-        found = _named(names, nested, id(message)).get(part)
-        if found is None and entity.kind == FIELD and part == path[-1] and message is not file:
+        descriptor = _named(names, nested, id(message)).get(part)
+        if descriptor is None and entity.kind == FIELD and part == path[-1] and message is not file:
             break  # the name of a oneof
-        if found is None or found.options.map_entry:
+        if descriptor is None or descriptor.options.map_entry:
             return None
-        message = found
+        message = descriptor
     if message is file:
         return None
     if entity.kind == RECORD:
@@ -64,17 +64,17 @@ def _named(names: dict[int, dict[str, Any]], protos: Any, key: int) -> dict[str,
 
 def inline_tags(files: Sequence[FileDescriptorProto]) -> TaggedEntities:
     file = FileDescriptorProto.FromString(files[-1].SerializeToString())
-    found = TaggedEntities()
+    entities = TaggedEntities()
     for message in file.message_type:
-        _collect(message, (), found)
-    return found
+        _collect(message, (), entities)
+    return entities
 
 
-def _collect(message: DescriptorProto, around: tuple[str, ...], found: TaggedEntities) -> None:
+def _collect(message: DescriptorProto, around: tuple[str, ...], entities: TaggedEntities) -> None:
     path = (*around, message.name)
     if not message.options.map_entry:
-        found.add(RECORD, path, list(message.options.Extensions[_OF_MESSAGE].tags))
+        entities.add(RECORD, path, list(message.options.Extensions[_OF_MESSAGE].tags))
         for field in message.field:
-            found.add(FIELD, (*path, field.name), list(field.options.Extensions[_OF_FIELD].tags))
+            entities.add(FIELD, (*path, field.name), list(field.options.Extensions[_OF_FIELD].tags))
     for nested in message.nested_type:
-        _collect(nested, path, found)
+        _collect(nested, path, entities)

@@ -54,10 +54,10 @@ def _compile_apart(protoc: Any, request: dict[str, Any]) -> dict[str, str]:
         _, status = os.waitpid(child, 0)
         if os.waitstatus_to_exitcode(status) == 0:
             return {"descriptors": base64.b64encode((directory / "descriptors").read_bytes()).decode()}
-        told = (directory / "told").read_bytes()[:_TOLD_BYTES_MAX].decode(errors="replace").strip()
+        output = (directory / "told").read_bytes()[:_TOLD_BYTES_MAX].decode(errors="replace").strip()
         packages = Path(protoc.__file__).parent.parent
-        told = _LOG_LINE.sub("", told.replace(f"{directory / 'files'}/", "").replace(f"{packages}/", ""))
-        return {"error": told or "the compiler gave up: it takes too long or too much memory"}
+        output = _LOG_LINE.sub("", output.replace(f"{directory / 'files'}/", "").replace(f"{packages}/", ""))
+        return {"error": output or "the compiler gave up: it takes too long or too much memory"}
 
 
 def _compile(protoc: Any, request: dict[str, Any], directory: Path) -> int:
@@ -65,9 +65,9 @@ def _compile(protoc: Any, request: dict[str, Any], directory: Path) -> int:
         file = directory / "files" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    told = os.open(directory / "told", os.O_WRONLY | os.O_CREAT)
-    os.dup2(told, 1)
-    os.dup2(told, 2)
+    output = os.open(directory / "told", os.O_WRONLY | os.O_CREAT)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
     resource.setrlimit(resource.RLIMIT_CPU, (_CPU_S, _CPU_S))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_WRITTEN_BYTES, _WRITTEN_BYTES))

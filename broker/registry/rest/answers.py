@@ -91,9 +91,9 @@ def tags_fields(tags: TaggedEntities, wanted: Iterable[str]) -> list[dict[str, A
     """Return the tagged entities that have one of the wanted tags; `*` is every tag."""
     names = set(wanted)
     return [
-        {"schemaEntity": {"entityPath": entity.path, "entityType": entity.kind}, "tags": found}
-        for entity, found in tags.tags.items()
-        if "*" in names or not names.isdisjoint(found)
+        {"schemaEntity": {"entityPath": entity.path, "entityType": entity.kind}, "tags": names_of_tags}
+        for entity, names_of_tags in tags.tags.items()
+        if "*" in names or not names.isdisjoint(names_of_tags)
     ]
 
 

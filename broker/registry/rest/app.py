@@ -181,9 +181,9 @@ class _BeforeAll:
         if is_in_context:
             context, path = context_named(unquote(named)), slash + rest
         if path.startswith(_BY_ID) and scope["method"] == "GET":
-            found = schemas.looked_up(self._registry, context, path[len(_BY_ID) :], scope["query_string"])
-            if found is not None:
-                await _send(send, found)
+            response = schemas.looked_up(self._registry, context, path[len(_BY_ID) :], scope["query_string"])
+            if response is not None:
+                await _send(send, response)
                 return
         CLIENT.set(counted_address((scope.get("client") or ("",))[0]))
         scope = {**scope, "path": path, "registry.context": context, "registry.in_context": is_in_context}

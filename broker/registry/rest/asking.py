@@ -71,12 +71,12 @@ def number(request: Request, name: str, default: int) -> int:
         raise unprocessable(f"{name} is a number, not {text[:50]!r}") from None
 
 
-def page(request: Request, found: list[Any], limit_max: int | None = None) -> list[Any]:
+def page(request: Request, listed: list[Any], limit_max: int | None = None) -> list[Any]:
     """What `offset` and `limit` leave of it."""
     offset, limit = max(0, number(request, "offset", 0)), number(request, "limit", -1)
     if limit_max is not None and not 0 <= limit <= limit_max:
         limit = limit_max
-    return found[offset:] if limit < 0 else found[offset : offset + limit]
+    return listed[offset:] if limit < 0 else listed[offset : offset + limit]
 
 
 def version_of(request: Request) -> int | None:
@@ -129,10 +129,10 @@ async def body_of(request: Request) -> dict[str, Any]:
 async def asked_in(request: Request) -> SchemaRequest:
     """The schema that was sent, the same object each time. Whatever else is in the body is passed over, as later
     clients send more."""
-    if not hasattr(request.state, "asked"):
-        request.state.asked = await _asked_in(request)
-    asked: SchemaRequest = request.state.asked
-    return asked
+    if not hasattr(request.state, "parsed_schema_request"):
+        request.state.parsed_schema_request = await _asked_in(request)
+    parsed: SchemaRequest = request.state.parsed_schema_request
+    return parsed
 
 
 async def _asked_in(request: Request) -> SchemaRequest:

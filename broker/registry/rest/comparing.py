@@ -18,9 +18,9 @@ async def with_all(request: Request) -> Response:
 
 
 async def _compare(request: Request, number: int | None, *, every: bool) -> Response:
-    subject, asked, is_verbose = subject_of(request), await asked_in(request), flag(request, "verbose")
+    subject, schema_request, is_verbose = subject_of(request), await asked_in(request), flag(request, "verbose")
     try:
-        messages = await compatible(registry_of(request), subject, asked, number, every=every)
+        messages = await compatible(registry_of(request), subject, schema_request, number, every=every)
     except InvalidSchema as error:
         if not is_verbose:
             raise

@@ -20,8 +20,8 @@ async def ask_leader(
     timeout = httpx2.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
     try:
         async with httpx2.AsyncClient(timeout=timeout, trust_env=False, verify=tls or True) as client:
-            asked = {**headers, "Accept-Encoding": "identity"}
-            async with client.stream(method, url, content=body, headers=asked) as answer:
+            request_headers = {**headers, "Accept-Encoding": "identity"}
+            async with client.stream(method, url, content=body, headers=request_headers) as answer:
                 return LeaderResponse(answer.status_code, answer.headers, await _content(answer))
     except httpx2.ConnectError as error:
         raise NotConnected(_words(error)) from None

@@ -24,7 +24,7 @@ _ID_DIGITS_MAX = 10
 _JUST_SUBJECT = re.compile(rb"subject=[A-Za-z0-9%._~+:-]*")
 
 
-def _found(request: Request) -> Version:
+def _version_asked_for(request: Request) -> Version:
     """The version that the id means. Raises RegistryError 40403."""
     store = registry_of(request).store
     subject = aliased(store, within(context_in(request), request.query_params.get("subject", "")))
@@ -54,7 +54,7 @@ async def _text(request: Request, version: Version) -> str:
 
 
 async def get_schema(request: Request) -> Response:
-    version = _found(request)
+    version = _version_asked_for(request)
     fields = version_fields(version, await _text(request, version)) | await schema_tags(request, version)
     context = context_of(version.subject)
     if request.query_params.get("referenceFormat") == "qualified":
@@ -66,13 +66,13 @@ async def get_schema(request: Request) -> Response:
 
 
 async def get_schema_text(request: Request) -> Response:
-    version = _found(request)
+    version = _version_asked_for(request)
     return Response((await _text(request, version)).encode(), media_type=MEDIA_TYPE)
 
 
 def _places(request: Request) -> list[Version]:
-    found = _found(request)
-    places = registry_of(request).store.places(context_of(found.subject), found.id)
+    own_version = _version_asked_for(request)
+    places = registry_of(request).store.places(context_of(own_version.subject), own_version.id)
     subject = request.query_params.get("subject")
     if subject:
         wanted = within(context_in(request), subject)
@@ -92,10 +92,10 @@ async def get_versions(request: Request) -> Response:
 def _ids_of_guid(request: Request) -> list[tuple[str, int]]:
     """Raises RegistryError for what is no GUID of a schema here."""
     guid = read_guid(request.path_params["guid"])
-    found = registry_of(request).store.ids_of_guid(guid) if guid is not None else []
-    if not found:
+    ids = registry_of(request).store.ids_of_guid(guid) if guid is not None else []
+    if not ids:
         raise RegistryError(40403, f"Schema with guid {request.path_params['guid'][:100]} not found")
-    return found
+    return ids
 
 
 async def get_by_guid(request: Request) -> Response:
@@ -122,12 +122,12 @@ async def list_schemas(request: Request) -> Response:
     rule_type = request.query_params.get("ruleType", "")
     offset, limit = max(0, number(request, "offset", 0)), number(request, "limit", _LISTED_MAX)
     limit = limit if 0 <= limit <= _LISTED_MAX else _LISTED_MAX
-    found: list[Version] = []
+    listed: list[Version] = []
     for subject, versions in registry_of(request).store.subjects():
         if has_prefix(subject, prefix):
             shown = [version for version in versions if deleted or not version.deleted]
             shown = shown[-1:] if latest_only else shown
-            found += [version for version in shown if not rule_type or has_rule_type(version.content, rule_type)]
-        if len(found) >= offset + limit:
+            listed += [version for version in shown if not rule_type or has_rule_type(version.content, rule_type)]
+        if len(listed) >= offset + limit:
             break
-    return list_answer(version_fields(version) for version in found[offset : offset + limit])
+    return list_answer(version_fields(version) for version in listed[offset : offset + limit])

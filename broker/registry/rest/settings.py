@@ -27,16 +27,16 @@ def _scope(request: Request) -> str:
 
 async def get_config(request: Request) -> Response:
     registry, scope = registry_of(request), _scope(request)
-    said = registry.store.config(scope)
+    config = registry.store.config(scope)
     if scope in ("", GLOBAL_CONTEXT) or flag(request, "defaultToGlobal"):
-        said = effective_config(registry.store, scope, registry.config.schema_compatibility_level)
-    if said is None:
+        config = effective_config(registry.store, scope, registry.config.schema_compatibility_level)
+    if config is None:
         raise RegistryError(40408, f"Subject '{scope}' does not have subject-level compatibility configured")
-    return answer(_shown(said, registry.config.schema_compatibility_level))
+    return answer(_shown(config, registry.config.schema_compatibility_level))
 
 
-def _shown(said: Value, default: str) -> Value:
-    shown = {name: item for name, item in said.items() if name != "subject"}
+def _shown(value: Value, default: str) -> Value:
+    shown = {name: item for name, item in value.items() if name != "subject"}
     return {"compatibilityLevel": shown.pop("compatibilityLevel", default), **shown}
 
 
@@ -61,10 +61,12 @@ async def delete_config(request: Request) -> Response:
 
     async def decide() -> Decision[Value]:
         require_writable(registry.store, scope)
-        said = registry.store.config(scope)
-        if said is None and scope:
+        config = registry.store.config(scope)
+        if config is None and scope:
             raise subject_not_found(scope)
-        return _shown(said or {}, default), [RegistryRecord(CompatibilityKey(scope), None)] if said is not None else []
+        return _shown(config or {}, default), [
+            RegistryRecord(CompatibilityKey(scope), None)
+        ] if config is not None else []
 
     return answer(await registry.change(decide))
 

@@ -37,12 +37,12 @@ def prefix_of(request: Request, default: str) -> str:
 async def list_subjects(request: Request) -> Response:
     """Those of every context, unless the path or the prefix names one."""
     deleted, only_deleted = flag(request, "deleted"), flag(request, "deletedOnly")
-    prefix, found = prefix_of(request, EVERY_CONTEXT), []
+    prefix, subjects = prefix_of(request, EVERY_CONTEXT), []
     for subject, versions in registry_of(request).store.subjects():
         is_live = any(not version.deleted for version in versions)
         if has_prefix(subject, prefix) and (not is_live if only_deleted else is_live or deleted):
-            found.append(subject)
-    return list_answer(page(request, found))
+            subjects.append(subject)
+    return list_answer(page(request, subjects))
 
 
 async def list_versions(request: Request) -> Response:
@@ -87,8 +87,8 @@ async def get_version_text(request: Request) -> Response:
 
 async def get_referrers(request: Request) -> Response:
     version = _version(request, deleted=True)
-    found = registry_of(request).store.referrers(version.subject, version.version, deleted=flag(request, "deleted"))
-    return list_answer(page(request, sorted({version.id for version in found})))
+    referrers = registry_of(request).store.referrers(version.subject, version.version, deleted=flag(request, "deleted"))
+    return list_answer(page(request, sorted({version.id for version in referrers})))
 
 
 async def get_metadata(request: Request) -> Response:
@@ -104,14 +104,14 @@ async def get_metadata(request: Request) -> Response:
 
 async def look_up_schema(request: Request) -> Response:
     registry = registry_of(request)
-    found = await look_up(registry, subject_of(request), await asked_in(request), deleted=flag(request, "deleted"))
-    return answer(version_fields(found, await _text(request, found)))
+    version = await look_up(registry, subject_of(request), await asked_in(request), deleted=flag(request, "deleted"))
+    return answer(version_fields(version, await _text(request, version)))
 
 
 async def register_schema(request: Request) -> Response:
-    asked = await asked_in(request)
-    found = await registered(registry_of(request), subject_of(request), asked)
-    return await _registered(request, found) if found is not None else await _register(request)
+    schema_request = await asked_in(request)
+    version = await registered(registry_of(request), subject_of(request), schema_request)
+    return await _registered(request, version) if version is not None else await _register(request)
 
 
 async def _registered(request: Request, version: Version) -> Response:
@@ -120,10 +120,10 @@ async def _registered(request: Request, version: Version) -> Response:
 
 @for_leader
 async def _register(request: Request) -> Response:
-    registry, subject, asked = registry_of(request), subject_of(request), await asked_in(request)
+    registry, subject, schema_request = registry_of(request), subject_of(request), await asked_in(request)
     with suppress(RegistryError):  # what is in its way is told by the turn, which decides on all that was written
-        await register(registry, subject, asked)
-    return await _registered(request, await registry.change(lambda: register(registry, subject, asked)))
+        await register(registry, subject, schema_request)
+    return await _registered(request, await registry.change(lambda: register(registry, subject, schema_request)))
 
 
 @for_leader
@@ -147,7 +147,7 @@ async def delete_version(request: Request) -> Response:
     async def decide() -> Decision[int]:
         require_writable(registry.store, subject)
         # The latest is the latest that is there; a number may name one that went before.
-        found = deleting.find(registry.store, subject, number, deleted=number is not None or is_for_good)
-        return found.version, deletes(registry.store, found)
+        version = deleting.find(registry.store, subject, number, deleted=number is not None or is_for_good)
+        return version.version, deletes(registry.store, version)
 
     return answer(await registry.change(decide))

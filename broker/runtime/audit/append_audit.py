@@ -54,7 +54,7 @@ class _CountedPartition:
     #: Since when the oldest piece waits to be walked, by the monotonic clock.
     waits_since_ms: int | None = None
     #: The oldest piece as it was told, until it is acknowledged: it is told again under its id.
-    told: Increment | None = None
+    pending: Increment | None = None
 
     @property
     def partition(self) -> TopicPartition:
@@ -71,7 +71,7 @@ class _CountedPartition:
 
 
 class AppendAudit:
-    """Made, it counts; `place`, `increments`, `told` and `commit` are called by one task, `walk_some` by another."""
+    """Made, it counts; `place`, `increments`, `arrived` and `commit` are called by one task, `walk_some` by another."""
 
     def __init__(self, replicas: ReplicaManager, positions: Positions, clock: Clock):
         self._positions = positions
@@ -138,10 +138,10 @@ class AppendAudit:
         new = [item for item in self._counted.values() if not item.count.is_placed]
         if not new:
             return
-        found = await self._positions.of({counted.partition: counted.hosted.topic_id for counted in new})
+        positions = await self._positions.of({counted.partition: counted.hosted.topic_id for counted in new})
         for counted in new:
-            if counted.partition in found and self._is_current(counted):
-                counted.count.begin_at(_beginning(counted.hosted.log, found[counted.partition], counted.log_end))
+            if counted.partition in positions and self._is_current(counted):
+                counted.count.begin_at(_beginning(counted.hosted.log, positions[counted.partition], counted.log_end))
 
     def _is_current(self, counted: _CountedPartition) -> bool:
         return self._counted.get(counted.partition) is counted
@@ -155,8 +155,8 @@ class AppendAudit:
             piece = counted.count.to_tell(counted.hosted.partition.high_watermark)
             if piece is None:
                 continue
-            if counted.told is None:
-                counted.told = counted.reporter.tell(
+            if counted.pending is None:
+                counted.pending = counted.reporter.tell(
                     counted.partition,
                     piece.windows or {},
                     now_ms,
@@ -164,15 +164,15 @@ class AppendAudit:
                     term=counted.count.term,
                     is_by_header=True,
                 )
-            yield counted.told
+            yield counted.pending
 
-    def told(self, increments: list[Increment]) -> None:
+    def arrived(self, increments: list[Increment]) -> None:
         """These are in the audit topic."""
         for increment in increments:
             counted = self._counted.get(increment.chain.topic_partition)
-            if counted is not None and counted.told is increment:
-                counted.count.told()
-                counted.told, counted.position = None, increment.end
+            if counted is not None and counted.pending is increment:
+                counted.count.piece_arrived()
+                counted.pending, counted.position = None, increment.end
 
     def seal(self) -> None:
         for counted in self._counted.values():
@@ -209,20 +209,20 @@ class AppendAudit:
         if counted.waits_since_ms is None:
             counted.waits_since_ms = now_ms
         start = max(piece.start, counted.hosted.log.log_start_offset)
-        found, took_s = Walked({}, start, end), 0.0
+        walked, took_s = Walked({}, start, end), 0.0
         if start < end and now_ms - counted.waits_since_ms < _BEHIND_MS_MAX:
             try:
-                found, took_s = await self._walked(counted.hosted.log, start, end)
+                walked, took_s = await self._walked(counted.hosted.log, start, end)
             except ApiError as error:
                 if error.code is not ErrorCode.CORRUPT_MESSAGE:
                     return False  # of a disk or a cut: that may pass
                 _log.warning("a part of a log is not counted", partition=str(counted.partition), reason=error.message)
         if self._is_current(counted) and counted.count.to_walk() is piece:
-            if found.go_on_at >= piece.end:
+            if walked.go_on_at >= piece.end:
                 counted.waits_since_ms = None
-            counted.count.walked(CountedRange(start, found.end, found.windows), found.go_on_at)
+            counted.count.walked(CountedRange(start, walked.end, walked.windows), walked.go_on_at)
         await asyncio.sleep(_REST_FACTOR * took_s)
-        return found.go_on_at > piece.start
+        return walked.go_on_at > piece.start
 
     async def _walked(self, log: Log, start: int, end: int) -> tuple[Walked, float]:
         """And the CPU seconds it took. Raises ApiError."""
@@ -230,12 +230,12 @@ class AppendAudit:
             log.refuse_if_cold(start, _WALK_BYTES)
         except ColdReadError as cold:
             await self._replicas.logs.fetch([cold.part])
-        found = log.read(start, _WALK_BYTES, end)
-        aborted = log.aborted_in(start, found)
+        log_slice = log.read(start, _WALK_BYTES, end)
+        aborted = log.aborted_in(start, log_slice)
 
         def work() -> tuple[Walked, float]:
             began = thread_time()
-            return walk(found.read(), start, end, aborted), thread_time() - began
+            return walk(log_slice.read(), start, end, aborted), thread_time() - began
 
         return await asyncio.to_thread(work)
 

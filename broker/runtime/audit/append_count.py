@@ -152,15 +152,15 @@ class AppendCount:
         piece = self.pieces[0] if self.is_placed and self.pieces else None
         return piece if piece and piece.windows is None else None
 
-    def walked(self, found: CountedRange, go_on_at: int) -> None:
-        """`found` is what the walk of the oldest piece brought, perhaps nothing; before `go_on_at` there is no more."""
+    def walked(self, counted_range: CountedRange, go_on_at: int) -> None:
+        """Take what the walk of the oldest piece brought, perhaps nothing; before `go_on_at` there is no more."""
         rest = self.pieces.pop(0)
-        pieces = [found] if found.end > found.start else []
+        pieces = [counted_range] if counted_range.end > counted_range.start else []
         if go_on_at < rest.end:
             pieces.append(CountedRange(go_on_at, rest.end, None))
         self.pieces[:0] = pieces
 
-    def told(self) -> None:
+    def piece_arrived(self) -> None:
         """The oldest piece is in the audit topic."""
         self.pieces.pop(0)
 

@@ -47,7 +47,7 @@ class AuditTopic:
 
     async def tell(self, increments: Iterable[Increment], now_ms: int) -> list[Increment]:
         """Those that are acknowledged by all in-sync replicas; of the others nothing is known."""
-        told: list[Increment] = []
+        sent: list[Increment] = []
         with self._noting(AUDIT_TOPIC, now_ms):
             await self._ensure()
         for partition, batch in _batches(increments, self._metadata.partition_count(AUDIT_TOPIC)):
@@ -55,8 +55,8 @@ class AuditTopic:
             # One that is offline keeps nobody from the others.
             with self._noting(place, now_ms):
                 async for encoded in self._tell_all(place, batch, now_ms):
-                    told.append(encoded.increment)
-        return told
+                    sent.append(encoded.increment)
+        return sent
 
     async def _tell_all(self, place: TopicPartition, batch: list["_Encoded"], now_ms: int) -> AsyncIterator["_Encoded"]:
         """In smaller batches where the topic asks for them. What is too large alone is given up, as if it were told:
@@ -101,9 +101,9 @@ class AuditTopic:
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
                 raise
 
-    async def _produce(self, partition: TopicPartition, told: list["_Encoded"], now_ms: int) -> ErrorCode:
+    async def _produce(self, partition: TopicPartition, encoded: list["_Encoded"], now_ms: int) -> ErrorCode:
         """What its leader says. Raises BarnabasError."""
-        batch = build_batch([Record(0, now_ms, item.key, item.value) for item in told])
+        batch = build_batch([Record(0, now_ms, item.key, item.value) for item in encoded])
         data = PartitionProduceData(index=partition.partition, records=batch)
         request = ProduceRequest(
             acks=_ALL,

@@ -69,14 +69,14 @@ class Auditor:
         if self.appends:
             await self._unless("places", self.appends.place)
             for some in _by(_AT_ONCE, self.appends.increments()):
-                self.appends.told(await self._topic.tell(some, self._clock.now_ms()))
+                self.appends.arrived(await self._topic.tell(some, self._clock.now_ms()))
                 await asyncio.sleep(0)
             await self._unless("positions", self.appends.commit)
             self.appends.seal()
 
     async def _tell_of_groups(self) -> None:
         for some in _by(_AT_ONCE, iter(await self._groups.increments())):
-            self._groups.told(await self._topic.tell(some, self._clock.now_ms()))
+            self._groups.arrived(await self._topic.tell(some, self._clock.now_ms()))
             await asyncio.sleep(0)
 
     async def _unless(self, what: str, work: Callable[[], Awaitable[object]]) -> None:

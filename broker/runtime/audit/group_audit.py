@@ -75,15 +75,15 @@ class GroupAudit:
             if coordinated is not None and not coordinated.unsent:
                 coordinated.forget_all_but(coordinator.groups)
                 coordinated.unsent = [
-                    told
+                    increment
                     for taken in coordinated.steps.take(_AT_ONCE)
-                    for told in self._told_of(coordinated, *taken, term)
+                    for increment in self._told_of(coordinated, *taken, term)
                 ]
-        return [told for item in followed for told in item.unsent]
+        return [increment for item in followed for increment in item.unsent]
 
-    def told(self, told: Collection[Increment]) -> None:
+    def arrived(self, increments: Collection[Increment]) -> None:
         """Forget increments that have arrived."""
-        arrived = {id(item) for item in told}
+        arrived = {id(item) for item in increments}
         for coordinated in self._coordinated.values():
             coordinated.unsent = [item for item in coordinated.unsent if id(item) not in arrived]
 
@@ -103,6 +103,6 @@ class GroupAudit:
         now_ms = self._clock.monotonic_ms()
         self._settings = {name: known for name, known in self._settings.items() if known[1] > now_ms}
         async with asyncio.timeout(_SETTINGS_WITHIN_S):
-            found = await self._topic_configs.log_configs(topics - self._settings.keys())
+            configs = await self._topic_configs.log_configs(topics - self._settings.keys())
         until_ms = now_ms + _SETTINGS_KNOWN_MS
-        self._settings |= {name: (is_counted(name, config), until_ms) for name, config in found.items()}
+        self._settings |= {name: (is_counted(name, config), until_ms) for name, config in configs.items()}

@@ -79,15 +79,15 @@ def walk(batches: bytes, start: int, end: int, aborted: Sequence[Aborted], windo
             at_offset = last_offset + 1
             continue
         try:
-            found = _counts_of(batches, at, header, start, aborted, window_ms)
+            tallies = _counts_of(batches, at, header, start, aborted, window_ms)
         except (ApiError, IndexError):
             return _walked(counts, at_offset, header.next_offset)
-        if len(found) > 1:
+        if len(tallies) > 1:
             records_left -= header.records_count
-        if len(counts) + len(found) > WINDOWS_MAX:
+        if len(counts) + len(tallies) > WINDOWS_MAX:
             is_too_much_alone = not counts
             return _walked(counts, at_offset, header.next_offset if is_too_much_alone else at_offset)
-        for window, tally in found.items():
+        for window, tally in tallies.items():
             newest = _added(counts, window, tally)
             low, high = (window, window + window_ms) if window != NO_WINDOW else (_NEVER, 0)
         at_offset = header.next_offset

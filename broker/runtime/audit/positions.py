@@ -1,8 +1,8 @@
 """How far each partition has been told, for whoever leads it next: offsets of a group that has no members.
 
 Committed after the increments are acknowledged. So a leader that is killed in between leaves a position at which one of
-its own increments begins, and what the next one tells from there replaces it (`Story` of the ledger). A position is of
-a topic's id: one made anew under the name begins anew.
+its own increments begins, and what the next one tells from there replaces it (`AuditStory` of the ledger). A position
+is of a topic's id: one made anew under the name begins anew.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,20 +37,22 @@ class Positions:
         BarnabasError.
         """
         await self._topics.ensure_internal(OFFSETS_TOPIC)
-        asked = [OffsetFetchRequestTopic(name=name, partition_indexes=found) for name, found in _by_topic(partitions)]
-        request = OffsetFetchRequest(group_id=POSITIONS_GROUP, topics=asked, require_stable=True)
+        topics = [
+            OffsetFetchRequestTopic(name=name, partition_indexes=numbers) for name, numbers in _by_topic(partitions)
+        ]
+        request = OffsetFetchRequest(group_id=POSITIONS_GROUP, topics=topics, require_stable=True)
         response = await self._peers.ask_coordinator(POSITIONS_GROUP, request, _FETCH_VERSION)
         if response.error_code:
             raise ApiError(error_code_of(response.error_code), "positions are not known")
-        found = {
+        responses = {
             TopicPartition(topic.name, partition.partition_index): partition
             for topic in response.topics
             for partition in topic.partitions
             if not partition.error_code
         }
         return {
-            partition: told.committed_offset if told.metadata == str(partitions.get(partition)) else NOWHERE
-            for partition, told in found.items()
+            partition: committed.committed_offset if committed.metadata == str(partitions.get(partition)) else NOWHERE
+            for partition, committed in responses.items()
         }
 
     async def commit(self, positions: Mapping[TopicPartition, tuple[UUID, int]]) -> set[TopicPartition]:
@@ -79,7 +81,7 @@ class Positions:
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
-    found: dict[str, list[int]] = {}
+    by_topic: dict[str, list[int]] = {}
     for topic, index in partitions:
-        found.setdefault(topic, []).append(index)
-    return list(found.items())
+        by_topic.setdefault(topic, []).append(index)
+    return list(by_topic.items())

@@ -43,7 +43,7 @@ from broker.net.dialer import Dialer
 from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.channels import ControllerChannels
 from broker.runtime.controller.controller_watchdog import ControllerDoubts
-from broker.runtime.controller.pending_requests import Answer, Questions
+from broker.runtime.controller.pending_requests import Answer, PendingRequests
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.runtime.periodic import rounds
 from broker.zookeeper.admin_requests import read_election_request, read_reassignment_request
@@ -103,7 +103,7 @@ class ControllerRuntime:
         self._zookeeper = ControllerZooKeeper(store, broker_id, unclean_election=unclean_election)
         self._cached = cached
         self._machine = Controller(rebalance)
-        self._questions = Questions()
+        self._questions = PendingRequests()
         self._channels = ControllerChannels(broker_id, self._deliver, dialer, listeners)
         self._queue: asyncio.Queue[tuple[int, ControllerEvent | _Watched | _Call]] = asyncio.Queue()
         #: What was last seen of what is watched and stands in the queue.
@@ -281,7 +281,7 @@ class ControllerRuntime:
             ConfigChanges(self._session, self._on_config_changed),
             self._watch_request(read_reassignment_request, ReassignmentsByZnode),
             self._watch_request(
-                read_election_request, lambda asked: ElectionAsked(BY_ZNODE, Election.PREFERRED, asked)
+                read_election_request, lambda request: ElectionAsked(BY_ZNODE, Election.PREFERRED, request)
             ),
         ]
         seen = await read_snapshot(self._store)
@@ -306,7 +306,7 @@ class ControllerRuntime:
         return ZnodeWatch(
             self._session,
             lambda watcher: read(self._session, watcher),
-            lambda asked: None if asked is None else self._deliver(event_of(asked)),
+            lambda request: None if request is None else self._deliver(event_of(request)),
         )
 
     def _on_config_changed(self, entity_path: str) -> None:

@@ -10,17 +10,17 @@ from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
 Answer = dict[TopicPartition, PartitionVerdict] | ShutdownAnswer
 
 
-class Questions:
+class PendingRequests:
     """The open questions of one broker's controller, by their number."""
 
     def __init__(self) -> None:
-        self._asked = 0
+        self._count = 0
         self._open: dict[int, asyncio.Future[Answer]] = {}
 
     async def ask(self, deliver: Callable[[int], None], timeout_ms: int) -> Answer:
         """Deliver a new number and wait for its answer; ApiError NOT_CONTROLLER or REQUEST_TIMED_OUT."""
-        self._asked += 1
-        number = self._asked
+        self._count += 1
+        number = self._count
         waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._open[number] = waiting
         try:

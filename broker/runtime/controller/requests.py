@@ -51,10 +51,10 @@ def leader_and_isr_request(
         topic_states=[
             LeaderAndIsrTopicState(
                 topic_name=topic,
-                topic_id=told[0].topic_id,
-                partition_states=[_leader_and_isr_state(one) for one in told],
+                topic_id=states[0].topic_id,
+                partition_states=[_leader_and_isr_state(one) for one in states],
             )
-            for topic, told in _by_topic(effect.partitions).items()
+            for topic, states in _by_topic(effect.partitions).items()
         ],
         live_leaders=[
             LeaderAndIsrLiveLeader(broker_id=broker.broker_id, host_name=endpoint.host, port=endpoint.port)
@@ -64,19 +64,19 @@ def leader_and_isr_request(
     )
 
 
-def _leader_and_isr_state(told: PartitionTold) -> LeaderAndIsrPartitionState:
+def _leader_and_isr_state(state: PartitionTold) -> LeaderAndIsrPartitionState:
     return LeaderAndIsrPartitionState(
-        partition_index=told.partition.partition,
-        controller_epoch=told.state.controller_epoch,
-        leader=told.state.leader,
-        leader_epoch=told.state.leader_epoch,
-        isr=list(told.state.isr),
-        partition_epoch=told.state.zk_version,
-        replicas=list(told.replicas),
-        adding_replicas=list(told.adding),
-        removing_replicas=list(told.removing),
-        is_new=told.is_new,
-        leader_recovery_state=told.state.leader_recovery_state,
+        partition_index=state.partition.partition,
+        controller_epoch=state.state.controller_epoch,
+        leader=state.state.leader,
+        leader_epoch=state.state.leader_epoch,
+        isr=list(state.state.isr),
+        partition_epoch=state.state.zk_version,
+        replicas=list(state.replicas),
+        adding_replicas=list(state.adding),
+        removing_replicas=list(state.removing),
+        is_new=state.is_new,
+        leader_recovery_state=state.state.leader_recovery_state,
     )
 
 
@@ -86,7 +86,7 @@ def leader_and_isr_answered(
     """A role that is older than the broker's (STALE_CONTROLLER_EPOCH) is neither taken nor missing. A broker of an
     earlier version says of no directory that it is full, nor how far its logs reach, nor which later role it knows.
     """
-    names = {told.topic_id: told.partition.topic for told in effect.partitions}
+    names = {state.topic_id: state.partition.topic for state in effect.partitions}
     answered = {
         TopicPartition(names[topic.topic_id], error.partition_index): error
         for topic in response.topics
@@ -97,7 +97,7 @@ def leader_and_isr_answered(
     return LeaderAndIsrAnswered(
         broker.broker_id,
         broker.epoch,
-        taken=frozenset(told.partition for told in effect.partitions if told.partition not in refused),
+        taken=frozenset(state.partition for state in effect.partitions if state.partition not in refused),
         failed=frozenset(one for one, code in refused.items() if code == ErrorCode.KAFKA_STORAGE_ERROR),
         deferred=frozenset(one for one, code in refused.items() if code in _NOT_NOW),
         full=frozenset(one for one, error in answered.items() if error.is_full and one not in refused),
@@ -122,26 +122,26 @@ def update_metadata_request(effect: SendUpdateMetadata, controller_id: int, brok
         topic_states=[
             UpdateMetadataTopicState(
                 topic_name=topic,
-                topic_id=told[0].topic_id,
-                partition_states=[_metadata_state(one) for one in told],
-                has_vanished=all(one.has_vanished for one in told),
+                topic_id=states[0].topic_id,
+                partition_states=[_metadata_state(one) for one in states],
+                has_vanished=all(one.has_vanished for one in states),
             )
-            for topic, told in _by_topic(effect.partitions).items()
+            for topic, states in _by_topic(effect.partitions).items()
         ],
         live_brokers=[_metadata_broker(broker) for broker in effect.live_brokers],
     )
 
 
-def _metadata_state(told: PartitionTold) -> UpdateMetadataPartitionState:
+def _metadata_state(state: PartitionTold) -> UpdateMetadataPartitionState:
     return UpdateMetadataPartitionState(
-        partition_index=told.partition.partition,
-        controller_epoch=told.state.controller_epoch,
-        leader=told.state.leader,
-        leader_epoch=told.state.leader_epoch,
-        isr=list(told.state.isr),
-        zk_version=told.state.zk_version,
-        replicas=list(told.replicas),
-        offline_replicas=list(told.offline_replicas),
+        partition_index=state.partition.partition,
+        controller_epoch=state.state.controller_epoch,
+        leader=state.state.leader,
+        leader_epoch=state.state.leader_epoch,
+        isr=list(state.state.isr),
+        zk_version=state.state.zk_version,
+        replicas=list(state.replicas),
+        offline_replicas=list(state.offline_replicas),
     )
 
 
@@ -183,21 +183,21 @@ def replicas_deleted(
     broker: LiveBroker, effect: SendStopReplica, response: StopReplicaResponse
 ) -> ReplicasDeleted | None:
     """What became of those that were to be deleted; None when there were none."""
-    asked = {stop.partition: stop.leader_epoch for stop in effect.stops if stop.delete}
+    epochs = {stop.partition: stop.leader_epoch for stop in effect.stops if stop.delete}
     deleted: set[TopicPartition] = set()
     failed: set[TopicPartition] = set()
     for one in response.partition_errors:
         answered = deleted if one.error_code == ErrorCode.NONE else failed
         answered.add(TopicPartition(one.topic_name, one.partition_index))
-    if not asked:
+    if not epochs:
         return None
     return ReplicasDeleted(
-        broker.broker_id, broker.epoch, frozenset(deleted & asked.keys()), frozenset(failed & asked.keys()), asked
+        broker.broker_id, broker.epoch, frozenset(deleted & epochs.keys()), frozenset(failed & epochs.keys()), epochs
     )
 
 
 def _by_topic(partitions: Iterable[PartitionTold]) -> dict[str, list[PartitionTold]]:
     topics: dict[str, list[PartitionTold]] = {}
-    for told in partitions:
-        topics.setdefault(told.partition.topic, []).append(told)
+    for state in partitions:
+        topics.setdefault(state.partition.topic, []).append(state)
     return topics

@@ -84,13 +84,13 @@ class MarkerLine:
         self._waiting = dict(waiting[count:])
         return dict(waiting[:count])
 
-    def _answered(self, asked: Waiting, codes: dict[int, Codes]) -> None:
+    def _answered(self, waiting: Waiting, codes: dict[int, Codes]) -> None:
         """`codes` by producer id; what was not mentioned is not known to be written."""
-        for ending, partitions in asked.items():
-            told = codes.get(ending.markers.producer_id, {})
+        for ending, partitions in waiting.items():
+            code = codes.get(ending.markers.producer_id, {})
             try:
                 self._on_codes(
-                    ending, {partition: told.get(partition, ErrorCode.NETWORK_EXCEPTION) for partition in partitions}
+                    ending, {partition: code.get(partition, ErrorCode.NETWORK_EXCEPTION) for partition in partitions}
                 )
             except Exception:
                 _log.exception("markers not accounted for", transactional_id=ending.markers.transactional_id)
@@ -104,21 +104,21 @@ class OwnLine(MarkerLine):
         self._write = write
 
     def _send(self) -> None:
-        while asked := self._take():
-            asyncio.ensure_future(self._write_all(asked)).add_done_callback(partial(self._written, asked))
+        while waiting := self._take():
+            asyncio.ensure_future(self._write_all(waiting)).add_done_callback(partial(self._written, waiting))
 
-    async def _write_all(self, asked: Waiting) -> dict[int, Codes]:
-        reply = self._write(_request(asked))
+    async def _write_all(self, waiting: Waiting) -> dict[int, Codes]:
+        reply = self._write(_request(waiting))
         response = reply if isinstance(reply, Message) else await reply
         assert isinstance(response, WriteTxnMarkersResponse)
         return _codes(response)
 
-    def _written(self, asked: Waiting, work: asyncio.Future[dict[int, Codes]]) -> None:
+    def _written(self, waiting: Waiting, work: asyncio.Future[dict[int, Codes]]) -> None:
         if work.cancelled():
             return
         if (error := work.exception()) is not None:
             _log.error("markers cannot be written here", reason=repr(error))
-        self._answered(asked, {} if error else work.result())
+        self._answered(waiting, {} if error else work.result())
 
 
 class PeerLine(MarkerLine):
@@ -151,18 +151,18 @@ class PeerLine(MarkerLine):
         """A broker that does not answer gives its transactions back, and is left alone for a while."""
         backoff = Backoff(_BACK_OFF_FIRST_S, _BACK_OFF_MAX_S)
         try:
-            while asked := self._take():
+            while waiting := self._take():
                 try:
                     response = await self._connection.request(
-                        _request(asked), _VERSION, _CONNECT_TIMEOUT_MS, _REQUEST_TIMEOUT_MS
+                        _request(waiting), _VERSION, _CONNECT_TIMEOUT_MS, _REQUEST_TIMEOUT_MS
                     )
                     codes = _codes(response)
                 except Exception as error:
                     self._note_failure(error)
-                    self._answered(asked, {})
+                    self._answered(waiting, {})
                     await asyncio.sleep(backoff.fail())
                 else:
-                    self._answered(asked, codes)
+                    self._answered(waiting, codes)
                     backoff.succeed()
         finally:
             self._sending = None
@@ -175,8 +175,8 @@ class PeerLine(MarkerLine):
         )
 
 
-def _request(asked: Waiting) -> WriteTxnMarkersRequest:
-    return WriteTxnMarkersRequest(markers=[_marker(ending, partitions) for ending, partitions in asked.items()])
+def _request(waiting: Waiting) -> WriteTxnMarkersRequest:
+    return WriteTxnMarkersRequest(markers=[_marker(ending, partitions) for ending, partitions in waiting.items()])
 
 
 def _marker(ending: Ending, partitions: set[TopicPartition]) -> WritableTxnMarker:

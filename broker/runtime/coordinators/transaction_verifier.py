@@ -118,9 +118,9 @@ class _Coordinator:
     async def _ask_all(self) -> None:
         try:
             while self._waiting:
-                asked = self._take()
-                verdicts = await self._ask([question for question, _ in asked])
-                for (_, answer), verdict in zip(asked, verdicts, strict=True):
+                waiting = self._take()
+                verdicts = await self._ask([question for question, _ in waiting])
+                for (_, answer), verdict in zip(waiting, verdicts, strict=True):
                     if not answer.done():
                         answer.set_result(verdict)
         finally:
@@ -172,7 +172,7 @@ def verdicts_of(question: VerificationRequest, response: AddPartitionsToTxnRespo
     """What the coordinator does not mention it has not verified."""
     if response.error_code:
         return question.all_of(error_code_of(response.error_code))
-    told = {
+    codes = {
         TopicPartition(topic.name, result.partition_index): error_code_of(result.partition_error_code)
         for transaction in response.results_by_transaction
         if transaction.transactional_id == question.transactional_id
@@ -180,5 +180,5 @@ def verdicts_of(question: VerificationRequest, response: AddPartitionsToTxnRespo
         for result in topic.results_by_partition
     }
     return question.all_of(ErrorCode.INVALID_TXN_STATE) | {
-        partition: told[partition] for partition in question.partitions if partition in told
+        partition: codes[partition] for partition in question.partitions if partition in codes
     }

@@ -49,7 +49,7 @@ class LogCuts:
         cuts = self._waiting[directory]
         self._waiting[directory] = {}
         by_partition = {partition: cut for partition, (_, cut) in cuts.items()}
-        noted = self._disk.submit(directory, self, partial(self._logs.note_cuts, by_partition))
+        noted = self._disk.submit(directory, self, partial(self._logs.note_truncations, by_partition))
         noted.add_done_callback(lambda _: self._cut(directory, cuts))
 
     def _cut(self, directory: Path, cuts: dict[TopicPartition, tuple[Log, Truncation]]) -> None:

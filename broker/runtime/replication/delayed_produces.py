@@ -24,7 +24,7 @@ Response = TypeVar("Response")
 Respond = Callable[[list[ErrorCode]], Response]
 
 
-class _Waiter(Generic[Response]):
+class _ProduceWaiter(Generic[Response]):
     """One request; `missing` of its partitions are still to be decided."""
 
     __slots__ = ("codes", "deadline_ms", "future", "missing", "respond")
@@ -56,7 +56,7 @@ class _Waiter(Generic[Response]):
 
 
 #: (offset the high watermark must reach, waiter, place of the partition in its request)
-_Place = tuple[int, _Waiter[Any], int]
+_Place = tuple[int, _ProduceWaiter[Any], int]
 
 
 class DelayedProduces:
@@ -82,7 +82,7 @@ class DelayedProduces:
         NOT_LEADER_OR_FOLLOWER (we do not know), KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT (nor here).
         """
         future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        waiter = _Waiter(future, respond, len(appended), self._clock.monotonic_ms() + timeout_ms)
+        waiter = _ProduceWaiter(future, respond, len(appended), self._clock.monotonic_ms() + timeout_ms)
         for index, result in enumerate(appended):
             partition = result.hosted.partition
             if result.end_offset <= partition.high_watermark:
@@ -137,7 +137,7 @@ class DelayedProduces:
             self._arm()
 
 
-def _is_over(waiter: _Waiter[Response], now_ms: int) -> bool:
+def _is_over(waiter: _ProduceWaiter[Response], now_ms: int) -> bool:
     if waiter.deadline_ms <= now_ms:
         waiter.answer()
     return waiter.future.done()

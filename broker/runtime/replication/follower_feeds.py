@@ -103,11 +103,11 @@ class FollowerFeeds:
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 self._forget(served.feed, self._key(topic, index, by_id=by_id), topic.topic_id)
-        told = self._take_all(served, request, by_id=by_id)
+        responses = self._take_all(served, request, by_id=by_id)
         if request.session_epoch == FINAL_EPOCH:
             del self._served[replica_id]
-        if told is not None or request.max_wait_ms <= 0:
-            return self._answer(served.feed, request.max_bytes, told or [])
+        if responses is not None or request.max_wait_ms <= 0:
+            return self._answer(served.feed, request.max_bytes, responses or [])
         return self._wait(served, request)
 
     def _served_for(self, request: FetchRequest, replica_id: int) -> _Served:
@@ -147,36 +147,38 @@ class FollowerFeeds:
 
         If it asks for anything anew, what it asked before is answered first: it goes by the order of the answers.
         """
-        told: list[FetchableTopicResponse] | None = None
+        responses: list[FetchableTopicResponse] | None = None
         for topic in request.topics:
-            for asked in topic.partitions:
-                key = self._key(topic, asked.partition, by_id=by_id)
-                if asked.is_progress:
-                    self._progress(served.feed, key, asked)
+            for fetch_partition in topic.partitions:
+                key = self._key(topic, fetch_partition.partition, by_id=by_id)
+                if fetch_partition.is_progress:
+                    self._progress(served.feed, key, fetch_partition)
                     continue
-                if told is None:
-                    told = []
+                if responses is None:
+                    responses = []
                     self._answer_all(served)
-                refusal = self._ask(served.feed, key, topic, asked)
+                refusal = self._ask(served.feed, key, topic, fetch_partition)
                 if refusal is not None:
-                    told.append(FetchableTopicResponse(topic=key.topic, topic_id=topic.topic_id, partitions=[refusal]))
-        return told
+                    responses.append(
+                        FetchableTopicResponse(topic=key.topic, topic_id=topic.topic_id, partitions=[refusal])
+                    )
+        return responses
 
-    def _progress(self, feed: FollowerFeed, key: TopicPartition, asked: FetchPartition) -> None:
+    def _progress(self, feed: FollowerFeed, key: TopicPartition, fetch_partition: FetchPartition) -> None:
         """Counts if it was made under the epoch we lead in; if it was not, an answer under way says so."""
         hosted, fed = self._replicas.get(*key), feed.partitions.get(key)
         if hosted is None or fed is None or fed.leader_epoch != hosted.partition.leader_epoch:
             return
         if not is_of(hosted, fed.topic_id):
             return
-        feed.acknowledge(key, asked.fetch_offset)
-        if fed.starts_at != asked.log_start_offset:
-            fed.starts_at = asked.log_start_offset
+        feed.acknowledge(key, fetch_partition.fetch_offset)
+        if fed.starts_at != fetch_partition.log_start_offset:
+            fed.starts_at = fetch_partition.log_start_offset
             self._starts_at(hosted, feed, fed.starts_at)
-        self._holds(hosted, feed, asked.fetch_offset)
+        self._holds(hosted, feed, fetch_partition.fetch_offset)
 
     def _ask(
-        self, feed: FollowerFeed, key: TopicPartition, topic: FetchTopic, asked: FetchPartition
+        self, feed: FollowerFeed, key: TopicPartition, topic: FetchTopic, fetch_partition: FetchPartition
     ) -> PartitionData | None:
         """Serve the partition from the offset asked for on; what to answer if that cannot be."""
         feed.forget(key)
@@ -185,25 +187,25 @@ class FollowerFeeds:
             if hosted is None:
                 raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if key.topic else ErrorCode.UNKNOWN_TOPIC_ID)
             check_is_of(hosted, topic.topic_id)
-            found = disagreement(hosted, asked)
+            data = disagreement(hosted, fetch_partition)
             if feed.replica_id not in hosted.partition.followers:
                 raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         except ApiError as error:
-            return refused(asked.partition, error.code)
-        if found is not None:
-            return found
+            return refused(fetch_partition.partition, error.code)
+        if data is not None:
+            return data
         feed.ask(
             FedPartition(
                 key,
                 topic.topic_id,
                 hosted.partition.leader_epoch,
-                asked.fetch_offset,
-                asked.partition_max_bytes,
-                asked.log_start_offset,
+                fetch_partition.fetch_offset,
+                fetch_partition.partition_max_bytes,
+                fetch_partition.log_start_offset,
             )
         )
-        self._starts_at(hosted, feed, asked.log_start_offset)
-        self._holds(hosted, feed, asked.fetch_offset)
+        self._starts_at(hosted, feed, fetch_partition.log_start_offset)
+        self._holds(hosted, feed, fetch_partition.fetch_offset)
         return None
 
     def _holds(self, hosted: HostedPartition, feed: FollowerFeed, log_end_offset: int) -> None:
@@ -289,7 +291,7 @@ class FollowerFeeds:
 
     # -- answering
 
-    def _answer(self, feed: FollowerFeed, max_bytes: int, told: list[FetchableTopicResponse]) -> FetchResponse:
+    def _answer(self, feed: FollowerFeed, max_bytes: int, responses: list[FetchableTopicResponse]) -> FetchResponse:
         left = max_bytes
         for fed in islice(feed.news(), PARTITIONS_PER_FETCH):
             if left <= 0:
@@ -298,10 +300,10 @@ class FollowerFeeds:
             data = self._read(feed, fed, left, at_least_one=left == max_bytes)
             if data is not None:
                 left -= len(data.records or b"")
-                told.append(
+                responses.append(
                     FetchableTopicResponse(topic=fed.topic_partition.topic, topic_id=fed.topic_id, partitions=[data])
                 )
-        return FetchResponse(session_id=feed.session_id, responses=told)
+        return FetchResponse(session_id=feed.session_id, responses=responses)
 
     def _read(self, feed: FollowerFeed, fed: FedPartition, left: int, *, at_least_one: bool) -> PartitionData | None:
         """What the follower is to hear of the partition; None if nothing is new, or it is not its turn yet."""

@@ -37,20 +37,22 @@ def check_is_of(hosted: HostedPartition, topic_id: UUID) -> None:
         raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
 
 
-def disagreement(hosted: HostedPartition, asked: FetchPartition) -> PartitionData | None:
+def disagreement(hosted: HostedPartition, fetch_partition: FetchPartition) -> PartitionData | None:
     """What a follower must hear whose log is not the beginning of ours; None if it is (KIP-595).
 
     Raises ApiError when we do not lead under the follower's epoch.
     """
-    hosted.partition.check_leader(asked.current_leader_epoch)
+    hosted.partition.check_leader(fetch_partition.current_leader_epoch)
     log = hosted.log
-    answer = diverging(log, asked.partition, asked.fetch_offset, asked.last_fetched_epoch)
+    answer = diverging(log, fetch_partition.partition, fetch_partition.fetch_offset, fetch_partition.last_fetched_epoch)
     if answer is not None:
         return answer
-    if asked.fetch_offset > log.log_end_offset:
-        return _diverging_at(log, asked.partition, log.leader_epoch_at(log.log_end_offset - 1), log.log_end_offset)
-    if asked.fetch_offset < log.log_start_offset:
-        return refused(asked.partition, ErrorCode.OFFSET_OUT_OF_RANGE, log.log_start_offset)
+    if fetch_partition.fetch_offset > log.log_end_offset:
+        return _diverging_at(
+            log, fetch_partition.partition, log.leader_epoch_at(log.log_end_offset - 1), log.log_end_offset
+        )
+    if fetch_partition.fetch_offset < log.log_start_offset:
+        return refused(fetch_partition.partition, ErrorCode.OFFSET_OUT_OF_RANGE, log.log_start_offset)
     return None
 
 
@@ -61,10 +63,10 @@ def diverging(log: Log, partition: int, fetch_offset: int, last_fetched_epoch: i
     """
     if last_fetched_epoch == NO_LEADER_EPOCH:
         return None
-    found = log.end_offset_for_epoch(last_fetched_epoch)
-    if found.epoch == last_fetched_epoch and found.end_offset >= fetch_offset:
+    epoch_end = log.end_offset_for_epoch(last_fetched_epoch)
+    if epoch_end.epoch == last_fetched_epoch and epoch_end.end_offset >= fetch_offset:
         return None
-    return _diverging_at(log, partition, found.epoch, found.end_offset)
+    return _diverging_at(log, partition, epoch_end.epoch, epoch_end.end_offset)
 
 
 def _diverging_at(log: Log, partition: int, epoch: int, end_offset: int) -> PartitionData:
@@ -82,23 +84,23 @@ def read_for_follower(
         fed.is_in_memory = False
     else:
         log.refuse_if_cold(fed.read_from, min(max_bytes, fed.max_bytes))
-    found = log.read(fed.read_from, min(max_bytes, fed.max_bytes), log.log_end_offset, at_least_one=at_least_one)
-    told = (high_watermark, log.log_start_offset)
-    if not found.length and told == (fed.high_watermark, fed.log_start_offset):
+    log_slice = log.read(fed.read_from, min(max_bytes, fed.max_bytes), log.log_end_offset, at_least_one=at_least_one)
+    bounds = (high_watermark, log.log_start_offset)
+    if not log_slice.length and bounds == (fed.high_watermark, fed.log_start_offset):
         return None
-    if found.length:
-        fed.read_from = log.offset_after(fed.read_from, found)
-    fed.high_watermark, fed.log_start_offset = told
+    if log_slice.length:
+        fed.read_from = log.offset_after(fed.read_from, log_slice)
+    fed.high_watermark, fed.log_start_offset = bounds
     return PartitionData(
         partition_index=fed.topic_partition.partition,
         high_watermark=high_watermark,
         last_stable_offset=high_watermark,
         log_start_offset=log.log_start_offset,
-        records=_payload(found),
+        records=_payload(log_slice),
     )
 
 
-def _payload(found: LogSlice) -> Buffer:
-    if found.length >= SENDFILE_BYTES_MIN and found.file is not None:
-        return records_of(FilePart(found.file, found.position, found.length))
-    return found.read()
+def _payload(log_slice: LogSlice) -> Buffer:
+    if log_slice.length >= SENDFILE_BYTES_MIN and log_slice.file is not None:
+        return records_of(FilePart(log_slice.file, log_slice.position, log_slice.length))
+    return log_slice.read()

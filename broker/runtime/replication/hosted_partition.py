@@ -115,7 +115,7 @@ async def find_time(hosted: HostedPartition, timestamp_ms: int | None) -> tuple[
     partitions that rest the console asks again and again.
     """
     if (known := hosted.log.looked_up(timestamp_ms)) is not None:
-        return known.found
+        return known.entry
     if timestamp_ms is None:
         return await asyncio.to_thread(hosted.log.max_timestamp_offset)
     return await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)

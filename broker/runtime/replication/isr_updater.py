@@ -127,9 +127,9 @@ class IsrUpdater:
         while partition.state is role:
             try:
                 async with self._turn:
-                    found = await self._try(partition.topic_partition, wanted, joining)
+                    state = await self._try(partition.topic_partition, wanted, joining)
                 if partition.state is role:
-                    self._decided(hosted, role, found)
+                    self._decided(hosted, role, state)
                 return
             except (ZooKeeperError, MalformedZnode) as error:
                 _log.warning("isr not written yet", partition=str(partition.topic_partition), reason=str(error))
@@ -146,7 +146,7 @@ class IsrUpdater:
                 return await self._store.state(topic_partition)
         return await self._store.write_isr(topic_partition, wanted)
 
-    def _decided(self, hosted: HostedPartition, before: LeadershipState, found: LeaderAndIsr | None) -> None:
+    def _decided(self, hosted: HostedPartition, before: LeadershipState, state: LeaderAndIsr | None) -> None:
         """What stands in ZooKeeper: the ISR of our epoch, as we wanted it or as we had written it before.
 
         What stands there of a later epoch may have followed upon the ISR we wanted, so that stays pending, as in Kafka:
@@ -155,18 +155,18 @@ class IsrUpdater:
         controller wrote (`LostLogs`) it hears by the announcement.
         """
         partition = hosted.partition
-        if found is None or (found.leader, found.leader_epoch) != (before.leader, before.leader_epoch):
-            _log.info("isr is no longer ours to change", partition=str(partition.topic_partition), found=str(found))
+        if state is None or (state.leader, state.leader_epoch) != (before.leader, before.leader_epoch):
+            _log.info("isr is no longer ours to change", partition=str(partition.topic_partition), stored=str(state))
             self._announce(partition.topic_partition)
             return
-        if found.zk_version == before.zk_version:
+        if state.zk_version == before.zk_version:
             _log.info("isr not changed, a follower registered anew", partition=str(partition.topic_partition))
-            self._replicas.isr_written(hosted, found.isr, found.zk_version)
+            self._replicas.isr_written(hosted, state.isr, state.zk_version)
             return
-        _log.info("isr changed", partition=str(partition.topic_partition), was=str(before.isr), isr=str(found.isr))
-        self.shrinks += len(set(before.isr) - set(found.isr))
-        self.expands += len(set(found.isr) - set(before.isr))
-        self._replicas.isr_written(hosted, found.isr, found.zk_version)
+        _log.info("isr changed", partition=str(partition.topic_partition), was=str(before.isr), isr=str(state.isr))
+        self.shrinks += len(set(before.isr) - set(state.isr))
+        self.expands += len(set(state.isr) - set(before.isr))
+        self._replicas.isr_written(hosted, state.isr, state.zk_version)
         self._announce(partition.topic_partition)
         self._consider_all(hosted)
 

@@ -168,8 +168,8 @@ class LogDirMoves:
             return True
         if await self._must_wait_for_disk(log, copy.log_end_offset):
             return True
-        found = self._missing(log, copy)
-        bytes_missing = _bytes_missing(log, copy, found)
+        missing = self._missing(log, copy)
+        bytes_missing = _bytes_missing(log, copy, missing)
         extents = (
             MovedExtent(log.log_start_offset, log.log_end_offset),
             MovedExtent(copy.log_start_offset, copy.log_end_offset),
@@ -179,11 +179,11 @@ class LogDirMoves:
                 start = partial(copy.truncate_fully_and_start_at, log.log_start_offset)
                 await self._do(partition, future, start)
             case LogDirMoveStep.COPY:
-                assert found is not None  # a copy that ends outside of the log starts over
-                return await self._copy(partition, future, found)
+                assert missing is not None  # a copy that ends outside of the log starts over
+                return await self._copy(partition, future, missing)
             case LogDirMoveStep.EXCHANGE:
-                assert found is not None
-                await self._exchange(partition, hosted, future, found)
+                assert missing is not None
+                await self._exchange(partition, hosted, future, missing)
         return True
 
     async def _compare(self, partition: TopicPartition, log: Log, future: FutureLog) -> None:
@@ -217,11 +217,11 @@ class LogDirMoves:
             return None
         return log.read(copy.log_end_offset, LOG_COPY_BYTES, log.log_end_offset)
 
-    async def _copy(self, partition: TopicPartition, future: FutureLog, found: LogSlice) -> bool:
-        if not self._throttle.allowed(partition, found.length, self._clock.monotonic_ms(), is_in_sync=False):
+    async def _copy(self, partition: TopicPartition, future: FutureLog, log_slice: LogSlice) -> bool:
+        if not self._throttle.allowed(partition, log_slice.length, self._clock.monotonic_ms(), is_in_sync=False):
             return False
-        await self._do(partition, future, partial(_write, future.log, found, self._clock.now_ms()))
-        self._throttle.moved(partition, found.length, self._clock.monotonic_ms())
+        await self._do(partition, future, partial(_write, future.log, log_slice, self._clock.now_ms()))
+        self._throttle.moved(partition, log_slice.length, self._clock.monotonic_ms())
         return True
 
     async def _do(self, partition: TopicPartition, future: FutureLog, work: Callable[[], T]) -> T:
@@ -230,7 +230,7 @@ class LogDirMoves:
     # -- the end
 
     async def _exchange(
-        self, partition: TopicPartition, hosted: HostedPartition, future: FutureLog, found: LogSlice
+        self, partition: TopicPartition, hosted: HostedPartition, future: FutureLog, log_slice: LogSlice
     ) -> None:
         """If little comes meanwhile; else that is copied first, and it is tried again.
 
@@ -241,7 +241,7 @@ class LogDirMoves:
         assert home is not None  # of a log that is served
         await flushes.hold(log)
         try:
-            await self._do(partition, future, self._preparation(partition, hosted, future, found))
+            await self._do(partition, future, self._preparation(partition, hosted, future, log_slice))
             is_exchanged = self._exchange_now(partition, hosted, future)
         finally:
             flushes.release(partition, log, hosted.log)
@@ -253,15 +253,15 @@ class LogDirMoves:
             _log.info("log was moved", partition=str(partition), to=str(future.home.path))
 
     def _preparation(
-        self, partition: TopicPartition, hosted: HostedPartition, future: FutureLog, found: LogSlice
+        self, partition: TopicPartition, hosted: HostedPartition, future: FutureLog, log_slice: LogSlice
     ) -> Callable[[], None]:
         log, copy, now_ms = hosted.log, future.log, self._clock.now_ms()
         log_end_offset, high_watermark = log.log_end_offset, hosted.partition.high_watermark
         epochs = log.leader_epochs.entries
 
         def prepare() -> None:
-            if found.length:
-                _write(copy, found, now_ms)
+            if log_slice.length:
+                _write(copy, log_slice, now_ms)
             elif copy.log_end_offset < log_end_offset:
                 copy.end_at(log_end_offset)
             copy.take_over_epochs(epochs)
@@ -297,13 +297,13 @@ class LogDirMoves:
         return True
 
 
-def _bytes_missing(log: Log, copy: Log, found: LogSlice | None) -> int:
+def _bytes_missing(log: Log, copy: Log, log_slice: LogSlice | None) -> int:
     """What was found ends with its segment: before the last one more is to come, which counts as much."""
-    if found is None or not found.length:
+    if log_slice is None or not log_slice.length:
         return 0
     is_last = copy.log_end_offset >= log.segments[-1].base_offset
-    return found.length if is_last else max(found.length, LOG_COPY_BYTES)
+    return log_slice.length if is_last else max(log_slice.length, LOG_COPY_BYTES)
 
 
-def _write(copy: Log, found: LogSlice, now_ms: int) -> None:
-    copy.append_as_follower(memoryview(found.read()), now_ms)
+def _write(copy: Log, log_slice: LogSlice, now_ms: int) -> None:
+    copy.append_as_follower(memoryview(log_slice.read()), now_ms)

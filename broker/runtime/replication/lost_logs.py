@@ -70,16 +70,16 @@ class LostLogs:
     async def _leave(self, partition: TopicPartition, replicas: tuple[int, ...]) -> None:
         loss, is_out_of_reach = self._loss_of(partition), self._logs.is_out_of_reach(partition)
         async with self._turn:
-            found = await self._store.state(partition)
-            while found is not None:
-                is_noted = not is_out_of_reach and not await self._is_registered(found.leader)
-                wanted = state_after_loss(found, loss, is_noted=is_noted)
+            state = await self._store.state(partition)
+            while state is not None:
+                is_noted = not is_out_of_reach and not await self._is_registered(state.leader)
+                wanted = state_after_loss(state, loss, is_noted=is_noted)
                 if self._is_surpassed(partition, replicas, wanted):
                     self._set_restored_aside(partition, loss)
                     loss = self._loss_of(partition)
                     continue
-                before, found = found, await self._store.write_isr(partition, wanted)
-                if found is not None and found == wanted.at_version(found.zk_version):
+                before, state = state, await self._store.write_isr(partition, wanted)
+                if state is not None and state == wanted.at_version(state.zk_version):
                     if self._is_missing(partition) and not is_out_of_reach:
                         self._withhold(partition, replicas, wanted, is_noted=is_noted)
                     self._report(partition, before, wanted)

@@ -40,7 +40,7 @@ Response = TypeVar("Response")
 Respond = Callable[[list[DeletedRecords]], Response]
 
 
-class _Waiter(Generic[Response]):
+class _DeletionWaiter(Generic[Response]):
     """One request; of each partition still `undecided`, its place in the answer."""
 
     __slots__ = ("deadline_ms", "deletions", "future", "outcomes", "respond", "undecided")
@@ -73,7 +73,7 @@ class RecordDeletions:
         self._replicas = replicas
         self._is_live = is_live
         self._clock = clock
-        self._waiting: dict[TopicPartition, list[_Waiter[Any]]] = {}
+        self._waiting: dict[TopicPartition, list[_DeletionWaiter[Any]]] = {}
         self._sweep_timer: asyncio.TimerHandle | None = None
         replicas.on_role.append(self.on_news)
 
@@ -128,7 +128,7 @@ class RecordDeletions:
         REQUEST_TIMED_OUT (a live replica may).
         """
         future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        waiter = _Waiter(deletions, future, respond, self._clock.monotonic_ms() + timeout_ms)
+        waiter = _DeletionWaiter(deletions, future, respond, self._clock.monotonic_ms() + timeout_ms)
         for topic_partition in list(waiter.undecided):
             if self._is_undecided(waiter, topic_partition):
                 self._waiting.setdefault(topic_partition, []).append(waiter)
@@ -153,7 +153,7 @@ class RecordDeletions:
         else:
             del self._waiting[topic_partition]
 
-    def _is_undecided(self, waiter: _Waiter[Response], topic_partition: TopicPartition) -> bool:
+    def _is_undecided(self, waiter: _DeletionWaiter[Response], topic_partition: TopicPartition) -> bool:
         """And wanted; whose time is up is answered."""
         hosted, offset = waiter.deletions[waiter.undecided[topic_partition]]
         outcome = self._outcome(hosted, offset, is_over=waiter.deadline_ms <= self._clock.monotonic_ms())

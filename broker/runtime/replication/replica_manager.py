@@ -384,9 +384,11 @@ class ReplicaManager:
         end_offset = last_stable_offset if is_stable_only else high_watermark
         if not is_waiting_for_disk:
             log.refuse_if_cold(fetch_offset, max_bytes)
-        found = log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
-        found = log.pass_over_empty(found, fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
-        return new_tuple(ReadResult, (found, high_watermark, last_stable_offset, end_offset, log.log_start_offset, log))
+        log_slice = log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
+        log_slice = log.pass_over_empty(log_slice, fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
+        return new_tuple(
+            ReadResult, (log_slice, high_watermark, last_stable_offset, end_offset, log.log_start_offset, log)
+        )
 
     def log_start_moved(self, hosted: HostedPartition) -> None:
         """A leader's log starts later now: followers are to follow, and readers to look again."""

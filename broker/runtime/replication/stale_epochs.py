@@ -83,10 +83,10 @@ class StaleEpochs:
                 epoch=state.leader_epoch,
             )
             return False
-        found: LeaderAndIsr | None = state
-        while found is not None and found.leader_epoch < logged_epoch:
-            wanted = replace(found, leader_epoch=wanted_epoch)
-            found = await self._store.write_isr(partition, wanted)
-            if found is not None and found == wanted.at_version(found.zk_version):
+        stored: LeaderAndIsr | None = state
+        while stored is not None and stored.leader_epoch < logged_epoch:
+            wanted = replace(stored, leader_epoch=wanted_epoch)
+            stored = await self._store.write_isr(partition, wanted)
+            if stored is not None and stored == wanted.at_version(stored.zk_version):
                 return True
         return False

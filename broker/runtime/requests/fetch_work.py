@@ -139,7 +139,10 @@ class FetchWork:
             self._answers = []
         if not self._places:
             partitions = enumerate(self._fetch.partitions)
-            self._places = {TopicPartition(self._name_of(t), asked.partition): at for at, (t, asked) in partitions}
+            self._places = {
+                TopicPartition(self._name_of(t), fetch_partition.partition): at
+                for at, (t, fetch_partition) in partitions
+            }
         wait_ms = deadline_ms - self._context.services.clock.monotonic_ms()
         return self._context.services.delayed_fetches.wait(self._places, wait_ms, self._context.session.owner)
 
@@ -178,7 +181,9 @@ class FetchWork:
     def _read(self, *, is_waiting_for_disks: bool = True) -> None:
         """Unless it `is_waiting_for_disks`, what is `cold` then has no answer."""
         self._begin_pass(is_waiting_for_disks)
-        self._answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
+        self._answers = [
+            (topic, self._read_partition(topic, fetch_partition)) for topic, fetch_partition in self._fetch.partitions
+        ]
 
     async def _pass_in_turns(self, *, is_waiting_for_disks: bool) -> None:
         self._begin_pass(is_waiting_for_disks)
@@ -207,8 +212,8 @@ class FetchWork:
         self._is_waiting_for_disks = True
         self._may_read = {}
         for place in sorted(self._places[key] for key in woken):
-            topic, asked = self._fetch.partitions[place]
-            self._answers[place] = (topic, self._read_partition(topic, asked))
+            topic, fetch_partition = self._fetch.partitions[place]
+            self._answers[place] = (topic, self._read_partition(topic, fetch_partition))
 
     def _name_of(self, topic: TopicKey) -> str:
         """Empty for an id that is not known."""
@@ -217,18 +222,18 @@ class FetchWork:
         known = self._context.services.metadata.topic_of_id(topic)
         return known.name if known else ""
 
-    def _read_partition(self, topic: TopicKey, asked: FetchPartition) -> PartitionData:
+    def _read_partition(self, topic: TopicKey, fetch_partition: FetchPartition) -> PartitionData:
         topic_id = None if isinstance(topic, str) else topic
-        topic_partition = TopicPartition(self._name_of(topic), asked.partition)
+        topic_partition = TopicPartition(self._name_of(topic), fetch_partition.partition)
         try:
             if self._rights is not UNLIMITED and not self._may(topic_partition.topic):
                 raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
             result = self._replicas.read(
                 topic_partition,
-                asked.fetch_offset,
-                min(asked.partition_max_bytes, self._bytes_max - self._bytes_read),
+                fetch_partition.fetch_offset,
+                min(fetch_partition.partition_max_bytes, self._bytes_max - self._bytes_read),
                 at_least_one=self._bytes_read == 0,
-                current_leader_epoch=asked.current_leader_epoch,
+                current_leader_epoch=fetch_partition.current_leader_epoch,
                 topic_id=topic_id,
                 may_follow=bool(self._rack),
                 is_stable_only=self._is_stable_only,
@@ -236,26 +241,26 @@ class FetchWork:
             )
             if self._lacks_zstd and result.log.config.compression_type == "zstd":
                 raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-            special = self._diverging_epoch(result.log, asked)
-            special = special or self._preferred_replica(topic_partition, asked, result)
+            special = self._diverging_epoch(result.log, fetch_partition)
+            special = special or self._preferred_replica(topic_partition, fetch_partition, result)
             if special is not None:
                 self._can_gain = False
                 return special
             records = self._payload(result.slice)
             bytes_read = self._bytes_read + len(records)
-            if bytes_read < self._bytes_min and _leaves_records(result, asked.fetch_offset):
+            if bytes_read < self._bytes_min and _leaves_records(result, fetch_partition.fetch_offset):
                 self._can_gain = False
-            aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
-            self._note_taken(topic_partition.topic, asked.fetch_offset, result)
+            aborted = _aborted(result, fetch_partition.fetch_offset) if self._is_stable_only else None
+            self._note_taken(topic_partition.topic, fetch_partition.fetch_offset, result)
         except ColdReadError as error:
             self._cold.append(error.part)
-            return refused(asked.partition, ErrorCode.NONE)
+            return refused(fetch_partition.partition, ErrorCode.NONE)
         except ApiError as error:
-            special = self._diverging_epoch_beyond_end(topic_partition, asked, error)
-            return special or self._refuse(topic, topic_partition, asked, error)
+            special = self._diverging_epoch_beyond_end(topic_partition, fetch_partition, error)
+            return special or self._refuse(topic, topic_partition, fetch_partition, error)
         self._bytes_read = bytes_read
         return PartitionData(
-            partition_index=asked.partition,
+            partition_index=fetch_partition.partition,
             high_watermark=result.high_watermark,
             last_stable_offset=result.last_stable_offset,
             log_start_offset=result.log_start_offset,
@@ -279,30 +284,32 @@ class FetchWork:
             self._may_read[topic] = may_read
         return may_read
 
-    def _diverging_epoch(self, log: Log, asked: FetchPartition) -> PartitionData | None:
+    def _diverging_epoch(self, log: Log, fetch_partition: FetchPartition) -> PartitionData | None:
         """A consumer that has read what an unclean election took back must hear where the log parts (KIP-320).
 
         Raises ApiError(OFFSET_OUT_OF_RANGE) for an epoch above all that are known: there is no place to name then, and
         a consumer would pass over an answer without one and ask again for ever.
         """
-        if asked.last_fetched_epoch < 0:
+        if fetch_partition.last_fetched_epoch < 0:
             return None
-        answer = diverging(log, asked.partition, asked.fetch_offset, asked.last_fetched_epoch)
+        answer = diverging(
+            log, fetch_partition.partition, fetch_partition.fetch_offset, fetch_partition.last_fetched_epoch
+        )
         if answer is not None and answer.diverging_epoch is not None and answer.diverging_epoch.epoch < 0:
             raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
         return answer
 
     def _diverging_epoch_beyond_end(
-        self, topic_partition: TopicPartition, asked: FetchPartition, error: ApiError
+        self, topic_partition: TopicPartition, fetch_partition: FetchPartition, error: ApiError
     ) -> PartitionData | None:
         """Beyond the log's end a divergence is said rather than `error`, by which the reader would start anew."""
         hosted = self._replicas.get(*topic_partition)
         if error.code is not ErrorCode.OFFSET_OUT_OF_RANGE or (
-            hosted is None or asked.fetch_offset < hosted.log.log_start_offset
+            hosted is None or fetch_partition.fetch_offset < hosted.log.log_start_offset
         ):
             return None
         try:
-            answer = self._diverging_epoch(hosted.log, asked)
+            answer = self._diverging_epoch(hosted.log, fetch_partition)
         except ApiError:
             return None
         if answer is not None:
@@ -310,7 +317,7 @@ class FetchWork:
         return answer
 
     def _preferred_replica(
-        self, topic_partition: TopicPartition, asked: FetchPartition, result: ReadResult
+        self, topic_partition: TopicPartition, fetch_partition: FetchPartition, result: ReadResult
     ) -> PartitionData | None:
         """The way to a replica in the consumer's rack, if there is a better one than us."""
         services = self._context.services
@@ -320,11 +327,11 @@ class FetchWork:
         if hosted is None or not hosted.partition.is_leader:
             return None
         racks = {broker.broker_id: broker.rack for broker in services.metadata.brokers.values()}
-        near = closest_replica(hosted.partition, self._rack, racks, asked.fetch_offset)
+        near = closest_replica(hosted.partition, self._rack, racks, fetch_partition.fetch_offset)
         if near is None:
             return None
         return PartitionData(
-            partition_index=asked.partition,
+            partition_index=fetch_partition.partition,
             high_watermark=result.high_watermark,
             last_stable_offset=result.last_stable_offset,
             log_start_offset=result.log_start_offset,
@@ -332,22 +339,22 @@ class FetchWork:
             records=b"",
         )
 
-    def _payload(self, found: LogSlice) -> Buffer:
+    def _payload(self, log_slice: LogSlice) -> Buffer:
         """What is large is sent from the file; what is small is read, which also finds a disk error in time."""
-        is_room_left = self._bytes_in_memory + found.length <= ANSWER_BYTES_IN_MEMORY_MAX
-        if found.length >= (SENDFILE_BYTES_MIN if is_room_left else PART_BYTES_MIN) and found.file is not None:
-            return records_of(FilePart(found.file, found.position, found.length))
-        self._bytes_in_memory += found.length
-        return found.read()
+        is_room_left = self._bytes_in_memory + log_slice.length <= ANSWER_BYTES_IN_MEMORY_MAX
+        if log_slice.length >= (SENDFILE_BYTES_MIN if is_room_left else PART_BYTES_MIN) and log_slice.file is not None:
+            return records_of(FilePart(log_slice.file, log_slice.position, log_slice.length))
+        self._bytes_in_memory += log_slice.length
+        return log_slice.read()
 
     def _refuse(
-        self, topic: TopicKey, topic_partition: TopicPartition, asked: FetchPartition, error: ApiError
+        self, topic: TopicKey, topic_partition: TopicPartition, fetch_partition: FetchPartition, error: ApiError
     ) -> PartitionData:
         self._has_errors = True
         self._can_gain = False
         if topic and not topic_partition.topic:
-            return refused(asked.partition, ErrorCode.UNKNOWN_TOPIC_ID)
-        answer = refused(asked.partition, refusal(error, topic_partition, self._context))
+            return refused(fetch_partition.partition, ErrorCode.UNKNOWN_TOPIC_ID)
+        answer = refused(fetch_partition.partition, refusal(error, topic_partition, self._context))
         if answer.error_code in _MOVED and (leader := current_leader(topic_partition, self._context)):
             answer.current_leader = CurrentLeader(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
         return answer
@@ -355,8 +362,8 @@ class FetchWork:
 
 def _leaves_records(result: ReadResult, fetch_offset: int) -> bool:
     """Whether there are more than were taken, for want of room or in another segment. Raises ApiError."""
-    found = result.slice
-    next_offset = result.log.offset_after(fetch_offset, found) if found.length else fetch_offset
+    log_slice = result.slice
+    next_offset = result.log.offset_after(fetch_offset, log_slice) if log_slice.length else fetch_offset
     return next_offset < result.end_offset
 
 

@@ -157,11 +157,11 @@ class Authorizer:
 
     def describe(self, wanted: BindingFilter) -> dict[Pattern, list[AclEntry]]:
         """The rules that count here and match, by what they are about."""
-        found: dict[Pattern, list[AclEntry]] = {}
+        acl_entries: dict[Pattern, list[AclEntry]] = {}
         for pattern, entries in self._rules.rules().items():
             if wanted.pattern.matches(pattern) and (matching := [one for one in entries if wanted.entry.matches(one)]):
-                found[pattern] = matching
-        return found
+                acl_entries[pattern] = matching
+        return acl_entries
 
     async def create(self, bindings: Iterable[Binding]) -> dict[Binding, ApiError]:
         """Those that could not be created; all others count here and are told when this returns."""
@@ -198,9 +198,9 @@ class Authorizer:
                 meant: dict[AclEntry, int] = meant,
             ) -> tuple[AclEntry, ...]:
                 meant |= {
-                    entry: min(found)
+                    entry: min(matching)
                     for entry in present
-                    if (found := [at for at, item in asking if item.matches(entry)])
+                    if (matching := [at for at, item in asking if item.matches(entry)])
                 }
                 return tuple(entry for entry in present if entry not in meant)
 

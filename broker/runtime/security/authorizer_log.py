@@ -44,7 +44,7 @@ class AuthorizerLog:
         self._clock = clock
         self._began_ms = 0
         #: Hashes: what was asked for may have long names.
-        self._told: set[int] = set()
+        self._logged: set[int] = set()
         self._untold = 0
         #: How often each principal was denied something; OTHERS for those who came late.
         self.denials: Counter[str] = Counter()
@@ -64,13 +64,13 @@ class AuthorizerLog:
         now_ms = self._clock.monotonic_ms()
         if now_ms - self._began_ms >= DENIALS_LOGGED_EVERY_MS:
             self.tell_untold()
-            self._told.clear()
+            self._logged.clear()
             self._began_ms = now_ms
         denial = hash((principal, host, operation, kind, name))
-        if denial in self._told or len(self._told) >= DENIALS_LOGGED_MAX:
+        if denial in self._logged or len(self._logged) >= DENIALS_LOGGED_MAX:
             self._untold += 1
             return
-        self._told.add(denial)
+        self._logged.add(denial)
         _log.info(_sentence(principal, "Denied", host, operation, kind, name))
 
     def tell_untold(self) -> None:

@@ -95,9 +95,9 @@ class UserCredentials:
 
     async def of_users(self, users: Iterable[str]) -> dict[str, OfUser]:
         """As they are in ZooKeeper; nothing for a user without. Raises ApiError."""
-        asked = list(users)
+        names = list(users)
         with _answered():
-            return dict(zip(asked, await ask_each(self._read, asked), strict=True))
+            return dict(zip(names, await ask_each(self._read, names), strict=True))
 
     async def users(self) -> list[str]:
         """Whoever has a configuration, not in order. Raises ApiError."""

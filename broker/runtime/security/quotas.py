@@ -111,19 +111,19 @@ class Quotas:
 
     # -- for clients
 
-    async def described(self, asked: EntityFilter) -> list[tuple[QuotaEntity, Values]]:
+    async def described(self, entity_filter: EntityFilter) -> list[tuple[QuotaEntity, Values]]:
         """What is set for all that match, in the order of their paths. Raises ApiError."""
         try:
             configs = await self._configs.all()
         except ZooKeeperError as error:
             raise answer_of(error) from error
-        found = []
+        entries = []
         for path, config in sorted(configs.items()):
             entity = entity_at(path)
-            if entity is not None and asked.matches(entity):
+            if entity is not None and entity_filter.matches(entity):
                 values, _ = read_values(entity, config)
-                found.append((entity, values))
-        return [(entity, values) for entity, values in found if values]
+                entries.append((entity, values))
+        return [(entity, values) for entity, values in entries if values]
 
     async def alter(self, entity: QuotaEntity, changes: Changes, *, validate_only: bool) -> None:
         """Set and remove quotas and tell every broker; they count here when this returns. Raises ApiError."""
@@ -193,10 +193,10 @@ async def resolved(text: str) -> str | None:
         pass
     try:
         async with asyncio.timeout(_RESOLVE_S_MAX):
-            found = await asyncio.get_running_loop().getaddrinfo(text, None, type=socket.SOCK_STREAM)
+            addresses = await asyncio.get_running_loop().getaddrinfo(text, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError, TimeoutError):
         return None
-    return _spelled(str(found[0][4][0])) if found else None
+    return _spelled(str(addresses[0][4][0])) if addresses else None
 
 
 def _spelled(text: str) -> str:

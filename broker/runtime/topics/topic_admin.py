@@ -252,8 +252,8 @@ class TopicAdmin:
             while True:
                 await self._store.session.wait_connected()
                 with contextlib.suppress(*_CUT_OFF):
-                    found = await self._store.topic(topic.name)
-                    if found is None or found.topic_id != created.topic_id:
+                    stored = await self._store.topic(topic.name)
+                    if stored is None or stored.topic_id != created.topic_id:
                         await self._store.create_topic(*arguments)
                     return
                 await asyncio.sleep(_RETRY_S)

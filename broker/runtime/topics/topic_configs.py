@@ -59,8 +59,8 @@ class TopicConfigs:
         changes_before = -1
         while changes_before != self._changes:
             changes_before = self._changes
-            found = await asyncio.gather(*(self._log_config(name) for name in names))
-        return {name: config for name, config in zip(names, found, strict=True) if config is not None}
+            configs = await asyncio.gather(*(self._log_config(name) for name in names))
+        return {name: config for name, config in zip(names, configs, strict=True) if config is not None}
 
     async def _log_config(self, topic: str) -> LogConfig | None:
         while True:

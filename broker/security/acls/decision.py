@@ -115,10 +115,10 @@ class AccessRules:
 
     def allows(self, principal: str, host: str, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         """Whether the operation is allowed on the resource of this name. `host` is as `java_host` writes it."""
-        found = [entry for entries in self._kinds[kind].about(name) for entry in entries]
-        if not found:
+        matching = [entry for entries in self._kinds[kind].about(name) for entry in entries]
+        if not matching:
             return self._allows_if_none
-        mine = [entry for entry in found if _is_about(entry, principal, host)]
+        mine = [entry for entry in matching if _is_about(entry, principal, host)]
         denying, allowing = _DENYING[operation], _ALLOWING[operation]
         if any(entry.permission is Permission.DENY and entry.operation in denying for entry in mine):
             return False

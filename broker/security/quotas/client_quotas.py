@@ -144,10 +144,10 @@ class ClientQuotas:
         return sensor if isinstance(sensor, WindowedRate) else None
 
     def _sensor(self, key: QuotaKey, user: str, client_id: str, now_ns: int) -> Sensor | None:
-        found = self._limit(key, user, client_id)
-        if found is None:
+        limit = self._limit(key, user, client_id)
+        if limit is None:
             return None
-        entity, value = found
+        entity, value = limit
         tags = Tags(key, user if entity.user is not None else "", client_id if entity.client_id is not None else "")
         bound = _bound(key, value)
         sensor, source = self._sensors.get(tags, (None, None))

@@ -66,20 +66,20 @@ def entity_at(path: str) -> QuotaEntity | None:
 
 def entity_of(parts: Iterable[Part]) -> QuotaEntity:
     """Whom a request names. ApiError INVALID_REQUEST if that can be nobody."""
-    found: dict[EntityType, str] = {}
+    names: dict[EntityType, str] = {}
     for kind, name in parts:
         if kind not in set(EntityType):
             raise _invalid(f"Unhandled client quota entity type: {kind:.100}")
         if name == "":
             raise _invalid(f"Empty {kind} not supported")
-        if kind in found:
+        if kind in names:
             raise _invalid(f"Duplicate {kind} in a client quota entity")
-        found[EntityType(kind)] = DEFAULT if name is None else sanitized(name)
-    if not found:
+        names[EntityType(kind)] = DEFAULT if name is None else sanitized(name)
+    if not names:
         raise _invalid("Invalid empty client quota entity")
-    if EntityType.IP in found and len(found) > 1:
+    if EntityType.IP in names and len(names) > 1:
         raise _invalid("Invalid client quota entity: an ip stands alone")
-    return QuotaEntity(*(found.get(kind) for kind in EntityType))
+    return QuotaEntity(*(names.get(kind) for kind in EntityType))
 
 
 def _invalid(reason: str) -> ApiError:

@@ -25,8 +25,8 @@ class EntityFilter(NamedTuple):
     def matches(self, entity: QuotaEntity) -> bool:
         parts = dict(zip(EntityType, entity, strict=True))
         for kind, text in self.conditions:
-            found = parts.pop(kind)
-            if found is None or text not in (None, found):
+            part = parts.pop(kind)
+            if part is None or text not in (None, part):
                 return False
         return not self.is_strict or all(text is None for text in parts.values())
 

@@ -81,16 +81,16 @@ def _options(words: list[tuple[str, bool]]) -> dict[str, str]:
 
 def _tokens(text: str) -> list[tuple[str, bool]]:
     """Each with whether it is a sign, which a quoted one is not."""
-    found: list[tuple[str, bool]] = []
+    tokens: list[tuple[str, bool]] = []
     for match in _TOKEN.finditer(text):
         quoted = match["double"] if match["double"] is not None else match["single"]
         if quoted is not None:
-            found.append((_ESCAPE.sub(_character, quoted), False))
+            tokens.append((_ESCAPE.sub(_character, quoted), False))
         elif match["word"]:
-            found.append((match["word"], False))
+            tokens.append((match["word"], False))
         elif match["sign"]:
-            found.append((match["sign"], True))
-    return found
+            tokens.append((match["sign"], True))
+    return tokens
 
 
 def _character(escape: re.Match[str]) -> str:

@@ -30,17 +30,17 @@ class ClientFirst(NamedTuple):
 def read_first(message: bytes) -> ClientFirst:
     """Raises AuthenticationError. Further pairs (SASL extensions, KIP-342) are of no consequence here."""
     try:
-        found = _FIRST.fullmatch(bytes(message).decode())
+        match = _FIRST.fullmatch(bytes(message).decode())
     except UnicodeDecodeError:
-        found = None
-    if found is None:
+        match = None
+    if match is None:
         raise AuthenticationError("not a message of OAUTHBEARER")
-    pairs = [pair.partition("=") for pair in found["pairs"].split("\x01")[:-1]]
+    pairs = [pair.partition("=") for pair in match["pairs"].split("\x01")[:-1]]
     authorizations = [value for name, _, value in pairs if name == "auth"]
     auth = _AUTH.fullmatch(authorizations[0]) if len(authorizations) == 1 else None
     if auth is None:
         raise AuthenticationError("there must be one bearer token")
-    authzid = (found["authzid"] or "").replace("=2C", ",").replace("=3D", "=")
+    authzid = (match["authzid"] or "").replace("=2C", ",").replace("=3D", "=")
     return ClientFirst(authzid, auth["token"])
 
 
@@ -53,7 +53,7 @@ class OAuthBearerServer:
 
     def respond(self, token: bytes) -> Reply | Awaitable[Reply]:
         if self._refusal:
-            raise AuthenticationError(self._refusal, told=_REFUSAL if token == _HEARD else None)
+            raise AuthenticationError(self._refusal, client_message=_REFUSAL if token == _HEARD else None)
         return self._log_in(read_first(token))
 
     async def _log_in(self, first: ClientFirst) -> Reply:

@@ -219,19 +219,19 @@ class Phases:
         if logged_in.principal == MEMBER and not logged_in.is_member:
             raise AuthenticationError(f"{MEMBER} logs in by the cluster's secret only")
         if self._earlier and logged_in.principal != self._earlier.principal:
-            told = "Cannot change principals during re-authentication from {}: {}".format(
+            refusal = "Cannot change principals during re-authentication from {}: {}".format(
                 *(name.replace(":", ".", 1) for name in (self._earlier.principal, logged_in.principal))
             )
-            raise AuthenticationError(told, told=told)
+            raise AuthenticationError(refusal, client_message=refusal)
 
     # -- ends
 
     def _denied(self, error: AuthenticationError, envelope: "_Envelope") -> LoginFailure:
-        told = error.told or (
+        reason = error.client_message or (
             f"Authentication failed during {'re-' if self._earlier else ''}authentication due to invalid credentials "
             f"with SASL mechanism {self.mechanism}"
         )
-        return self._failed(str(error), envelope.refusal(told))
+        return self._failed(str(error), envelope.refusal(reason))
 
     def _failed(self, reason: str, answer: Parts = (), *, is_delayed: bool = True) -> LoginFailure:
         self.phase = LoginPhase.OVER
@@ -239,12 +239,12 @@ class Phases:
 
 
 class _Bare:
-    """A token as it is, with its size; a failure is not told."""
+    """A token as it is, with its size; a failure is not sent."""
 
     def framed(self, token: bytes, _lifetime_ms: int) -> Parts:
         return [len(token).to_bytes(SIZE_BYTES) + token]
 
-    def refusal(self, _told: str) -> Parts:
+    def refusal(self, _reason: str) -> Parts:
         return ()
 
 
@@ -257,8 +257,8 @@ class _Enveloped:
     def framed(self, token: bytes, lifetime_ms: int) -> Parts:
         return _framed(SaslAuthenticateResponse(auth_bytes=token, session_lifetime_ms=lifetime_ms), self._header)
 
-    def refusal(self, told: str) -> Parts:
-        refusal = SaslAuthenticateResponse(error_code=ErrorCode.SASL_AUTHENTICATION_FAILED, error_message=told)
+    def refusal(self, reason: str) -> Parts:
+        refusal = SaslAuthenticateResponse(error_code=ErrorCode.SASL_AUTHENTICATION_FAILED, error_message=reason)
         return _framed(refusal, self._header)
 
 

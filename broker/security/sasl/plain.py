@@ -45,13 +45,13 @@ class PlainServer:
     def respond(self, token: bytes) -> LoggedIn:
         authorized, user, password = _parts(token)
         if not user:
-            raise AuthenticationError(_NO_USER, told=_NO_USER)
+            raise AuthenticationError(_NO_USER, client_message=_NO_USER)
         if not password:
-            raise AuthenticationError(_NO_PASSWORD, told=_NO_PASSWORD)
+            raise AuthenticationError(_NO_PASSWORD, client_message=_NO_PASSWORD)
         if not self._users.know(user, password):
-            raise AuthenticationError(_INVALID, told=_INVALID)
+            raise AuthenticationError(_INVALID, client_message=_INVALID)
         if authorized not in ("", user):
-            raise AuthenticationError(OTHER_AUTHORIZATION_ID, told=OTHER_AUTHORIZATION_ID)
+            raise AuthenticationError(OTHER_AUTHORIZATION_ID, client_message=OTHER_AUTHORIZATION_ID)
         return LoggedIn(b"", f"User:{user}")
 
 

@@ -8,8 +8,8 @@ What is promised:
 - bytes, also none, are sent as they are, and the client's next token follows. LoggedIn ends the login.
 - Where the answer has to wait (keys that must be fetched), it is an awaitable of one of the two; meanwhile nothing else
   is read from the client. Its time counts to the login's deadline.
-- AuthenticationError ends the login in failure. The client hears `told`, and else the general words of its mechanism;
-  the reason goes to the log, after the delay that a failure costs. Neither may show whether a user exists.
+- AuthenticationError ends the login in failure. The client is sent `client_message`, or the general words of its
+  mechanism; the reason goes to the log, after the delay that a failure costs. Neither may show whether a user exists.
 - A mechanism that tells a failure in its own words first (OAUTHBEARER's `{"status": "invalid_token"}`) returns those as
   bytes, and raises at the token that follows.
 - Nothing is done on the loop that takes a millisecond.

@@ -54,14 +54,14 @@ def decode_credential(text: str) -> Credential:
 
 def credentials_in(config: Mapping[str, str]) -> tuple[dict[str, Credential], list[str]]:
     """By mechanism, out of a user's configuration; and what is wrong with those that cannot be read."""
-    found, wrong = {}, []
+    credentials, wrong = {}, []
     for mechanism in HASHES:
         if mechanism in config:
             try:
-                found[mechanism] = decode_credential(config[mechanism])
+                credentials[mechanism] = decode_credential(config[mechanism])
             except ValueError as error:
                 wrong.append(f"{mechanism}: {error}")
-    return found, wrong
+    return credentials, wrong
 
 
 class UserChange(NamedTuple):

@@ -1,8 +1,8 @@
 """An increment as a state keeps it: where it reaches and which windows it tells of are at hand, the rest is text.
 
-A ledger's `Story` asks for no more than where its increments begin and end, so most of a state is carried from batch to
-batch without being looked into. What an increment tells by window, beside its tallies or instead of them, is merged and
-cut here whatever it is, as long as it can be added.
+A ledger's `AuditStory` asks for no more than where its increments begin and end, so most of a state is carried from
+batch to batch without being looked into. What an increment tells by window, beside its tallies or instead of them, is
+merged and cut here whatever it is, as long as it can be added.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ class KeptWindows:
     end: int
     windows: tuple[int, ...]
     text: str = ""
-    said: Increment | None = None
+    known_increment: Increment | None = None
 
     @classmethod
     def of(cls, increment: Increment) -> "KeptWindows":
@@ -36,17 +36,17 @@ class KeptWindows:
 
     def increment(self) -> Increment:
         """Only where it tells of a window."""
-        said = self.said or Increment.from_bytes(self.text.encode())
-        reaches = (said.start, said.end) == (self.start, self.end)
-        return said if reaches else replace(said, start=self.start, end=self.end)
+        increment = self.known_increment or Increment.from_bytes(self.text.encode())
+        reaches = (increment.start, increment.end) == (self.start, self.end)
+        return increment if reaches else replace(increment, start=self.start, end=self.end)
 
     def as_list(self) -> list[Any]:
-        text = self.said.to_bytes().decode() if self.said and self.windows else self.text
+        text = self.known_increment.to_bytes().decode() if self.known_increment and self.windows else self.text
         return [self.start, self.end, self.windows, text]
 
     @classmethod
-    def of_list(cls, said: list[Any]) -> "KeptWindows":
-        start, end, windows, text = said
+    def of_list(cls, listed: list[Any]) -> "KeptWindows":
+        start, end, windows, text = listed
         return cls(start, end, tuple(windows), text)
 
 
@@ -54,9 +54,9 @@ def windows_in(increment: Increment) -> tuple[int, ...]:
     return tuple(sorted({window for name in _TOLD for window in _windows(getattr(increment, name))}))
 
 
-def _windows(told: Mapping[Any, Any]) -> set[int]:
-    kinds = [item for item in told.values() if isinstance(item, Mapping)]
-    return {window for kind in kinds for window in _windows(kind)} if kinds else set(told)
+def _windows(counts: Mapping[Any, Any]) -> set[int]:
+    kinds = [item for item in counts.values() if isinstance(item, Mapping)]
+    return {window for kind in kinds for window in _windows(kind)} if kinds else set(counts)
 
 
 def cut(increment: Increment, wanted: Callable[[int], bool]) -> Increment:
@@ -67,17 +67,17 @@ def cut(increment: Increment, wanted: Callable[[int], bool]) -> Increment:
     return replace(increment, **kept)
 
 
-def _cut(told: Mapping[Any, Any], wanted: Callable[[int], bool]) -> dict[Any, Any]:
-    cut_by_kind = {kind: _cut(item, wanted) for kind, item in told.items() if isinstance(item, Mapping)}
+def _cut(counts: Mapping[Any, Any], wanted: Callable[[int], bool]) -> dict[Any, Any]:
+    cut_by_kind = {kind: _cut(item, wanted) for kind, item in counts.items() if isinstance(item, Mapping)}
     if cut_by_kind:
         return {kind: item for kind, item in cut_by_kind.items() if item}
-    return {window: item for window, item in told.items() if wanted(window)}
+    return {window: item for window, item in counts.items() if wanted(window)}
 
 
 def joined(first: Increment, second: Increment) -> Increment:
     """Both as one, which reaches from where the first begins to where the second ends."""
-    told = {name: added(getattr(first, name), getattr(second, name)) for name in _TOLD}
-    return replace(second, start=first.start, at_ms=max(first.at_ms, second.at_ms), **told)
+    sums = {name: added(getattr(first, name), getattr(second, name)) for name in _TOLD}
+    return replace(second, start=first.start, at_ms=max(first.at_ms, second.at_ms), **sums)
 
 
 def added(one: Any, other: Any) -> Any:
@@ -93,28 +93,28 @@ def added(one: Any, other: Any) -> Any:
 
 def told_by_window(increment: Increment) -> dict[int, dict[str, Any]]:
     """Window → field → what is said."""
-    found: dict[int, dict[str, Any]] = {}
+    by_window: dict[int, dict[str, Any]] = {}
     for name in _TOLD:
-        for window, said in _turned(getattr(increment, name)).items():
-            found.setdefault(window, {})[name] = said
-    return found
+        for window, value in _turned(getattr(increment, name)).items():
+            by_window.setdefault(window, {})[name] = value
+    return by_window
 
 
-def _turned(told: Mapping[Any, Any]) -> dict[int, Any]:
+def _turned(counts: Mapping[Any, Any]) -> dict[int, Any]:
     """By window first, what is by kind and window."""
-    if not any(isinstance(value, Mapping) for value in told.values()):
-        return dict(told)
-    found: dict[int, Any] = {}
-    for kind, by_window in told.items():
-        for window, said in by_window.items():
-            found.setdefault(window, {})[kind] = said
-    return found
+    if not any(isinstance(value, Mapping) for value in counts.values()):
+        return dict(counts)
+    turned: dict[int, Any] = {}
+    for kind, by_window in counts.items():
+        for window, count in by_window.items():
+            turned.setdefault(window, {})[kind] = count
+    return turned
 
 
-def as_plain(said: Any) -> Any:
+def as_plain(value: Any) -> Any:
     """Return values that JSON can hold."""
-    if hasattr(said, "as_list"):
-        return said.as_list()
-    if is_dataclass(said):
-        return {field.name: getattr(said, field.name) for field in fields(said)}
-    return {key: as_plain(item) for key, item in said.items()} if isinstance(said, Mapping) else said
+    if hasattr(value, "as_list"):
+        return value.as_list()
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return {key: as_plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value

@@ -1,9 +1,9 @@
 """All that a stream job remembers of one topic's audit, and which rows of the windows follow from what is new. Pure.
 
-Increments are counted by the ledger's own `Story`, and windows are judged by the audit's own `judge`, so that a row
-says what `barnabas audit` would. A state stays small: neighbours of one window become one increment, except the newest
-of a chain, which a source that was killed may count again; and windows that began before the horizon leave it. Their
-rows stay as they were; whoever tells of them later is late.
+Increments are counted by the ledger's own `AuditStory`, and windows are judged by the audit's own `judge`, so that a
+row says what `barnabas audit` would. A state stays small: neighbours of one window become one increment, except the
+newest of a chain, which a source that was killed may count again; and windows that began before the horizon leave it.
+Their rows stay as they were; whoever tells of them later is late.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
-from broker.audit.ledger import AuditState, Story
+from broker.audit.ledger import AuditState, AuditStory
 from broker.audit.states import WindowState
 from broker.audit.tally import WINDOW_MS, RecordTally
 from broker.audit.verdict import Finding, column, judge
@@ -53,7 +53,7 @@ class TopicWindows:
     topic: str
     horizon_ms: int = 0
     window_ms: int = WINDOW_MS
-    stories: dict[Chain, Story] = field(default_factory=dict)
+    stories: dict[Chain, AuditStory] = field(default_factory=dict)
     #: Window → its state, as it was last told, and a digest of all that was told.
     verdicts: dict[int, tuple[str, str]] = field(default_factory=dict)
     _touched: set[Place] = field(default_factory=set)
@@ -63,7 +63,7 @@ class TopicWindows:
         """In the order of the audit topic. What part of it is late, if any is; one that was read before is neither."""
         if not self.stories:
             self.window_ms = increment.window_ms
-        story = self.stories.get(increment.chain, Story())
+        story = self.stories.get(increment.chain, AuditStory())
         if increment.at_ms < self.horizon_ms and increment.epoch not in story.sequences:
             return Late(increment, f"made before {self.horizon_ms}, when nothing else of its epoch is remembered")
         latest = min(increment.at_ms, now_ms) + AHEAD_MS
@@ -73,7 +73,7 @@ class TopicWindows:
             return Late(late, f"windows before {self.horizon_ms}, or of the future, or without a time")
         return None
 
-    def _add(self, story: Story, increment: Increment) -> bool:
+    def _add(self, story: AuditStory, increment: Increment) -> bool:
         kept, doubts = list(_kept(story)), _doubts(story)
         _keep(story, [_read_if_cut(item, increment) for item in kept])
         if not story.add(increment):
@@ -131,34 +131,36 @@ class TopicWindows:
         ledger = AuditState()
         ledger.window_ms[self.topic] = self.window_ms
         for chain, story in self.stories.items():
-            told = [increment for increment in _kept(story) if not windows.isdisjoint(increment.windows)]
-            increments = [cut(item.increment(), windows.__contains__) for item in told]
+            late_increments = [increment for increment in _kept(story) if not windows.isdisjoint(increment.windows)]
+            increments = [cut(item.increment(), windows.__contains__) for item in late_increments]
             for at, end in ((0, _kept(story)[:1]), (len(increments), _kept(story)[-1:])):
-                if end and end[0] not in told:
+                if end and end[0] not in late_increments:
                     increments.insert(at and len(increments), _bare(chain, end[0]))
             ledger.stories[chain] = replace(story, increments=increments)
         return ledger
 
     def _counted(self, ledger: AuditState, touched: set[Place]) -> Iterator[WindowRow]:
-        found: dict[Place, dict[str, Any]] = {}
+        counts: dict[Place, dict[str, Any]] = {}
         partitions: dict[Place, set[int]] = {}
         for chain, story in ledger.stories.items():
             for increment in story.increments:
-                for window, told in told_by_window(increment).items():
+                for window, tallies in told_by_window(increment).items():
                     place = (window, chain.tier, chain.source)
                     if place in touched:
-                        found[place] = added(found[place], told) if place in found else told
+                        counts[place] = added(counts[place], tallies) if place in counts else tallies
                         partitions.setdefault(place, set()).add(chain.partition)
         for place in sorted(touched):
             window, tier, source = place
             key = _json([self.topic, window, tier, source])
-            yield WindowRow(key, self._told(place, found[place], len(partitions[place])) if place in found else None)
+            yield WindowRow(
+                key, self._tally_json(place, counts[place], len(partitions[place])) if place in counts else None
+            )
 
-    def _told(self, place: Place, told: dict[str, Any], partitions: int) -> str:
+    def _tally_json(self, place: Place, counts: dict[str, Any], partitions: int) -> str:
         window, tier, source = place
-        tally = as_plain(told.pop("windows", RecordTally()))
+        tally = as_plain(counts.pop("windows", RecordTally()))
         head = {"format": _FORMAT, "topic": self.topic, "window": window, "window_ms": self.window_ms}
-        return _json({**head, "tier": tier, "source": source, "partitions": partitions, **tally, **as_plain(told)})
+        return _json({**head, "tier": tier, "source": source, "partitions": partitions, **tally, **as_plain(counts)})
 
     def _judged(self, ledger: AuditState, windows: set[int], now_ms: int) -> Iterator[WindowRow]:
         verdict = judge(ledger, self.topic, now_ms)
@@ -172,15 +174,15 @@ class TopicWindows:
             findings = [_plain(finding) for finding in verdict.findings if finding.window == window]
             head = {"format": _FORMAT, "topic": self.topic, "window": window, "window_ms": self.window_ms}
             value = _json({**head, "state": states[window], "findings": findings})
-            told = str(states[window]), hashlib.sha256(value.encode()).hexdigest()[:16]
-            if self.verdicts.get(window) != told:
-                self.verdicts[window] = told
+            state_and_digest = str(states[window]), hashlib.sha256(value.encode()).hexdigest()[:16]
+            if self.verdicts.get(window) != state_and_digest:
+                self.verdicts[window] = state_and_digest
                 yield WindowRow(key, value)
 
     def forget(self, before_ms: int) -> None:
         """Windows that begin before leave the state, and what nobody has been heard of since then."""
         self.horizon_ms = max(self.horizon_ms, before_ms)
-        self.verdicts = {window: told for window, told in self.verdicts.items() if window >= self.horizon_ms}
+        self.verdicts = {window: verdict for window, verdict in self.verdicts.items() if window >= self.horizon_ms}
         for chain, story in list(self.stories.items()):
             _trim(story, self.horizon_ms)
             _forget_epochs(story, self.horizon_ms - _WINDOWS_OF_DOUBT * self.window_ms)
@@ -188,12 +190,12 @@ class TopicWindows:
                 del self.stories[chain]
 
 
-def _kept(story: Story) -> list[KeptWindows]:
-    """Return the story's own list. A `Story` reads only where increments begin and end: `KeptWindows` are one."""
+def _kept(story: AuditStory) -> list[KeptWindows]:
+    """Return the story's own list. A `AuditStory` reads only where increments begin and end: `KeptWindows` are one."""
     return cast(list[KeptWindows], story.increments)
 
 
-def _keep(story: Story, kept: Sequence[KeptWindows | Increment]) -> None:
+def _keep(story: AuditStory, kept: Sequence[KeptWindows | Increment]) -> None:
     story.increments = cast(list[Increment], kept)
 
 
@@ -208,11 +210,11 @@ def _bare(chain: Chain, kept: KeptWindows) -> Increment:
     return Increment(chain, "", 0, 0, start=kept.start, end=kept.end)
 
 
-def _doubts(story: Story) -> tuple[Any, ...]:
+def _doubts(story: AuditStory) -> tuple[Any, ...]:
     return story.is_doubtful, story.unheard_until_ms, story.gaps
 
 
-def _fold(story: Story) -> None:
+def _fold(story: AuditStory) -> None:
     """One increment instead of two that stand beside one another, tell of the same newest window, and are not new."""
     kept = _kept(story)
     if kept[-1].start == NO_RANGE and not kept[-1].windows:
@@ -230,11 +232,11 @@ def _fold(story: Story) -> None:
 def _joined(before: KeptWindows, after: KeptWindows) -> KeptWindows:
     if before.windows and after.windows:
         return KeptWindows.of(joined(before.increment(), after.increment()))
-    told = before if before.windows else after
-    return replace(told, start=before.start, end=after.end)
+    story = before if before.windows else after
+    return replace(story, start=before.start, end=after.end)
 
 
-def _trim(story: Story, before_ms: int) -> None:
+def _trim(story: AuditStory, before_ms: int) -> None:
     """What was covered stays covered; how it was counted is gone."""
     kept = _kept(story)
     old = next((at for at, item in enumerate(kept) if item.newest >= before_ms), len(kept))
@@ -244,7 +246,7 @@ def _trim(story: Story, before_ms: int) -> None:
         del kept[:old]
 
 
-def _forget_epochs(story: Story, before_ms: int) -> None:
+def _forget_epochs(story: AuditStory, before_ms: int) -> None:
     gone = {epoch for epoch, at_ms in story.heard_ms.items() if at_ms < before_ms}
     for epoch in gone:
         del story.heard_ms[epoch], story.sequences[epoch]
@@ -252,9 +254,9 @@ def _forget_epochs(story: Story, before_ms: int) -> None:
 
 
 def _plain(finding: Finding) -> dict[str, Any]:
-    said = asdict(finding)
-    del said["topic"], said["window"]
-    return {**said, "partitions": said["partitions"][:_PARTITIONS_NAMED]}
+    fields = asdict(finding)
+    del fields["topic"], fields["window"]
+    return {**fields, "partitions": fields["partitions"][:_PARTITIONS_NAMED]}
 
 
 def _json(value: Any) -> str:
@@ -270,20 +272,24 @@ def written(windows: TopicWindows) -> str:
         ]
         for chain, story in windows.stories.items()
     ]  # fmt: skip
-    verdicts = [[window, *told] for window, told in windows.verdicts.items()]
+    verdicts = [[window, *verdict] for window, verdict in windows.verdicts.items()]
     return _json([_FORMAT, windows.horizon_ms, windows.window_ms, verdicts, stories])
 
 
 def understood(topic: str, text: str) -> TopicWindows:
     _, horizon_ms, window_ms, verdicts, stories = orjson.loads(text)
     return TopicWindows(
-        topic, horizon_ms, window_ms, dict(map(_story, stories)), {window: tuple(told) for window, *told in verdicts}
+        topic,
+        horizon_ms,
+        window_ms,
+        dict(map(_story, stories)),
+        {window: tuple(verdict) for window, *verdict in verdicts},
     )
 
 
-def _story(said: list[Any]) -> tuple[Chain, Story]:
-    (tier, source, topic, partition), kept, gaps, repeated, sequences, heard_ms, closed, is_doubtful, unheard = said
-    story = Story(
+def _story(listed: list[Any]) -> tuple[Chain, AuditStory]:
+    (tier, source, topic, partition), kept, gaps, repeated, sequences, heard_ms, closed, is_doubtful, unheard = listed
+    story = AuditStory(
         gaps=[(start, end) for start, end in gaps], repeated=repeated, sequences=sequences, heard_ms=heard_ms,
         closed=set(closed), is_doubtful=is_doubtful, unheard_until_ms=unheard,
     )  # fmt: skip

@@ -22,9 +22,9 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
 
     time = time_of(settings["time.field"], settings)
     sifted = sift(inputs, settings["input.topic"], time_rule(settings["time.field"], settings), settings, headers=True)
-    said = f.to_json(f.array(*(exactly(field) for field in settings["by"])))
+    identity = f.to_json(f.array(*(exactly(field) for field in settings["by"])))
     rows = (
-        sifted.sound.select("key", "value", "headers", f.sha2(said, 256).alias("said"), time.alias("time"))
+        sifted.sound.select("key", "value", "headers", f.sha2(identity, 256).alias("said"), time.alias("time"))
         .withWatermark("time", f"{settings['watermark.ms']} milliseconds")
         .dropDuplicatesWithinWatermark(["said"])
         .select("key", "value", "headers")

@@ -50,8 +50,8 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     from pyspark.sql import functions as f
 
     records = observe_read(inputs.topic(settings["input.topic"]))
-    said = f.get_json_object(f.col("value").cast("string"), "$.chain[2]")
-    topic = f.when(said.rlike(rf"\A{TOPIC_NAME.pattern}\z"), said).otherwise(f.lit(""))
+    counter = f.get_json_object(f.col("value").cast("string"), "$.chain[2]")
+    topic = f.when(counter.rlike(rf"\A{TOPIC_NAME.pattern}\z"), counter).otherwise(f.lit(""))
     counted = (
         records.select(topic.alias("of"), "partition", "offset", "value")
         .groupBy("of")
@@ -128,8 +128,8 @@ def count(windows: TopicWindows, records: list[InputRecord], now_ms: int, kept_m
 def _sound(increment: Increment) -> Increment:
     """Raises BadIncrement for what cannot be added up, or is of no topic."""
     numbers = [increment.sequence, increment.at_ms, increment.start, increment.end, increment.window_ms]
-    told = [*increment.windows, *(getattr(tally, name) for tally in increment.windows.values() for name in _COUNTS)]
-    if not all(type(number) is int and -1 <= number < 1 << 64 for number in (*numbers, *told)):
+    windows = [*increment.windows, *(getattr(tally, name) for tally in increment.windows.values() for name in _COUNTS)]
+    if not all(type(number) is int and -1 <= number < 1 << 64 for number in (*numbers, *windows)):
         raise BadIncrement("no increment: a number is none of ours")
     if not isinstance(increment.epoch, str) or not TOPIC_NAME.fullmatch(increment.chain.topic):
         raise BadIncrement("no increment: no topic has such a name")

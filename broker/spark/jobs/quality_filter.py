@@ -43,10 +43,10 @@ def parse_rules(text: str) -> tuple[QualityRule, ...]:
 
 
 def _parse_rule(text: str) -> QualityRule:
-    found = _RULE.fullmatch(text)
-    if found is None or len(text) > RULE_LENGTH_MAX:
+    match = _RULE.fullmatch(text)
+    if match is None or len(text) > RULE_LENGTH_MAX:
         raise ValueError(text)
-    rule = QualityRule(parse_field(found[1]), found[2], found[3].strip(), text)
+    rule = QualityRule(parse_field(match[1]), match[2], match[3].strip(), text)
     if rule.operator == "is" and rule.operand not in ("present", "number", "json"):
         raise ValueError(text)
     if rule.operator in (">", ">=", "<", "<="):

@@ -21,7 +21,7 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     from pyspark.sql import functions as f
 
     sifted = {side: _sifted(inputs, settings, side) for side in ("left", "right")}
-    left, right = (_side(found.sound, settings, side) for side, found in sifted.items())
+    left, right = (_side(sifted_frame.sound, settings, side) for side, sifted_frame in sifted.items())
     before, after = (f"INTERVAL {settings[key]} MILLISECONDS" for key in ("before.ms", "after.ms"))
     is_pair = f.expr(
         f"left_key = right_key AND right_time >= left_time - {before} AND right_time <= left_time + {after}"

@@ -34,22 +34,22 @@ _QUOTA = (*_ENTITIES, *LABEL_ORDER)
 
 def declared_rules(reader: DeclarationReader, node: Node) -> Iterator[DeclaredRules]:
     for item in reader.items(node, "acls"):
-        said = reader.table(item, "An access rule", _RULE)
-        about = _one(reader, said, _RESOURCES, item.line, "what it is about")
-        permission = _one(reader, said, _PERMISSIONS, item.line, "what it does")
-        principal = reader.text(said.get("principal"), "principal")
+        table = reader.table(item, "An access rule", _RULE)
+        about = _one(reader, table, _RESOURCES, item.line, "what it is about")
+        permission = _one(reader, table, _PERMISSIONS, item.line, "what it does")
+        principal = reader.text(table.get("principal"), "principal")
         if not principal:
             reader.wrong(item.line, "An access rule needs a principal, as User:alice.")
         if not about or not permission or not principal:
             continue
-        rules = tuple(_rules(reader, said, about, permission, principal))
-        yield DeclaredRules(rules, reader.at(item.line), reader.switch(said.get("absent"), "absent"))
+        rules = tuple(_rules(reader, table, about, permission, principal))
+        yield DeclaredRules(rules, reader.at(item.line), reader.switch(table.get("absent"), "absent"))
 
 
 def declared_quotas(reader: DeclarationReader, node: Node) -> Iterator[DeclaredQuota]:
     for item in reader.items(node, "quotas"):
-        said = reader.table(item, "A quota", _QUOTA)
-        named = [(str(kind), _name(reader, said[name], name)) for name, kind in _ENTITIES.items() if name in said]
+        table = reader.table(item, "A quota", _QUOTA)
+        named = [(str(kind), _name(reader, table[name], name)) for name, kind in _ENTITIES.items() if name in table]
         kinds = {kind for kind, _ in named}
         if not named or (str(EntityType.IP) in kinds and len(kinds) > 1):
             reader.wrong(item.line, "A quota is for a user, a client_id, both of them, or an ip; null: the default.")
@@ -58,47 +58,47 @@ def declared_quotas(reader: DeclarationReader, node: Node) -> Iterator[DeclaredQ
         fitting = keys_of(entity)
         values: dict[str, float | None] = {}
         for key in LABEL_ORDER:
-            if key not in said:
+            if key not in table:
                 continue
             if key not in fitting:
-                reader.wrong(said[key].line, f"Such a quota has no {key}; it has {', '.join(map(str, fitting))}.")
+                reader.wrong(table[key].line, f"Such a quota has no {key}; it has {', '.join(map(str, fitting))}.")
             else:
-                values[key] = _amount(reader, said[key], key)
+                values[key] = _amount(reader, table[key], key)
         yield DeclaredQuota(entity, values, reader.at(item.line))
 
 
 def _one(
-    reader: DeclarationReader, said: Mapping[str, DocumentEntry], words: Mapping[str, str], line: int, what: str
+    reader: DeclarationReader, entries: Mapping[str, DocumentEntry], words: Mapping[str, str], line: int, what: str
 ) -> str:
-    found = [word for word in words if word in said]
-    if len(found) == 1:
-        return found[0]
-    line = line_of(said[found[1]], line) if found else line
+    named = [word for word in words if word in entries]
+    if len(named) == 1:
+        return named[0]
+    line = line_of(entries[named[1]], line) if named else line
     reader.wrong(line, f"An access rule says {what} once: {', '.join(words)}.")
     return ""
 
 
 def _rules(
-    reader: DeclarationReader, said: Mapping[str, DocumentEntry], about: str, permission: str, principal: str
+    reader: DeclarationReader, entries: Mapping[str, DocumentEntry], about: str, permission: str, principal: str
 ) -> Iterator[AclRule]:
     resource = _RESOURCES[about]
     is_cluster = resource == "CLUSTER"
-    name = CLUSTER_NAME if is_cluster else reader.text(said[about], about) or ""
-    pattern = "PREFIXED" if reader.switch(said.get("prefixed"), "prefixed") and not is_cluster else "LITERAL"
-    host = java_host(reader.text(said.get("host"), "host") or ANY_HOST)
+    name = CLUSTER_NAME if is_cluster else reader.text(entries[about], about) or ""
+    pattern = "PREFIXED" if reader.switch(entries.get("prefixed"), "prefixed") and not is_cluster else "LITERAL"
+    host = java_host(reader.text(entries.get("host"), "host") or ANY_HOST)
     known = {_squeezed(operation): operation for operation in ("ALL", *OPERATIONS[resource])}
-    words = reader.texts(said[permission], permission)
+    words = reader.texts(entries[permission], permission)
     if not words:
-        reader.wrong(said[permission].line, f"{permission} names operations, as [Read, Describe].")
+        reader.wrong(entries[permission].line, f"{permission} names operations, as [Read, Describe].")
     for word in dict.fromkeys(words):
         operation = known.get(_squeezed(word))
         if operation is None:
             could = ", ".join(map(in_words, known.values()))
-            reader.wrong(said[permission].line, f"{word[:40]!r} cannot be done with a {about}; it has {could}.")
+            reader.wrong(entries[permission].line, f"{word[:40]!r} cannot be done with a {about}; it has {could}.")
             continue
         rule = AclRule(resource, name, pattern, principal, _PERMISSIONS[permission], operation, host)
         if why := rule_refusal(rule):
-            reader.wrong(said[about].line, why)
+            reader.wrong(entries[about].line, why)
         yield rule
 
 

@@ -37,12 +37,14 @@ def rule_parts(
     removed = {rule for acl in declaration.acls if acl.is_absent for rule in acl.rules}
     if is_pruned:
         removed |= {rule for rule in now.rules.rules if declaration.within("principals", rule.principal)} - wanted
-    found = planned(now.rules, AclChange(tuple(wanted), tuple(removed)))
-    if not found.plan.lines:
+    planned_acls = planned(now.rules, AclChange(tuple(wanted), tuple(removed)))
+    if not planned_acls.plan.lines:
         return
     refusal = "" if has_right(person, Right.GRANT) else REFUSALS[Right.GRANT]
     yield PlannedPart(
-        found.plan, lambda actor, said: do_change_rules(actor, found.plan, found.change, said)[0], refusal
+        planned_acls.plan,
+        lambda actor, confirmation: do_change_rules(actor, planned_acls.plan, planned_acls.change, confirmation)[0],
+        refusal,
     )
 
 
@@ -63,8 +65,8 @@ def quota_parts(
         for entity, values in now.quotas.items():
             if entity in wanted or declaration.within("quotas", name_in_scope(entity)):
                 wanted[entity] = {**dict.fromkeys(values), **wanted.get(entity, {})}
-    for entity, said in wanted.items():
-        part = _quota_part(entity, said, now, refusal_to_change(person, entity))
+    for entity, quotas in wanted.items():
+        part = _quota_part(entity, quotas, now, refusal_to_change(person, entity))
         if part.plan.lines:
             yield part
 
@@ -73,4 +75,4 @@ def _quota_part(entity: QuotaEntity, values: dict[str, float | None], now: Clust
     own_user = cluster_gateway().credentials.own_user or _ANONYMOUS
     plan = quota_plan(entity, values, now.quotas, stored_uses(), own_user, here.BOOTSTRAP_SERVERS)
     before = now.quotas.get(entity, {})
-    return PlannedPart(plan, lambda actor, said: do_change_quotas(actor, plan, before, said), refusal)
+    return PlannedPart(plan, lambda actor, confirmation: do_change_quotas(actor, plan, before, confirmation), refusal)

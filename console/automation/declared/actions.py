@@ -15,7 +15,7 @@ NOT_BEGUN = "It was not begun."
 
 
 @dataclass
-class Done:
+class ApplyResult:
     """What of each part has become, in order."""
 
     done: list[str] = field(default_factory=list)
@@ -30,19 +30,19 @@ class Done:
     def sentence(self) -> str:
         """For who has to go on from here."""
         count = len(self.done) + len(self.failed) + len(self.not_begun)
-        told = [f"{len(self.done)} of {count} changes were made."]
-        told += [f"{words} was not: {why}" for words, why in self.failed.items()]
+        sentences = [f"{len(self.done)} of {count} changes were made."]
+        sentences += [f"{words} was not: {why}" for words, why in self.failed.items()]
         if self.not_begun:
-            told.append(f"Not begun: {', '.join(self.not_begun[:10])}{' …' if len(self.not_begun) > 10 else ''}.")
-        return " ".join(told)
+            sentences.append(f"Not begun: {', '.join(self.not_begun[:10])}{' …' if len(self.not_begun) > 10 else ''}.")
+        return " ".join(sentences)
 
 
-def do_apply(actor: User, plan: Plan, made: DeclaredPlan, confirmation: Confirmation) -> Done:
+def do_apply(actor: User, plan: Plan, made: DeclaredPlan, confirmation: Confirmation) -> ApplyResult:
     """What `plan` says of `made`. Raises NotConfirmedError before anything is done, and GatewayError if nothing was.
 
     Each part has its own row in the audit, and the whole has one that names what was not done.
     """
-    came_to = Done()
+    came_to = ApplyResult()
 
     def do() -> Refusals:
         parts = list(made.parts)

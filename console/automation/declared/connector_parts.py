@@ -81,7 +81,10 @@ def removal_part(person: User, view: ConnectorView) -> PlannedPart:
         return removal_part(person, connect_client().connector(view.name))
 
     return PlannedPart(
-        plan, lambda actor, said: do_delete(actor, plan, view.config, declared, said), _refusal(person), again
+        plan,
+        lambda actor, confirmation: do_delete(actor, plan, view.config, declared, confirmation),
+        _refusal(person),
+        again,
     )
 
 
@@ -96,19 +99,19 @@ def _configuration(
     client, current, refusal = connect_client(), dict(view.config) if view else {}, _refusal(person)
     if not refusal:
         errors = client.validate(config["connector.class"], config).errors
-        told = [f"{key}: {why}" for key, whys in sorted(errors.items()) for why in whys][:_ERRORS_MAX]
-        if told:
+        errors_shown = [f"{key}: {why}" for key, whys in sorted(errors.items()) for why in whys][:_ERRORS_MAX]
+        if errors_shown:
             known = secrets_of(config, current, declared=secrets)
-            return Unplanned(f"connector {declared.name}", without("; ".join(told), known))
+            return Unplanned(f"connector {declared.name}", without("; ".join(errors_shown), known))
     prints = {f"old {key}": print_of(value) for key, value in current.items()}
     change = ConnectorChange(declared.name, current or None, config, secrets, prints)
     plan = configuration_plan(change, client.address, internal_topics())
 
-    def do(actor: User, said: Confirmation) -> None:
+    def do(actor: User, confirmation: Confirmation) -> None:
         if view is None:
-            do_create(actor, plan, config, said)
+            do_create(actor, plan, config, confirmation)
         else:
-            do_configure(actor, plan, current, config, secrets, said)
+            do_configure(actor, plan, current, config, secrets, confirmation)
 
     return PlannedPart(plan, do, refusal)
 

@@ -65,7 +65,7 @@ Node: TypeAlias = Scalar | Sequence | DocumentTable
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenNode:
     """A table or sequence of which the end has not come yet."""
 
     line: int
@@ -111,19 +111,19 @@ def documents(text: str) -> list[Node]:
     """Those of one file; one that is empty is none. Raises DocumentError."""
     if len(text) > TEXT_LENGTH_MAX:
         raise DocumentError(1, f"The file has more than {TEXT_LENGTH_MAX:,} characters: make several of it.")
-    found: list[Node] = []
+    nodes: list[Node] = []
     try:
         for event, stack, anchors in _stacked(text):
             node = _node(event, stack, anchors)
             if node is not None and not stack:
-                found.append(node)
+                nodes.append(node)
     except yaml.YAMLError as error:
         raise DocumentError(_line_of(error), f"This is no YAML: {_why(error)}.") from None
-    return [member for member in found if member != Scalar(None, member.line)]
+    return [member for member in nodes if member != Scalar(None, member.line)]
 
 
-def _stacked(text: str) -> Iterator[tuple[events.Event, list[_Open], dict[str, Node]]]:
-    stack: list[_Open] = []
+def _stacked(text: str) -> Iterator[tuple[events.Event, list[_OpenNode], dict[str, Node]]]:
+    stack: list[_OpenNode] = []
     anchors: dict[str, Node] = {}
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, events.DocumentStartEvent):
@@ -131,7 +131,7 @@ def _stacked(text: str) -> Iterator[tuple[events.Event, list[_Open], dict[str, N
         yield event, stack, anchors
 
 
-def _node(event: events.Event, stack: list[_Open], anchors: dict[str, Node]) -> Node | None:
+def _node(event: events.Event, stack: list[_OpenNode], anchors: dict[str, Node]) -> Node | None:
     """What ends with this event, after it was put where it belongs."""
     node: Node
     line = event.start_mark.line + 1 if event.start_mark else 0
@@ -139,7 +139,7 @@ def _node(event: events.Event, stack: list[_Open], anchors: dict[str, Node]) -> 
         _refuse_tag(event, line)
         if len(stack) >= DEPTH_MAX:
             raise DocumentError(line, f"This is nested more than {DEPTH_MAX} deep.")
-        stack.append(_Open(line, isinstance(event, events.MappingStartEvent), event.anchor))
+        stack.append(_OpenNode(line, isinstance(event, events.MappingStartEvent), event.anchor))
         return None
     if isinstance(event, events.CollectionEndEvent):
         done = stack.pop()
@@ -180,5 +180,5 @@ def _line_of(error: yaml.YAMLError) -> int:
 
 
 def _why(error: yaml.YAMLError) -> str:
-    said = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-    return str(said)[:200]
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
+    return str(problem)[:200]

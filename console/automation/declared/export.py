@@ -34,18 +34,18 @@ def export_text(person: User, kinds: Collection[str], names: str) -> str:
 
     Kinds that this person may not see, and those of which nobody tells now, are left out, and a comment says why.
     """
-    now, found, left_out = ClusterNow(), dict[str, object](), list[str]()
+    now, sections, left_out = ClusterNow(), dict[str, object](), list[str]()
     for kind in KINDS:
         if kind not in kinds:
             continue
         try:
-            found[kind] = KINDS[kind](person, now, names)
+            sections[kind] = KINDS[kind](person, now, names)
         except (GatewayError, _NotShownError) as error:
             left_out.append(f"# {kind} are left out: {' '.join(str(error).split())}\n")
     at: datetime = timezone.now().astimezone(UTC)
     head = _HEAD.format(at=f"{at:%Y-%m-%d %H:%M}", who=" ".join(person.get_username().split()))
-    said = {kind: item for kind, item in found.items() if item}
-    body = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=1_000) if said else ""
+    document = {kind: item for kind, item in sections.items() if item}
+    body = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=1_000) if document else ""
     return head + "".join(left_out) + body
 
 
@@ -63,17 +63,17 @@ def _topics(person: User, now: ClusterNow, names: str) -> Mapping[str, Any]:
         and Right.VIEW in reach.rights_on(Resource.TOPIC, name)
     }
     now.ask_settings(list(chosen))
-    found = {}
+    topics = {}
     for name, view in chosen.items():
         settings = now.settings(name)
         own = {setting.name: setting.value or "" for setting in settings if setting.source == "topic"}
-        said: dict[str, object] = {"partitions": len(view.partitions)}
+        fields: dict[str, object] = {"partitions": len(view.partitions)}
         factors = {len(partition.replicas) for partition in view.partitions}
         if len(factors) == 1:
-            said["replication_factor"] = factors.pop()
+            fields["replication_factor"] = factors.pop()
         kept = {key: value for key, value in own.items() if key not in REPLICA_KEYS}
-        found[name] = said | ({"settings": kept} if kept else {})
-    return found
+        topics[name] = fields | ({"settings": kept} if kept else {})
+    return topics
 
 
 def _acls(person: User, now: ClusterNow, names: str) -> list[Mapping[str, Any]]:
@@ -88,12 +88,12 @@ def _apart(rule: AclRule) -> tuple[str, ...]:
 
 def _rule(rules: list[AclRule]) -> Mapping[str, Any]:
     first = rules[0]
-    said: dict[str, Any] = {"principal": first.principal}
-    said["allow" if first.allows else "deny"] = [in_words(rule.operation) for rule in rules]
-    said[first.resource.lower()] = True if first.resource == "CLUSTER" else first.name
+    fields: dict[str, Any] = {"principal": first.principal}
+    fields["allow" if first.allows else "deny"] = [in_words(rule.operation) for rule in rules]
+    fields[first.resource.lower()] = True if first.resource == "CLUSTER" else first.name
     if first.is_prefixed:
-        said["prefixed"] = True
-    return said if first.host == ANY_HOST else said | {"host": first.host}
+        fields["prefixed"] = True
+    return fields if first.host == ANY_HOST else fields | {"host": first.host}
 
 
 def _quotas(person: User, now: ClusterNow, names: str) -> list[Mapping[str, Any]]:

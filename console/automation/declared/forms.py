@@ -21,8 +21,8 @@ def files_of(request: HttpRequest) -> list[tuple[str, str]]:
     names, texts = request.POST.getlist("file"), request.POST.getlist("text")
     typed = [(names[number] if number < len(names) else "", text) for number, text in enumerate(texts)]
     chosen = [_text_of(file) for file in request.FILES.getlist("upload")[: FILES_MAX + 1]]
-    found = chosen or typed
-    return [(name[:_NAME_LENGTH_MAX], text.replace("\r\n", "\n")) for name, text in found if text.strip() or name]
+    files = chosen or typed
+    return [(name[:_NAME_LENGTH_MAX], text.replace("\r\n", "\n")) for name, text in files if text.strip() or name]
 
 
 def fields_of(files: Sequence[tuple[str, str]], prune: Prune) -> list[tuple[str, str]]:

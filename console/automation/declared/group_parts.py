@@ -73,7 +73,10 @@ def removal_part(reach: Reach, view: GroupView) -> PlannedPart:
         return removal_part(reach, cluster_gateway().groups.describe_one(view.group_id))
 
     return PlannedPart(
-        plan, lambda actor, said: do_delete_group(actor, plan, reset, said)[0], _refusal(reach, view), again
+        plan,
+        lambda actor, confirmation: do_delete_group(actor, plan, reset, confirmation)[0],
+        _refusal(reach, view),
+        again,
     )
 
 
@@ -86,7 +89,9 @@ def _start(
         return Unplanned(f"consumer group {view.group_id}", f"Not every leader of {topic} answers; try again.")
     reset = reset_to(view, wanted, bounds)
     plan = reset_plan(view, reset, reset_command(view, reset, here.BOOTSTRAP_SERVERS))
-    return PlannedPart(plan, lambda actor, said: do_reset_offsets(actor, plan, reset, said)[0], _refusal(reach, view))
+    return PlannedPart(
+        plan, lambda actor, confirmation: do_reset_offsets(actor, plan, reset, confirmation)[0], _refusal(reach, view)
+    )
 
 
 def _bounds(topic: str, now: ClusterNow, coming: Mapping[str, int]) -> Mapping[TopicPartition, OffsetBounds]:

@@ -33,29 +33,31 @@ def make(person: User, declaration: ClusterDeclaration, prune: Prune) -> Declare
 
 
 def _steps(
-    person: User, said: ClusterDeclaration, now: ClusterNow, prune: Prune
+    person: User, declaration: ClusterDeclaration, now: ClusterNow, prune: Prune
 ) -> Iterable[tuple[str, Callable[[], Step]]]:
     prunes = prune is not Prune.NO
 
     def pruned(kind: str, parts: Callable[[User, ClusterDeclaration, ClusterNow], Step]) -> Step:
-        if prunes and kind in said.scope:
-            yield from parts(person, said, now)
+        if prunes and kind in declaration.scope:
+            yield from parts(person, declaration, now)
 
     def topics(is_absent: bool) -> Step:
-        chosen = [topic for topic in said.topics if topic.is_absent is is_absent]
+        chosen = [topic for topic in declaration.topics if topic.is_absent is is_absent]
         there = now.topics if chosen else {}
         now.ask_settings([item.name for item in chosen if item.settings and item.name in there])
         for topic in chosen:
-            yield from topic_parts(person, topic, now, prunes=prunes and said.within("topics", topic.name))
+            yield from topic_parts(person, topic, now, prunes=prunes and declaration.within("topics", topic.name))
 
     def groups(is_absent: bool) -> Step:
-        coming = {topic.name: topic.partitions for topic in said.topics if topic.partitions and not topic.is_absent}
-        for group in said.groups:
+        coming = {
+            topic.name: topic.partitions for topic in declaration.topics if topic.partitions and not topic.is_absent
+        }
+        for group in declaration.groups:
             if group.is_absent is is_absent:
                 yield from group_parts(person, group, now, coming)
 
     def connectors(is_absent: bool) -> Step:
-        for connector in said.connectors:
+        for connector in declaration.connectors:
             if connector.is_absent is is_absent:
                 yield from connector_parts(person, connector, now)
 
@@ -63,8 +65,8 @@ def _steps(
         ("connectors", lambda: connectors(True)),
         ("connectors", lambda: pruned("connectors", pruned_connectors)),
         ("topics", lambda: topics(False)),
-        ("access lists", lambda: rule_parts(person, said, now, prunes=prunes)),
-        ("quotas", lambda: quota_parts(person, said, now, prunes=prunes)),
+        ("access lists", lambda: rule_parts(person, declaration, now, prunes=prunes)),
+        ("quotas", lambda: quota_parts(person, declaration, now, prunes=prunes)),
         ("groups", lambda: groups(False)),
         ("connectors", lambda: connectors(False)),
         ("groups", lambda: groups(True)),

@@ -22,15 +22,15 @@ _TOPIC = ("partitions", "replication_factor", "settings", "absent")
 def declared_topics(reader: DeclarationReader, node: Node) -> Iterator[DeclaredTopic]:
     for name, entry in reader.table(node, "topics").items():
         refused_if(reader, entry.line, name, topic_name_refusal)
-        said = reader.table(entry.value, f"The topic {name[:80]}", _TOPIC)
-        is_later = "absent" in said and reader.text(said["absent"], "absent") == _LATER
-        is_absent = _absent(reader, said, f"The topic {name[:80]}", is_later=is_later)
+        table = reader.table(entry.value, f"The topic {name[:80]}", _TOPIC)
+        is_later = "absent" in table and reader.text(table["absent"], "absent") == _LATER
+        is_absent = _absent(reader, table, f"The topic {name[:80]}", is_later=is_later)
         yield DeclaredTopic(
             name,
             reader.at(entry.line),
-            reader.number(said.get("partitions"), "partitions", PARTITIONS_PER_TOPIC_MAX),
-            reader.number(said.get("replication_factor"), "replication_factor", REPLICAS_MAX),
-            dict(_settings(reader, said["settings"].value)) if "settings" in said else {},
+            reader.number(table.get("partitions"), "partitions", PARTITIONS_PER_TOPIC_MAX),
+            reader.number(table.get("replication_factor"), "replication_factor", REPLICAS_MAX),
+            dict(_settings(reader, table["settings"].value)) if "settings" in table else {},
             is_absent,
             is_later,
         )
@@ -39,9 +39,9 @@ def declared_topics(reader: DeclarationReader, node: Node) -> Iterator[DeclaredT
 def declared_groups(reader: DeclarationReader, node: Node) -> Iterator[DeclaredGroup]:
     for name, entry in reader.table(node, "groups").items():
         refused_if(reader, entry.line, name, _group_name_refusal)
-        said = reader.table(entry.value, f"The group {name[:80]}", ("starts", "absent"))
-        is_absent = _absent(reader, said, f"The group {name[:80]}")
-        starts = dict(_starts(reader, said["starts"].value)) if "starts" in said else {}
+        table = reader.table(entry.value, f"The group {name[:80]}", ("starts", "absent"))
+        is_absent = _absent(reader, table, f"The group {name[:80]}")
+        starts = dict(_starts(reader, table["starts"].value)) if "starts" in table else {}
         yield DeclaredGroup(name, reader.at(entry.line), starts, is_absent)
 
 
@@ -49,9 +49,9 @@ def declared_connectors(reader: DeclarationReader, node: Node) -> Iterator[Decla
     for name, entry in reader.table(node, "connectors").items():
         refused_if(reader, entry.line, name, name_problem)
         what = f"The connector {name[:80]}"
-        said = reader.table(entry.value, what, ("config", "absent"))
-        is_absent = _absent(reader, said, what)
-        config = dict(_config(reader, said["config"].value, name)) if "config" in said else {}
+        table = reader.table(entry.value, what, ("config", "absent"))
+        is_absent = _absent(reader, table, what)
+        config = dict(_config(reader, table["config"].value, name)) if "config" in table else {}
         if not is_absent and not config.get("connector.class"):
             reader.wrong(entry.line, f"{what} needs a config with its connector.class.")
         yield DeclaredConnector(name, reader.at(entry.line), config, is_absent)
@@ -72,11 +72,13 @@ def _group_name_refusal(name: str) -> str:
     return f"{name[:80]} is the ledger of a stream job, no consumer group." if is_ledger(name) else ""
 
 
-def _absent(reader: DeclarationReader, said: Mapping[str, DocumentEntry], what: str, *, is_later: bool = False) -> bool:
-    is_absent = is_later or reader.switch(said.get("absent"), "absent")
-    if is_absent and len(said) > 1:
-        other = next(name for name in said if name != "absent")
-        reader.wrong(said[other].line, f"{what} is to be absent, so it has no {other}: leave one of both out.")
+def _absent(
+    reader: DeclarationReader, entries: Mapping[str, DocumentEntry], what: str, *, is_later: bool = False
+) -> bool:
+    is_absent = is_later or reader.switch(entries.get("absent"), "absent")
+    if is_absent and len(entries) > 1:
+        other = next(name for name in entries if name != "absent")
+        reader.wrong(entries[other].line, f"{what} is to be absent, so it has no {other}: leave one of both out.")
     return is_absent
 
 

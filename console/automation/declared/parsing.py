@@ -52,11 +52,11 @@ def parse(files: Sequence[tuple[str, str]]) -> ClusterDeclaration:
 
 def _added(declaration: ClusterDeclaration, reader: DeclarationReader, text: str) -> ClusterDeclaration:
     try:
-        found = documents(text)
+        nodes = documents(text)
     except DocumentError as error:
         reader.wrong(error.line, str(error))
         return declaration
-    for node in found:
+    for node in nodes:
         sections = reader.table(node, "A declaration", SECTIONS)
         for name in _READ:
             if name in sections:
@@ -87,21 +87,21 @@ def _pattern_refusal(pattern: str) -> str:
 
 
 def _twice(declaration: ClusterDeclaration) -> Iterable[Problem]:
-    found: list[tuple[str, Hashable, SourceLine]] = []
+    declared: list[tuple[str, Hashable, SourceLine]] = []
     for kind in ("topics", "groups", "connectors"):
-        found += [(f"The {kind[:-1]}", item.name, item.place) for item in getattr(declaration, kind)]
-    found += [("The quota", quota.entity, quota.place) for quota in declaration.quotas]
-    found += [("The rule", rule, acl.place) for acl in declaration.acls for rule in acl.rules]
+        declared += [(f"The {kind[:-1]}", item.name, item.place) for item in getattr(declaration, kind)]
+    declared += [("The quota", quota.entity, quota.place) for quota in declaration.quotas]
+    declared += [("The rule", rule, acl.place) for acl in declaration.acls for rule in acl.rules]
     seen: dict[tuple[str, Hashable], SourceLine] = {}
-    for word, key, place in found:
+    for word, key, place in declared:
         first = seen.setdefault((word, key), place)
         if first is not place:
             yield Problem(place, f"{word} is declared a second time; the first is in {first}.")
 
 
 def _too_many(declaration: ClusterDeclaration) -> Iterable[Problem]:
-    found = [*declaration.topics, *declaration.quotas, *declaration.groups, *declaration.connectors]
-    count = len(found) + sum(len(acl.rules) for acl in declaration.acls)
+    objects = [*declaration.topics, *declaration.quotas, *declaration.groups, *declaration.connectors]
+    count = len(objects) + sum(len(acl.rules) for acl in declaration.acls)
     if count > OBJECTS_MAX:
         yield Problem(SourceLine("", 1), f"{count:,} objects are declared; apply at most {OBJECTS_MAX:,} at once.")
 
@@ -111,8 +111,10 @@ def _beyond(declaration: ClusterDeclaration) -> Iterable[Problem]:
     for kind, patterns in declaration.scope.items():
         for name, place in _names(declaration, kind):
             if not declaration.within(kind, name):
-                said = ", ".join(patterns)
-                yield Problem(place, f"{name or 'A default'} is beyond the scope of these files, {kind}: {said}.")
+                patterns_text = ", ".join(patterns)
+                yield Problem(
+                    place, f"{name or 'A default'} is beyond the scope of these files, {kind}: {patterns_text}."
+                )
 
 
 def _names(declaration: ClusterDeclaration, kind: str) -> Iterable[tuple[str, SourceLine]]:

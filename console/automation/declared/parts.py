@@ -68,13 +68,13 @@ class DeclaredPlan:
     @property
     def reasons(self) -> list[str]:
         """Why it cannot be carried out."""
-        found = [f"{rule.words}: {rule.why}" for rule in self.unplanned]
-        found += [f"{part.words}: {part.obstacle}" for part in self.parts if part.obstacle]
+        reasons = [f"{rule.words}: {rule.why}" for rule in self.unplanned]
+        reasons += [f"{part.words}: {part.obstacle}" for part in self.parts if part.obstacle]
         if len(self.parts) > PARTS_MAX:
-            found.insert(
+            reasons.insert(
                 0, f"There are {len(self.parts):,} changes; a plan has at most {PARTS_MAX}. Apply fewer files."
             )
-        return found
+        return reasons
 
 
 def whole_plan(made: DeclaredPlan, files: Sequence[str], prune: Prune) -> Plan:
@@ -115,8 +115,8 @@ def _typed_name(plans: Sequence[Plan]) -> str:
 
 def _obstacle(reasons: Sequence[str]) -> str:
     more = len(reasons) - _REASONS_MAX
-    told = [f"{reason.rstrip('.')}." for reason in reasons[:_REASONS_MAX]]
-    return " ".join([*told, f"And {more} more."] if more > 0 else told)
+    sentences = [f"{reason.rstrip('.')}." for reason in reasons[:_REASONS_MAX]]
+    return " ".join([*sentences, f"And {more} more."] if more > 0 else sentences)
 
 
 def _command(files: Sequence[str], prune: Prune) -> str:

@@ -64,8 +64,8 @@ class DeclarationReader:
         if not isinstance(entry.value, Sequence):
             text = self.text(entry, name)
             return () if text is None else (text,)
-        found = [self.text(DocumentEntry(item.line, item), name) for item in entry.value.items]
-        return tuple(item for item in found if item is not None)
+        texts = [self.text(DocumentEntry(item.line, item), name) for item in entry.value.items]
+        return tuple(item for item in texts if item is not None)
 
     def number(self, entry: DocumentEntry | None, name: str, most: int) -> int | None:
         text = self.text(entry, name)

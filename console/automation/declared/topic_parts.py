@@ -98,7 +98,7 @@ def deletion_part(person: User, name: str, refusal: str) -> PlannedPart | Unplan
         assert isinstance(made, PlannedPart)
         return made
 
-    return PlannedPart(plan, lambda actor, said: do_delete_topic(actor, plan, said), refusal, again)
+    return PlannedPart(plan, lambda actor, confirmation: do_delete_topic(actor, plan, confirmation), refusal, again)
 
 
 def _later(person: User, name: str, now: ClusterNow, refusal: str) -> Found:
@@ -109,8 +109,8 @@ def _later(person: User, name: str, now: ClusterNow, refusal: str) -> Found:
     elif planned is None or planned.is_kept:
         later = deletion_later([row], reach_of(person), now.all_groups)
 
-        def do(actor: User, said: Confirmation) -> None:
-            do_delete_later(actor, later.plan, later.topics, later.traces, said)
+        def do(actor: User, confirmation: Confirmation) -> None:
+            do_delete_later(actor, later.plan, later.topics, later.traces, confirmation)
 
         yield PlannedPart(later.plan, do, refusal)
 
@@ -118,7 +118,7 @@ def _later(person: User, name: str, now: ClusterNow, refusal: str) -> Found:
 def _staying(name: str, refusal: str) -> PlannedPart:
     """What is declared to be there does not go."""
     plan = calling_off([name])
-    return PlannedPart(plan, lambda actor, said: do_call_off(actor, plan, said), refusal)
+    return PlannedPart(plan, lambda actor, confirmation: do_call_off(actor, plan, confirmation), refusal)
 
 
 def _creation(person: User, declared: DeclaredTopic, refusal: str) -> PlannedPart | Unplanned:
@@ -135,7 +135,7 @@ def _creation(person: User, declared: DeclaredTopic, refusal: str) -> PlannedPar
     if not refusal and (refused := refusals_of(wish)):
         return Unplanned(words, " ".join(refused))
     plan = creation_plan(wish, brokers, here.BOOTSTRAP_SERVERS)
-    return PlannedPart(plan, lambda actor, said: _created(actor, plan, said), refusal)
+    return PlannedPart(plan, lambda actor, confirmation: _created(actor, plan, confirmation), refusal)
 
 
 def _changes(
@@ -158,7 +158,7 @@ def _enlargement(declared: DeclaredTopic, view: TopicView, reach: Reach, refusal
     row.partition_count = len(view.partitions)
     group_count = len(groups_of(declared.name, reach))
     plan = enlargement_plan(row, declared.partitions or 0, group_count, here.BOOTSTRAP_SERVERS)
-    return PlannedPart(plan, lambda actor, said: do_add_partitions(actor, plan, said), refusal)
+    return PlannedPart(plan, lambda actor, confirmation: do_add_partitions(actor, plan, confirmation), refusal)
 
 
 def _replication(person: User, name: str, factor: int, refusal: str) -> PlannedPart | Unplanned:
@@ -171,37 +171,37 @@ def _replication(person: User, name: str, factor: int, refusal: str) -> PlannedP
     plan = move.as_plan(here.BOOTSTRAP_SERVERS, FACTOR)
     if not has_right(person, Right.OPERATE):
         refusal = refusal or "To move replicas needs the role operator."
-    return PlannedPart(plan, lambda actor, said: do_move(actor, plan, move, said)[0], refusal)
+    return PlannedPart(plan, lambda actor, confirmation: do_move(actor, plan, move, confirmation)[0], refusal)
 
 
 def _settings(
     declared: DeclaredTopic, view: TopicView, now: ClusterNow, reach: Reach, refusal: str, prunes: bool
 ) -> Found:
-    found = now.settings(declared.name)
+    settings = now.settings(declared.name)
     wanted = {name: DEFAULT if value is None else value for name, value in declared.settings.items()}
     if prunes:
-        own = (view.name for view in found if view.source == "topic" and view.name not in REPLICA_KEYS)
+        own = (view.name for view in settings if view.source == "topic" and view.name not in REPLICA_KEYS)
         wanted = dict.fromkeys(own, DEFAULT) | wanted
-    if unknown := sorted(wanted.keys() - {item.name for item in found}):
+    if unknown := sorted(wanted.keys() - {item.name for item in settings}):
         yield Unplanned(f"topic {declared.name}", f"There is no setting {unknown[0]} of a topic.")
         return
     pairs = [(name, value) for name, value in sorted(wanted.items()) if name not in RETENTION_KEYS]
     factor = len(view.partitions[0].replicas) if view.partitions else 0
-    plan = settings_plan(declared.name, factor, found, pairs, here.BOOTSTRAP_SERVERS, view.topic_id)
-    changes = _changes_of(found, wanted)
+    plan = settings_plan(declared.name, factor, settings, pairs, here.BOOTSTRAP_SERVERS, view.topic_id)
+    changes = _changes_of(settings, wanted)
     if changes and not refusal and (why := _refusal_by_cluster(declared.name, changes)):
         yield Unplanned(f"topic {declared.name}", why)
         return
     if plan is not None and plan.lines:
-        yield PlannedPart(plan, lambda actor, said: do_change_settings(actor, plan, said), refusal)
+        yield PlannedPart(plan, lambda actor, confirmation: do_change_settings(actor, plan, confirmation), refusal)
     retention = {name: value for name, value in wanted.items() if name in RETENTION_KEYS}
-    if differences(found, retention):
+    if differences(settings, retention):
         yield _retention(view, retention, reach, refusal)
 
 
-def _changes_of(found: Iterable[SettingView], wanted: Mapping[str, str]) -> dict[str, str | None]:
+def _changes_of(views: Iterable[SettingView], wanted: Mapping[str, str]) -> dict[str, str | None]:
     """Return the settings that are not as `wanted`, None for one that goes back to the default."""
-    own = {setting.name: setting.value for setting in found if setting.source == "topic"}
+    own = {setting.name: setting.value for setting in views if setting.source == "topic"}
     changes = {name: None if value == DEFAULT else value for name, value in wanted.items()}
     return {name: value for name, value in changes.items() if own.get(name) != value}
 
@@ -218,8 +218,8 @@ def _refusal_by_cluster(topic: str, changes: Mapping[str, str | None]) -> str:
 def _retention(view: TopicView, wanted: dict[str, str], reach: Reach, refusal: str) -> PlannedPart:
     plan = retention_facts(view.name, view.topic_id, wanted, reach)["plan"]
     again = (lambda: _retention(view, wanted, reach, refusal)) if plan.losses else None
-    return PlannedPart(plan, lambda actor, said: do_change_retention(actor, plan, said), refusal, again)
+    return PlannedPart(plan, lambda actor, confirmation: do_change_retention(actor, plan, confirmation), refusal, again)
 
 
-def _created(actor: User, plan: CreationPlan, said: Confirmation) -> None:
-    do_create_topic(actor, plan, said)
+def _created(actor: User, plan: CreationPlan, confirmation: Confirmation) -> None:
+    do_create_topic(actor, plan, confirmation)

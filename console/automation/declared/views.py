@@ -52,7 +52,7 @@ def _planned(
         if is_confirmed(request):
             came_to = do_apply(request.user, plan, made, Confirmation.parse(request.POST))
             if came_to.is_whole:
-                messages.success(request, _told(len(came_to.done)))
+                messages.success(request, _changes_made(len(came_to.done)))
                 return redirect("declaration")
             _put(request, context, files, declared)
             answer.error, answer.status = came_to.sentence, 409
@@ -91,7 +91,7 @@ def _put(
     return made, plan
 
 
-def _told(count: int) -> str:
+def _changes_made(count: int) -> str:
     if not count:
         return "Nothing differs: nothing was changed."
     return f"{count} change{' was' if count == 1 else 's were'} made; each is in the audit."

@@ -1,4 +1,4 @@
-"""What begins a decommission, and what it does in the name of who began it."""
+"""Begin a decommission, and make its changes in the name of the user who began it."""
 
 from django.contrib.auth.models import User
 

@@ -62,7 +62,7 @@ def _facts(decommission: Decommission, process: ManagedProcess | None) -> Decomm
 def _do(decommission: Decommission, decision: DecommissionDecision) -> dict[str, object]:
     """Columns that are others from now on, unless somebody is quicker. Raises GatewayError, NotConfirmedError."""
     if decision.do in (DecommissionStep.DRAIN, DecommissionStep.REMOVE) and not _may_go_on(decommission):
-        return _paused(f"{decommission.whose} may not do this any more. Who may resumes it.")
+        return _paused(f"{decommission.whose} has lost the right to this. A user with the right can resume it.")
     match decision.do:
         case DecommissionStep.FINISH:
             return {"state": State.DONE}

@@ -30,9 +30,9 @@ MOVES_SHOWN = 200
 def decommission(request: UserRequest, name: str) -> HttpResponse:
     """What is under way is seen by everybody on the page of the process; its end is told here, where it was begun."""
     _require(request, name)
-    found = open_decommission(name) or ended_decommission(name)
-    context: dict[str, object] = {"name": name, "operation": found, "error": ""}
-    if found is not None:
+    decommission = open_decommission(name) or ended_decommission(name)
+    context: dict[str, object] = {"name": name, "operation": decommission, "error": ""}
+    if decommission is not None:
         return render(request, "decommission/page.html", context)
     process = _broker(request, name)
     with refusable() as answer:
@@ -73,19 +73,19 @@ def _broker(request: UserRequest, name: str) -> ManagedProcess:
 
 @require_POST
 def resume(request: UserRequest, name: str) -> HttpResponse:
-    found = _open(request, name)
-    return at_once(request, lambda: do_resume(request.user, found), reverse("decommission", args=[name]))
+    decommission = _open(request, name)
+    return at_once(request, lambda: do_resume(request.user, decommission), reverse("decommission", args=[name]))
 
 
 @require_POST
 def call_off(request: UserRequest, name: str) -> HttpResponse:
-    found = _open(request, name)
-    return at_once(request, lambda: do_call_off(request.user, found), reverse("decommission", args=[name]))
+    decommission = _open(request, name)
+    return at_once(request, lambda: do_call_off(request.user, decommission), reverse("decommission", args=[name]))
 
 
 def _open(request: UserRequest, name: str) -> Decommission:
     _broker(request, name)
-    found = open_decommission(name)
-    if found is None:
+    decommission = open_decommission(name)
+    if decommission is None:
         raise Http404(f"{name} is not leaving.")
-    return found
+    return decommission

@@ -14,7 +14,7 @@ def access_drills(user: User, right: Right = Right.VIEW) -> None:
 
 def access_drill(user: User, number: int, right: Right = Right.VIEW) -> Drill:
     access_drills(user, right)
-    found = Drill.objects.filter(pk=number).first()
-    if found is None:
+    drill = Drill.objects.filter(pk=number).first()
+    if drill is None:
         raise Http404("There is no such drill, or its report is not kept any more.")
-    return found
+    return drill

@@ -18,14 +18,14 @@ from console.processes.models import ManagedProcess
 def do_begin(
     actor: User,
     plan: Plan,
-    found: DrillTarget,
+    target: DrillTarget,
     fault: Fault,
     seconds: int,
     outlook: DrillOutlook,
     confirmation: Confirmation,
 ) -> None:
     """Raises NotConfirmedError."""
-    process = found.process
+    process = target.process
     assert process is not None
 
     def make(**common: object) -> None:
@@ -33,7 +33,7 @@ def do_begin(
         is_broker = process.kind == ManagedProcess.Kind.BROKER
         Drill.objects.create(
             fault=fault.value,
-            chosen_as=found.why[:300],
+            chosen_as=target.why[:300],
             name=process.name,
             broker_id=broker_id_of(process) if is_broker else None,
             seconds=seconds,

@@ -83,7 +83,7 @@ def _why_not(drill: Drill, process: ManagedProcess | None) -> str:
     ):
         return f"{drill.name} is not the process any more that it was planned for."
     if not may_still_operate(drill.actor, [drill.name]):
-        return f"{drill.actor_name} may not do this any more."
+        return f"{drill.actor_name} has lost the right to this."
     return outlook(process, Fault(drill.fault), drill.seconds, but=drill).why_not
 
 

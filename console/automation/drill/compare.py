@@ -73,8 +73,8 @@ def _of_lost(lost: int | None) -> str:
 
 def _within(what: str, pair: tuple[int, int], value: int) -> DrillComparison:
     least, most = pair
-    said = str(most) if least == most else f"{least} to {most}"
-    return DrillComparison(what, said, str(value), OK if value <= most else WORSE)
+    text = str(most) if least == most else f"{least} to {most}"
+    return DrillComparison(what, text, str(value), OK if value <= most else WORSE)
 
 
 def _seconds(what: str, pair: tuple[float, float], value: float) -> DrillComparison:
@@ -85,10 +85,10 @@ def _seconds(what: str, pair: tuple[float, float], value: float) -> DrillCompari
 
 
 def _back(expected: ExpectedEffects, measured: Measured) -> DrillComparison:
-    what, said = "All in sync again after it was put back, in", f"{expected.back_s:.0f} s at most"
+    what, text = "All in sync again after it was put back, in", f"{expected.back_s:.0f} s at most"
     if measured.back_s is None:
-        return DrillComparison(what, said, "not seen", WORSE)
-    return DrillComparison(what, said, f"{measured.back_s:.0f} s", OK if measured.back_s <= expected.back_s else WORSE)
+        return DrillComparison(what, text, "not seen", WORSE)
+    return DrillComparison(what, text, f"{measured.back_s:.0f} s", OK if measured.back_s <= expected.back_s else WORSE)
 
 
 def _unanswered(expected: ExpectedEffects, measured: Measured) -> DrillComparison:

@@ -16,7 +16,7 @@ class Fault(StrEnum):
     SLOW = "slow"
 
 
-class Whom(StrEnum):
+class FaultTarget(StrEnum):
     """`PROCESS`: the one that is named; the others are found when the plan is made."""
 
     CONTROLLER = "controller"

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from console.automation.drill.faults import SECONDS_MAX, SECONDS_MIN, Fault, Whom
+from console.automation.drill.faults import SECONDS_MAX, SECONDS_MIN, Fault, FaultTarget
 from console.automation.drill.queries import KINDS
 from console.kit.common.form_choices import set_choices
 from console.processes.models import ManagedProcess
@@ -28,22 +28,22 @@ class DrillForm(forms.Form):
         super().__init__(*args, **named)
         processes = ManagedProcess.objects.filter(kind__in=KINDS).values_list("name", flat=True)
         whom = [
-            (Whom.CONTROLLER.value, "the controller"),
-            (Whom.LEADER.value, "the leader of a topic"),
-            (Whom.ZOOKEEPER_LEADER.value, "ZooKeeper's leader"),
+            (FaultTarget.CONTROLLER.value, "the controller"),
+            (FaultTarget.LEADER.value, "the leader of a topic"),
+            (FaultTarget.ZOOKEEPER_LEADER.value, "ZooKeeper's leader"),
             *((f"process:{name}", name) for name in processes),
         ]
         set_choices(self, "whom", whom)
 
     def clean(self) -> dict[str, Any]:
-        said = super().clean() or {}
-        if said.get("whom") == Whom.LEADER and not said.get("topic"):
+        cleaned = super().clean() or {}
+        if cleaned.get("whom") == FaultTarget.LEADER and not cleaned.get("topic"):
             self.add_error("topic", "Which topic?")
-        return said
+        return cleaned
 
     @property
-    def wanted(self) -> tuple[Fault, Whom, str, int]:
+    def wanted(self) -> tuple[Fault, FaultTarget, str, int]:
         """When it is valid: what, whom by which name, for how long."""
-        said = self.cleaned_data
-        kind, _, name = said["whom"].partition(":")
-        return Fault(said["fault"]), Whom(kind), name or said["topic"], said["seconds"]
+        fields = self.cleaned_data
+        kind, _, name = fields["whom"].partition(":")
+        return Fault(fields["fault"]), FaultTarget(kind), name or fields["topic"], fields["seconds"]

@@ -93,12 +93,12 @@ def read_stories(kept: Mapping[str, Mapping[str, Any]]) -> dict[str, GroupStory]
 
 def looked_on(stories: Stories, looks: Iterable[GroupLook], at_ms: int) -> dict[str, GroupStory]:
     """Before the fault: the worst of what is ordinary."""
-    found = dict(stories)
+    group_stories = dict(stories)
     for look in looks:
-        known = found.get(look.name)
-        if known is not None or len(found) < WATCHED_MAX:
-            found[look.name] = _ordinary(known, look, at_ms)
-    return found
+        known = group_stories.get(look.name)
+        if known is not None or len(group_stories) < WATCHED_MAX:
+            group_stories[look.name] = _ordinary(known, look, at_ms)
+    return group_stories
 
 
 def _ordinary(known: GroupStory | None, look: GroupLook, at_ms: int) -> GroupStory:
@@ -153,15 +153,15 @@ class GroupLine:
 
     @property
     def sentence(self) -> str:
-        told = (("fell behind: ", self.late), ("rebalanced ", self.shared), ("", self.also))
-        return "; ".join(f"{words}{said}" for words, said in told if said)
+        groups = (("fell behind: ", self.late), ("rebalanced ", self.shared), ("", self.also))
+        return "; ".join(f"{words}{part}" for words, part in groups if part)
 
 
 def affected(stories: Stories) -> list[GroupLine]:
     """Those that something came to, the worst first."""
-    told = [(name, item) for name, item in stories.items() if not item.did_nothing]
-    told.sort(key=lambda pair: (-pair[1].late_ms, -pair[1].shared, pair[0]))
-    return [GroupLine(name, _late(item), _shared(item), _also(item), item.is_late) for name, item in told]
+    busy = [(name, item) for name, item in stories.items() if not item.did_nothing]
+    busy.sort(key=lambda pair: (-pair[1].late_ms, -pair[1].shared, pair[0]))
+    return [GroupLine(name, _late(item), _shared(item), _also(item), item.is_late) for name, item in busy]
 
 
 def summary(stories: Stories, unwatched: int) -> str:
@@ -169,17 +169,17 @@ def summary(stories: Stories, unwatched: int) -> str:
     shared = sum(story.rebalanced for story in stories.values())
     quiet = sum(story.did_nothing for story in stories.values())
     moved = sum(story.moved for story in stories.values())
-    told = [(behind, "fell behind"), (shared, "rebalanced"), (moved, "with another coordinator"), (quiet, "as before")]
+    parts = [(behind, "fell behind"), (shared, "rebalanced"), (moved, "with another coordinator"), (quiet, "as before")]
     rest = [(unwatched, "not watched")] if unwatched else []
-    return ", ".join(f"{grouped(number)} {words}" for number, words in told + rest)
+    return ", ".join(f"{grouped(number)} {words}" for number, words in parts + rest)
 
 
 def _late(story: GroupStory) -> str:
     if not story.fell_behind:
         return ""
     more = count_of(story.peak_lag - story.lag, "record")
-    said = f"{more} more than before, the oldest {story.peak_behind_ms / 1_000:.0f} s old"
-    return f"{said}, for {story.late_ms / 1_000:.0f} s{' and still' if story.is_late else ''}"
+    text = f"{more} more than before, the oldest {story.peak_behind_ms / 1_000:.0f} s old"
+    return f"{text}, for {story.late_ms / 1_000:.0f} s{' and still' if story.is_late else ''}"
 
 
 def _shared(story: GroupStory) -> str:
@@ -187,8 +187,8 @@ def _shared(story: GroupStory) -> str:
 
 
 def _also(story: GroupStory) -> str:
-    said = (
+    parts = (
         *((f"broker {story.coordinator} coordinates it now",) if story.moved else ()),
         *((f"nobody told of it for {story.silent_ms / 1_000:.0f} s",) if story.silent_ms else ()),
     )
-    return ", ".join(said)
+    return ", ".join(parts)

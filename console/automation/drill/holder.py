@@ -88,12 +88,12 @@ def _guard(target: int, seconds: float) -> int:
     It is in a session of its own when this returns: before that, what kills ours would kill it, too.
     """
     ours, theirs = os.pipe()
-    told, tells = os.pipe()
+    read_end, tells = os.pipe()
     child = os.fork()
     if child:
         os.close(ours)
         os.close(tells)
-        os.read(told, 1)
+        os.read(read_end, 1)
         return child
     try:
         os.setsid()

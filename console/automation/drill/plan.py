@@ -15,9 +15,9 @@ ACTION = "begin drill"
 UNDER_WAY = "A drill is under way already."
 
 
-def drill_plan(fault: Fault, found: "DrillTarget", seconds: int, outlook: "DrillOutlook") -> Plan:
+def drill_plan(fault: Fault, target: "DrillTarget", seconds: int, outlook: "DrillOutlook") -> Plan:
     """Whoever confirms it has seen what it may come to; of whom it is about the very process counts."""
-    process = found.process
+    process = target.process
     assert process is not None
     return Plan(
         action=ACTION,
@@ -26,12 +26,12 @@ def drill_plan(fault: Fault, found: "DrillTarget", seconds: int, outlook: "Drill
         lines=(PlanLine(process.name, process.state, f"{fault}, {seconds} s", is_told=True),),
         read=(
             f"{fault} {seconds}",
-            found.why,
+            target.why,
             str(process.pid),
             process.run_token,
             *outlook.confirmed,
         ),
-        touches=(f"Chosen: {found.why}.", course_of(fault, seconds), *outlook.course, *_expected(outlook.expected)),
+        touches=(f"Chosen: {target.why}.", course_of(fault, seconds), *outlook.course, *_expected(outlook.expected)),
         losses=outlook.harms,
         safe_because="",  # a fault is a fault
         undo=WORDS[fault].undo,

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import F, Sum
 
 from console.automation.drill.expect import ExpectedEffects, of_broker, of_server
-from console.automation.drill.faults import Fault, Whom
+from console.automation.drill.faults import Fault, FaultTarget
 from console.automation.drill.groups import GroupLook
 from console.automation.drill.guarding import Start, why_not
 from console.automation.drill.models import Drill
@@ -55,21 +55,21 @@ class DrillOutlook:
     why_not: str
 
 
-def find_target(whom: Whom, name: str) -> DrillTarget:
+def find_target(whom: FaultTarget, name: str) -> DrillTarget:
     """`name`: of the process, or of the topic whose first partition's leader it is."""
     match whom:
-        case Whom.PROCESS:
+        case FaultTarget.PROCESS:
             process = ManagedProcess.objects.filter(name=name, kind__in=KINDS).first()
             return DrillTarget(
                 process, f"{name}, as chosen" if process else f"No broker and no ZooKeeper server {name} here."
             )
-        case Whom.CONTROLLER:
+        case FaultTarget.CONTROLLER:
             controller = cluster_state().controller_id
             return _broker(controller, f"broker {controller} is the controller", "No broker is controller.")
-        case Whom.LEADER:
+        case FaultTarget.LEADER:
             leader = Partition.objects.filter(topic__name=name, partition=0).values_list("leader", flat=True).first()
             return _broker(leader, f"broker {leader} leads {name}-0", f"Nobody leads {name}-0.")
-        case Whom.ZOOKEEPER_LEADER:
+        case FaultTarget.ZOOKEEPER_LEADER:
             return _zookeeper_leader()
 
 
@@ -175,8 +175,8 @@ def _start(process: ManagedProcess, absence: Absence | ServerAbsence, but: Drill
 
 def _patience(process: ManagedProcess) -> tuple[float, float]:
     """Seconds after which it is missed, and is out of sync, as its file says when it is first made."""
-    said = process.spec.get("first_properties", {})
-    session, lag = (int(said.get(name, default)) / 1_000 for name, default in _DEFAULTS.items())
+    properties = process.spec.get("first_properties", {})
+    session, lag = (int(properties.get(name, default)) / 1_000 for name, default in _DEFAULTS.items())
     return session, lag
 
 

@@ -69,7 +69,7 @@ def measure(samples: Sequence[Sample], fault_ms: int, back_ms: int | None, targe
     after = [sample for sample in samples if sample.seen_at_ms > fault_ms]
     first = before[-1] if before else samples[0] if samples else None
     controllers = [name.controller_id for name in ([first] if first else []) + after if name.controller_id is not None]
-    told = [item.lost for item in after if item.lost is not None]
+    losses = [item.lost for item in after if item.lost is not None]
     known = any(sample.failing is not None for sample in after)
     return Measured(
         leaders_moved=max(0, (first.led if first else 0) - min((sample.led for sample in after), default=0))
@@ -81,7 +81,7 @@ def measure(samples: Sequence[Sample], fault_ms: int, back_ms: int | None, targe
         below=max((sample.below for sample in after), default=0),
         unanswered_s=_seconds(after, lambda sample: bool(sample.failing)) if known else None,
         back_s=_back_s(after, back_ms, target),
-        lost=max(told) - (first.lost or 0 if first else 0) if told else None,
+        lost=max(losses) - (first.lost or 0 if first else 0) if losses else None,
         zookeeper_left=min((sample.zookeeper for sample in after if sample.zookeeper), default=0),
         quorumless_s=_seconds(after, lambda sample: not sample.zookeeper),
     )

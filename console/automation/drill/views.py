@@ -37,11 +37,11 @@ def drills(request: UserRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "HEAD", "POST"])
 def begin(request: UserRequest) -> HttpResponse:
     access_drills(request.user, Right.OPERATE)
-    asked = request.POST if request.method == "POST" else request.GET if "fault" in request.GET else None
-    form = DrillForm(asked)
+    parameters = request.POST if request.method == "POST" else request.GET if "fault" in request.GET else None
+    form = DrillForm(parameters)
     context: dict[str, object] = {"form": form, "not_allowed": "" if settings.DRILLS else NOT_ALLOWED, "error": ""}
-    if asked is None or not form.is_valid():
-        return render(request, "drill/begin.html", context, status=422 if asked is not None else 200)
+    if parameters is None or not form.is_valid():
+        return render(request, "drill/begin.html", context, status=422 if parameters is not None else 200)
     with refusable() as answer:
         if _plan(request, form, context):
             newest = Drill.objects.first()
@@ -52,18 +52,18 @@ def begin(request: UserRequest) -> HttpResponse:
 def _plan(request: UserRequest, form: DrillForm, context: dict[str, object]) -> bool:
     """Put the plan into `context`; True if it was confirmed and has begun. Raises NotConfirmedError."""
     fault, whom, name, seconds = form.wanted
-    found = find_target(whom, name)
-    if found.process is None:
-        raise ObstacleError(found.why)
-    require_on(request.user, Resource.PROCESS, found.process.name, Right.OPERATE)
-    seen = outlook(found.process, fault, seconds)
-    plan = drill_plan(fault, found, seconds, seen)
+    target = find_target(whom, name)
+    if target.process is None:
+        raise ObstacleError(target.why)
+    require_on(request.user, Resource.PROCESS, target.process.name, Right.OPERATE)
+    seen = outlook(target.process, fault, seconds)
+    plan = drill_plan(fault, target, seconds, seen)
     context |= {"plan": plan, "fields": [(field, form.data.get(field, "")) for field in form.fields]}
     if not is_confirmed(request):
         return False
     if Drill.open_ones().exists():
         raise ObstacleError(UNDER_WAY)
-    do_begin(request.user, plan, found, fault, seconds, seen, Confirmation.parse(request.POST))
+    do_begin(request.user, plan, target, fault, seconds, seen, Confirmation.parse(request.POST))
     return True
 
 

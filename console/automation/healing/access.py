@@ -19,7 +19,7 @@ def access_healing(user: User, right: Right = Right.VIEW) -> None:
 
 def access_proposal(user: User, number: int, right: Right = Right.VIEW) -> Proposal:
     access_healing(user, right)
-    found = Proposal.objects.filter(pk=number).first()
-    if found is None:
+    proposal = Proposal.objects.filter(pk=number).first()
+    if proposal is None:
         raise Http404("There is no such proposal, or it is not kept any more.")
-    return found
+    return proposal

@@ -63,14 +63,14 @@ def why_unsafe(
 
     A partition whose records are on a broker that is away, and nowhere else, waits for that broker.
     """
-    found = {}
+    reasons = {}
     for place, target in targets.items():
         state = in_sync.get(place)
         there = set(state.isr) & alive if state else set()
         if not state or not there:
-            found[place] = "Its records are on brokers that are away, and nowhere else."
+            reasons[place] = "Its records are on brokers that are away, and nowhere else."
         elif len(target) < state.needed or not set(target) <= alive:
-            found[place] = "It would have fewer replicas than acks=all needs."
+            reasons[place] = "It would have fewer replicas than acks=all needs."
         elif len(there) < state.needed and not there <= set(target):
-            found[place] = "It is below its minimum, so none of its replicas in sync is moved."
-    return found
+            reasons[place] = "It is below its minimum, so none of its replicas in sync is moved."
+    return reasons

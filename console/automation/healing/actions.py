@@ -28,7 +28,7 @@ def do_set_rule(actor: User, plan: Plan, rule: TroubleRule, confirmation: Confir
 def do_confirm(actor: User, proposal: Proposal, remedy: Remedy, confirmation: Confirmation) -> Refusals:
     """Raises NotConfirmedError, GatewayError."""
     refused = carry_out(actor, remedy, confirmation)
-    queue.end(proposal, Proposal.State.DONE, queue.told(remedy, refused), actor.get_username(), now_ms())
+    queue.end(proposal, Proposal.State.DONE, queue.outcome_sentence(remedy, refused), actor.get_username(), now_ms())
     queue.announce(now_ms())
     return refused
 

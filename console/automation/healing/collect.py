@@ -51,20 +51,20 @@ class HealingWatch:
         if all(rule.mode is HealingMode.OFF for rule in rules.values()) and not queue.open_proposals():
             return False
         facts = facts_now(self._now_ms())
-        found = self._watch.look(facts, rules)
-        is_news = found.present is not None and self._go_on(found, rules, facts)
+        result = self._watch.look(facts, rules)
+        is_news = result.present is not None and self._go_on(result, rules, facts)
         if is_news:
             queue.announce(facts.now_ms)
-        queue.note_watch(found, self._remedyless(found, facts.now_ms), facts.now_ms)
+        queue.note_watch(result, self._remedyless(result, facts.now_ms), facts.now_ms)
         return is_news
 
-    def _go_on(self, found: WatchResult, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
-        ended = queue.end_what_is_over(found.present or (), found.held, facts, rules)
-        proposed = [item for item in found.due if self._propose(item, rules[item.kind], facts.now_ms)]
-        return self._act(found, rules, facts) or ended or bool(proposed)
+    def _go_on(self, result: WatchResult, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
+        ended = queue.end_what_is_over(result.present or (), result.held, facts, rules)
+        proposed = [item for item in result.due if self._propose(item, rules[item.kind], facts.now_ms)]
+        return self._act(result, rules, facts) or ended or bool(proposed)
 
-    def _remedyless(self, found: WatchResult, now_ms: int) -> dict[str, str]:
-        causes = {symptom.cause for symptom in found.due}
+    def _remedyless(self, result: WatchResult, now_ms: int) -> dict[str, str]:
+        causes = {symptom.cause for symptom in result.due}
         self._without = {cause: it for cause, it in self._without.items() if cause in causes and it[0] > now_ms}
         return {cause: why for cause, (_, why) in self._without.items()}
 
@@ -72,7 +72,7 @@ class HealingWatch:
         """True if there is one more."""
         if queue.is_known(symptom.cause, now_ms) or self._rests(symptom.cause, now_ms):
             return False
-        remedy = self._asked(symptom.cause, symptom.kind, symptom.subject, rule, now_ms)
+        remedy = self._remedy(symptom.cause, symptom.kind, symptom.subject, rule, now_ms)
         if remedy is None:
             return False
         try:
@@ -85,21 +85,21 @@ class HealingWatch:
     def _rests(self, cause: str, now_ms: int) -> bool:
         return self._without.get(cause, (0, ""))[0] > now_ms
 
-    def _asked(
+    def _remedy(
         self, cause: str, kind: TroubleKind, subject: int | None, rule: TroubleRule, now_ms: int
     ) -> Remedy | None:
         try:
-            found = remedy_of(kind, subject, rule)
+            remedy = remedy_of(kind, subject, rule)
         except GatewayError as error:
-            found = NoRemedy(f"The cluster did not answer: {error}")
-        if isinstance(found, Remedy):
-            return found
-        self._without[cause] = now_ms + ASKED_AGAIN_MS, found.why
+            remedy = NoRemedy(f"The cluster did not answer: {error}")
+        if isinstance(remedy, Remedy):
+            return remedy
+        self._without[cause] = now_ms + ASKED_AGAIN_MS, remedy.why
         return None
 
-    def _act(self, found: WatchResult, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
+    def _act(self, result: WatchResult, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
         """At most one of what is due; True if it was tried."""
-        due = {symptom.cause for symptom in found.due}
+        due = {symptom.cause for symptom in result.due}
         kept = kept_rules()
         for proposal in queue.open_proposals():
             kind = TroubleKind(proposal.kind)
@@ -119,7 +119,7 @@ class HealingWatch:
 
     def _carry_out(self, proposal: Proposal, actor: User, rule: TroubleRule, now_ms: int) -> None:
         """Once begun it is not tried again by itself, whatever comes of it: that is written down first."""
-        remedy = self._asked(proposal.cause, rule.kind, proposal.subject, rule, now_ms)
+        remedy = self._remedy(proposal.cause, rule.kind, proposal.subject, rule, now_ms)
         if remedy is not None and (hold := the_gate().outlook(remedy.plan)):
             self._without[proposal.cause] = now_ms + ASKED_AGAIN_MS, f"Waits: {hold.sentence}"
             remedy = None
@@ -135,7 +135,7 @@ class HealingWatch:
             logger.warning("self-healing: %s: %s", proposal.cause, error)
             queue.say(proposal, f"It could not be done without a person: {error}")
             return
-        queue.end(proposal, Proposal.State.DONE, queue.told(remedy, refused), actor.get_username(), now_ms)
+        queue.end(proposal, Proposal.State.DONE, queue.outcome_sentence(remedy, refused), actor.get_username(), now_ms)
 
 
 def _tried(now_ms: int) -> list[TriedRemedy]:
@@ -150,7 +150,7 @@ def _why_not_in_name_of(actor: User | None) -> str:
         or not has_right(actor, Right.OPERATE)
         or reach_of(actor).is_limited(Resource.TOPIC, Right.OPERATE)
     ):
-        return "Who allowed it may not do this any more: somebody who may has to allow it anew."
+        return "The user who allowed this remedy has lost the right to it: a user with the right has to allow it again."
     return ""
 
 

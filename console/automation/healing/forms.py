@@ -37,8 +37,8 @@ class HealingRuleForm(forms.Form):
     @property
     def rule(self) -> TroubleRule:
         """When it is valid."""
-        said, before = self.cleaned_data, self._before
-        rate = said["rate"] * _MEGABYTE if "rate" in said else before.rate
+        fields, before = self.cleaned_data, self._before
+        rate = fields["rate"] * _MEGABYTE if "rate" in fields else before.rate
         return TroubleRule(
-            before.kind, HealingMode(said["mode"]), said["minutes"], said.get("limit", before.limit), rate
+            before.kind, HealingMode(fields["mode"]), fields["minutes"], fields.get("limit", before.limit), rate
         )

@@ -82,7 +82,7 @@ def _disks_used() -> dict[int, float]:
         ]
         for report in kept_rows(_reports)
     }
-    return {broker_id: max(found) for broker_id, found in used.items() if found}
+    return {broker_id: max(sizes) for broker_id, sizes in used.items() if sizes}
 
 
 def _reports() -> QuerySet[BrokerReport]:

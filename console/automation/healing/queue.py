@@ -107,7 +107,7 @@ def note_tried(proposal: Proposal, now_ms: int) -> None:
     Proposal.objects.filter(pk=proposal.pk).update(tried_at_ms=now_ms)
 
 
-def told(remedy: Remedy, refused: Refusals) -> str:
+def outcome_sentence(remedy: Remedy, refused: Refusals) -> str:
     """What was done of a remedy."""
     noun, verb = ("partition", "on the way") if remedy.move else ("leader", "elected")
     done = f"{count_of(len(remedy.plan.lines) - len(refused), noun)} {verb}"
@@ -115,12 +115,12 @@ def told(remedy: Remedy, refused: Refusals) -> str:
     return f"{done}; {len(refused)} refused ({why[0]}: {why[1]})." if why else f"{done}."
 
 
-def note_watch(found: WatchResult, remedyless: Mapping[str, str], now_ms: int) -> None:
+def note_watch(result: WatchResult, remedyless: Mapping[str, str], now_ms: int) -> None:
     """What the page says of each kind: what it waits for, and why it says nothing."""
-    waiting = [[item.symptom.kind.value, item.symptom.sentence, item.due_at_ms] for item in found.waiting]
-    without = [[symptom.kind.value, f"{symptom.sentence} {remedyless[symptom.cause]}"] for symptom in found.due
+    waiting = [[item.symptom.kind.value, item.symptom.sentence, item.due_at_ms] for item in result.waiting]
+    without = [[symptom.kind.value, f"{symptom.sentence} {remedyless[symptom.cause]}"] for symptom in result.due
                if symptom.cause in remedyless]  # fmt: skip
-    held = [[kind.value, why] for kind, why in found.held.items()] + without
+    held = [[kind.value, why] for kind, why in result.held.items()] + without
     with cluster_atomic():
         before = HealingState.objects.filter(pk=1).first()
         HealingState.objects.update_or_create(pk=1, defaults={"looked_at_ms": now_ms, "waiting": waiting, "held": held})

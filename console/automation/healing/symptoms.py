@@ -83,7 +83,7 @@ def look(facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> SeenS
             held=dict.fromkeys(TroubleKind, f"{facts.operation} is under way: what it does is no trouble.")
         )
     gone, why_not = _gone(facts)
-    found = list(gone)
+    present = list(gone)
     held = {TroubleKind.BROKER_GONE: why_not} if why_not else {}
     unsettled = _why_unsettled(facts)
     for kind, judge in ((TroubleKind.LEADERS, _leaders), (TroubleKind.DISK, _disks), (TroubleKind.HOT, _hot)):
@@ -91,8 +91,8 @@ def look(facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> SeenS
         if symptoms and unsettled:
             held[kind] = unsettled
         else:
-            found += symptoms
-    return SeenSymptoms(tuple(found), held)
+            present += symptoms
+    return SeenSymptoms(tuple(present), held)
 
 
 def _why_unsettled(facts: HealingFacts) -> str:
@@ -116,7 +116,7 @@ def _gone(facts: HealingFacts) -> tuple[list[Symptom], str]:
     if rack:
         return [], f"Every broker of rack {rack} is away: that is a rack, not a broker, and comes back as one."
     wanted = [item for item in missing if item.is_stopped_by_wish]
-    found = [
+    symptoms = [
         Symptom(
             TroubleKind.BROKER_GONE,
             f"broker {broker.broker_id} gone",
@@ -127,7 +127,7 @@ def _gone(facts: HealingFacts) -> tuple[list[Symptom], str]:
         if not broker.is_stopped_by_wish
     ]
     why = f"{_brokers(wanted)} stopped by hand: start it, or drain and remove it." if wanted else ""
-    return found, why
+    return symptoms, why
 
 
 def _lost_rack(facts: HealingFacts) -> str:
@@ -154,10 +154,10 @@ def _leaders(facts: HealingFacts, rule: TroubleRule) -> Iterable[Symptom]:
 
 
 def _disks(facts: HealingFacts, rule: TroubleRule) -> Iterable[Symptom]:
-    told = [broker for broker in facts.brokers if broker.is_registered and broker.disk_used_percent is not None]
-    for seen in told:
+    brokers = [broker for broker in facts.brokers if broker.is_registered and broker.disk_used_percent is not None]
+    for seen in brokers:
         used = seen.disk_used_percent or 0.0
-        if used > rule.limit and len(told) > 1 and min(one.disk_used_percent or 0.0 for one in told) < rule.limit:
+        if used > rule.limit and len(brokers) > 1 and min(one.disk_used_percent or 0.0 for one in brokers) < rule.limit:
             sentence = f"A disk of broker {seen.broker_id} is {used:.0f} % used, more than {rule.limit} %."
             yield Symptom(TroubleKind.DISK, f"disk of broker {seen.broker_id}", sentence, seen.broker_id)
 
@@ -176,5 +176,5 @@ def is_calm(broker: BrokerSymptoms, now_ms: int) -> bool:
 
 
 def _brokers(brokers: Iterable[BrokerSymptoms]) -> str:
-    found = [broker.broker_id for broker in brokers]
-    return f"Broker{'' if len(found) == 1 else 's'} {ids(found)} {'is' if len(found) == 1 else 'are'}"
+    broker_ids = [broker.broker_id for broker in brokers]
+    return f"Broker{'' if len(broker_ids) == 1 else 's'} {ids(broker_ids)} {'is' if len(broker_ids) == 1 else 'are'}"

@@ -69,14 +69,14 @@ def healing(request: UserRequest) -> HttpResponseBase:
 @require_http_methods(_METHODS)
 def proposal(request: UserRequest, number: int) -> HttpResponse:
     """Its plan as it is now, while it is open; what became of it afterwards."""
-    found = access_proposal(request.user, number, Right.OPERATE if request.method == "POST" else Right.VIEW)
-    context: dict[str, object] = {"proposal": found, "words": WORDS[TroubleKind(found.kind)]}
+    proposal = access_proposal(request.user, number, Right.OPERATE if request.method == "POST" else Right.VIEW)
+    context: dict[str, object] = {"proposal": proposal, "words": WORDS[TroubleKind(proposal.kind)]}
     with refusable() as answer:
-        if found.is_open:
-            remedy = remedy_of(TroubleKind(found.kind), found.subject, rules_now()[TroubleKind(found.kind)])
+        if proposal.is_open:
+            remedy = remedy_of(TroubleKind(proposal.kind), proposal.subject, rules_now()[TroubleKind(proposal.kind)])
             context |= _plan_context(remedy)
             if request.method == "POST" and isinstance(remedy, Remedy):
-                refused = do_confirm(request.user, found, remedy, Confirmation.parse(request.POST))
+                refused = do_confirm(request.user, proposal, remedy, Confirmation.parse(request.POST))
                 _tell(request, refused)
                 return redirect("healing-proposal", number)
     return render(request, "healing/proposal.html", context | {"error": answer.error}, status=answer.status)
@@ -84,8 +84,8 @@ def proposal(request: UserRequest, number: int) -> HttpResponse:
 
 @require_POST
 def dismiss(request: UserRequest, number: int) -> HttpResponse:
-    found = access_proposal(request.user, number, Right.OPERATE)
-    do_dismiss(request.user, found)
+    proposal = access_proposal(request.user, number, Right.OPERATE)
+    do_dismiss(request.user, proposal)
     return redirect("healing")
 
 

@@ -34,7 +34,7 @@ State = RollingRestart.State
 _STATES = {RestartStep.PAUSE: State.PAUSED, RestartStep.FINISH: State.DONE}
 #: Partitions named in a sentence.
 NAMED_MAX = 3
-_NOT_ALLOWED = "{} may not restart these brokers any more. Who may resumes it in their own name."
+_NOT_ALLOWED = "{} may not restart these brokers any more. A user with the right can resume it."
 _ENDED = (Observed.EXITED, Observed.FAILED, Observed.STOPPED)
 
 

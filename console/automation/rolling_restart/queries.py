@@ -38,8 +38,8 @@ def find_gaps(broker_ids: Iterable[int]) -> list[ReplicaGap]:
     """What the guard says of each broker's absence while everybody else is there and in sync, by partition."""
     world = world_now(partitions=[replace(suspect, isr=suspect.replicas) for suspect in _suspects()])
     whole = replace(world, away=frozenset())
-    found = [gap for broker_id in sorted(broker_ids) for gap in _gaps(absence_of(broker_id, whole))]
-    return sorted(found, key=lambda gap: (gap.topic, gap.partition, gap.broker_id))
+    gaps = [gap for broker_id in sorted(broker_ids) for gap in _gaps(absence_of(broker_id, whole))]
+    return sorted(gaps, key=lambda gap: (gap.topic, gap.partition, gap.broker_id))
 
 
 def _suspects() -> Iterable[Hosted]:
@@ -49,8 +49,8 @@ def _suspects() -> Iterable[Hosted]:
 
 
 def _gaps(absence: Absence) -> Iterable[ReplicaGap]:
-    for meaning, found in ((OFFLINE, absence.offline), (REFUSES, absence.below), (UNKNOWN, absence.unknown)):
-        for hosted in found:
+    for meaning, partitions in ((OFFLINE, absence.offline), (REFUSES, absence.below), (UNKNOWN, absence.unknown)):
+        for hosted in partitions:
             yield ReplicaGap(hosted.topic, hosted.partition, absence.broker_id, meaning)
 
 

@@ -33,7 +33,7 @@ from console.kit.plans.gate import the_gate
 from console.kit.plans.plan import NotConfirmedError
 
 State = StagedMove.State
-_NOT_ALLOWED = "{} may not move these partitions any more. Who may resumes it in their own name."
+_NOT_ALLOWED = "{} may not move these partitions any more. A user with the right can resume it."
 
 
 def advance(operation: StagedMove) -> None:
@@ -41,7 +41,7 @@ def advance(operation: StagedMove) -> None:
     decision = may_begin(_facts(operation))
     values: dict[str, object] = {"sentence": decision.sentence}
     try:
-        values = _values(operation, _asked(operation) if decision.do is StagedMoveStep.BEGIN else decision)
+        values = _values(operation, _decide_now(operation) if decision.do is StagedMoveStep.BEGIN else decision)
     except GatewayError as error:
         values["sentence"] = f"Waits: {error}"
     except NotConfirmedError as error:
@@ -91,7 +91,7 @@ def _forbids(operation: StagedMove) -> str:
     return hold.sentence if hold is not None and hold.is_closed else ""
 
 
-def _asked(operation: StagedMove) -> StagedMoveDecision:
+def _decide_now(operation: StagedMove) -> StagedMoveDecision:
     """Raises GatewayError, NotConfirmedError."""
     wanted = flat(operation.wanted)
     ids = cluster_gateway().moves.topic_ids(operation.topics)

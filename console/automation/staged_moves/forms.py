@@ -23,7 +23,7 @@ class StageForm(ThrottleForm):
         typed = self.cleaned_data["begins"].strip()
         if not typed:
             return None
-        found = moment_of(typed)
-        if found is None:
+        moment = moment_of(typed)
+        if moment is None:
             raise forms.ValidationError("A day and a time, as 2026-05-01T22:00Z.")
-        return found.replace(second=0, microsecond=0)
+        return moment.replace(second=0, microsecond=0)

@@ -28,10 +28,10 @@ def staged_plan(
         return base
     batches = -(-len(move.moves) // size)
     when = f"{begins_at:%Y-%m-%d %H:%M} UTC" if begins_at else "at once"
-    told = (PlanLine("begins", None, when), PlanLine("partitions at once", None, size))
+    lines = (PlanLine("begins", None, when), PlanLine("partitions at once", None, size))
     return replace(
         base,
-        lines=(*base.lines, *told),
+        lines=(*base.lines, *lines),
         touches=(
             f"It begins {when}." if begins_at else "It begins at once.",
             *base.touches,

@@ -23,10 +23,10 @@ def moves_for(person: User) -> list[StagedMove]:
 
 def find(number: int) -> StagedMove:
     """Raises Http404."""
-    found = StagedMove.objects.filter(pk=number).first()
-    if found is None:
+    move = StagedMove.objects.filter(pk=number).first()
+    if move is None:
         raise Http404("There is no such move.")
-    return found
+    return move
 
 
 def batch_of(operation: StagedMove) -> Reassignment | None:
@@ -43,5 +43,5 @@ def batch_of(operation: StagedMove) -> Reassignment | None:
 
 
 def spoken_for() -> set[TopicPartition]:
-    """Partitions of all that are open."""
+    """Return the partitions of every staged move that has not ended."""
     return {place for one in StagedMove.open_ones() for place in flat(one.wanted)}

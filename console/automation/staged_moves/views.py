@@ -70,16 +70,16 @@ def _ask(request: UserRequest, context: dict[str, Any]) -> bool:
     if not form.is_valid():
         return False
     # Whether another throttled move is under way matters when it begins, and not now.
-    found = context["found"] = planned(targets).throttled(form.rate)
+    move_plan = context["found"] = planned(targets).throttled(form.rate)
     size, begins = form.cleaned_data["size"], form.cleaned_data["begins"]
     against = obstacle_of(begins, timezone.now(), targets, spoken_for(), StagedMove.open_ones().count())
     action = ACTIONS.get(context["kind"], ACTIONS[""])
-    plan = context["plan"] = staged_plan(found, action, size, begins, here.BOOTSTRAP_SERVERS, against)
+    plan = context["plan"] = staged_plan(move_plan, action, size, begins, here.BOOTSTRAP_SERVERS, against)
     names = ("moves", "kind", "throttle", "size", "begins")
     context |= {
         "fields": [(name, form.data.get(name, "")) for name in names],
-        "shown": found.moves[:MOVES_SHOWN],
-        "hidden_count": max(0, len(found.moves) - MOVES_SHOWN),
+        "shown": move_plan.moves[:MOVES_SHOWN],
+        "hidden_count": max(0, len(move_plan.moves) - MOVES_SHOWN),
         "verb": "Plan it" if begins else "Begin",
         "is_empty": plan.is_empty,
     }
@@ -133,11 +133,11 @@ def cancel(request: UserRequest, number: int) -> HttpResponse:
         places = flat(operation.wanted).keys()
         under_way = {place: view for place, view in cluster_gateway().moves.under_way().items() if place in places}
         copied = {(move.topic, move.partition): move.copied_bytes for move in OngoingMove.objects.all()}
-        found = plan_cancel(under_way, (), copied)
-        plan = found.as_plan(here.BOOTSTRAP_SERVERS)
-        context |= {"plan": plan, "cancel": found, "shown": found.moves[:MOVES_SHOWN]}
+        cancel_plan = plan_cancel(under_way, (), copied)
+        plan = cancel_plan.as_plan(here.BOOTSTRAP_SERVERS)
+        context |= {"plan": plan, "cancel": cancel_plan, "shown": cancel_plan.moves[:MOVES_SHOWN]}
         if request.method == "POST":
-            refused = do_cancel(request.user, operation, plan, found, Confirmation.parse(request.POST))
+            refused = do_cancel(request.user, operation, plan, cancel_plan, Confirmation.parse(request.POST))
             _tell(request, refused)
             return redirect("placement")
     return render(request, "staged_moves/cancel.html", context | {"error": answer.error}, status=answer.status)

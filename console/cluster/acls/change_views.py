@@ -96,15 +96,17 @@ def change(request: UserRequest) -> HttpResponse:
     with refusable(422 if request.method == "POST" else 200) as answer:
         view = look()
         if request.method == "POST":
-            found = planned(view, _posted(request))
-            context |= found.shown
-            refused, kept = do_change_rules(request.user, found.plan, found.change, Confirmation.parse(request.POST))
-            return _told(request, found.plan, refused, kept)
-        context |= planned(view, _asked(request, view, context)).shown
+            planned_acls = planned(view, _posted(request))
+            context |= planned_acls.shown
+            refused, kept = do_change_rules(
+                request.user, planned_acls.plan, planned_acls.change, Confirmation.parse(request.POST)
+            )
+            return _show_result(request, planned_acls.plan, refused, kept)
+        context |= planned(view, _requested_change(request, view, context)).shown
     return render(request, "acls/change.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _asked(request: UserRequest, view: AclView, context: dict[str, object]) -> AclChange:
+def _requested_change(request: UserRequest, view: AclView, context: dict[str, object]) -> AclChange:
     undo = find_inverse(OBJECT_TYPE, OBJECT_NAME, request.GET.get("undo", ""))
     if undo is not None:
         context["undo"] = undo
@@ -122,7 +124,7 @@ def _posted(request: UserRequest) -> AclChange:
         raise GatewayError(f"The plan could not be read: {error}.") from error
 
 
-def _told(request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None) -> HttpResponse:
+def _show_result(request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None) -> HttpResponse:
     for rule, why in sorted(refused.items())[:_REFUSALS_SHOWN]:
         messages.error(request, f"{rule} was not changed: {why}")
     if not plan.lines:

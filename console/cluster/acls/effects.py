@@ -79,12 +79,12 @@ class AclEffect:
 class Effects:
     """What was found, and whether that is all."""
 
-    found: tuple[AclEffect, ...]
+    listed: tuple[AclEffect, ...]
     is_whole: bool = True
 
     @property
     def losses(self) -> tuple[AclEffect, ...]:
-        return tuple(effect for effect in self.found if not effect.gains)
+        return tuple(effect for effect in self.listed if not effect.gains)
 
 
 def who(principal: str) -> str:
@@ -97,28 +97,28 @@ def concerned(view: AclView, change: AclChange, known: Collection[str]) -> Colle
     return {*named, *known, ANYBODY} if view.allows_if_none or ANYBODY in named else named
 
 
-def effects(view: AclView, change: AclChange, asked: Collection[str], names: Names) -> Effects:
-    """What the change means to the principals `asked`."""
+def effects(view: AclView, change: AclChange, principals: Collection[str], names: Names) -> Effects:
+    """What the change means to the principals `principals`."""
     before, after = AclDecisions(view), AclDecisions(with_changes(view, change.added, change.removed))
-    places, labels = _places(view, change, asked, names), _labels(change, names)
+    places, labels = _places(view, change, principals, names), _labels(change, names)
     differences: dict[tuple[str, bool, str, str, str], list[str]] = {}
     for principal, host, resource, alike in islice(places, COMPARED_MAX):
         for operation, gains in _differences(before, after, principal, host, resource, alike[0]).items():
-            told = differences.setdefault((principal, gains, resource, host, operation), [])
-            told.extend(labels.get((resource, name), name) for name in alike)
+            operations = differences.setdefault((principal, gains, resource, host, operation), [])
+            operations.extend(labels.get((resource, name), name) for name in alike)
     return Effects(_grouped(differences), next(places, None) is None)
 
 
 def _labels(change: AclChange, names: Names) -> dict[tuple[str, str], str]:
     """How a rule's own name is told, where it stands for others and no resource is called so."""
     known = {resource: frozenset(names(resource)) for resource in {rule.resource for rule in change.rules}}
-    told = {}
+    labels = {}
     for acl_rule in sorted(change.rules, key=lambda rule: not rule.is_prefixed):
         if acl_rule.is_prefixed and acl_rule.name not in known[acl_rule.resource]:
-            told[acl_rule.resource, acl_rule.name] = f"{acl_rule.name}…"
+            labels[acl_rule.resource, acl_rule.name] = f"{acl_rule.name}…"
         elif acl_rule.name == WILDCARD:
-            told[acl_rule.resource, WILDCARD] = ANY_OTHER
-    return told
+            labels[acl_rule.resource, WILDCARD] = ANY_OTHER
+    return labels
 
 
 def hosts_of(rules: Collection[AclRule]) -> tuple[str, ...]:
@@ -130,12 +130,12 @@ def who_may_alter(view: AclView) -> frozenset[str]:
     """Those that may change access lists from somewhere; everybody is one of them."""
     rules = [rule for rule in view.rules if rule.resource == _CLUSTER]
     decisions, hosts = AclDecisions(view), hosts_of(rules)
-    asked = {rule.principal for rule in rules} | (view.super_users or frozenset()) | {ANYBODY}
+    principals = {rule.principal for rule in rules} | (view.super_users or frozenset()) | {ANYBODY}
 
     def may(principal: str, host: str) -> bool:
         return _ALTER in decisions.allowed(principal, host, _CLUSTER, CLUSTER_NAME)
 
-    return frozenset(name for name in asked if any(may(name, host) for host in hosts))
+    return frozenset(name for name in principals if any(may(name, host) for host in hosts))
 
 
 def _differences(
@@ -151,22 +151,22 @@ def _differences(
             if (operation in was) is not (operation in then)
         }
 
-    found = at(host)
-    if not found or host == ANY_HOST:
-        return dict(found)
+    at_host = at(host)
+    if not at_host or host == ANY_HOST:
+        return dict(at_host)
     anywhere = at(ANY_HOST)
-    return {item: gains for item, gains in found.items() if anywhere.get(item) is not gains}
+    return {item: gains for item, gains in at_host.items() if anywhere.get(item) is not gains}
 
 
 def _places(
-    view: AclView, change: AclChange, asked: Collection[str], names: Names
+    view: AclView, change: AclChange, principals: Collection[str], names: Names
 ) -> Iterator[tuple[str, str, str, Sequence[str]]]:
     """Names that the same rules are about come together: what holds for one of them holds for all."""
     rules, hosts = change.rules, hosts_of(change.rules)
     for resource in sorted({rule.resource for rule in rules}):
         about = [rule for rule in rules if rule.resource == resource]
         kinds = _alike([*view.rules, *rules], resource, _met(about, names(resource)))
-        for principal in sorted(asked):
+        for principal in sorted(principals):
             for alike in kinds:
                 for host in hosts:
                     yield principal, host, resource, alike
@@ -177,12 +177,12 @@ def _alike(rules: Collection[AclRule], resource: str, names: Collection[str]) ->
     literals = {rule.name for rule in about if not rule.is_prefixed}
     prefixes = {rule.name for rule in about if rule.is_prefixed}
     lengths = sorted({len(prefix) for prefix in prefixes})
-    found: dict[tuple[object, ...], list[str]] = {}
+    groups: dict[tuple[object, ...], list[str]] = {}
     for name in sorted(names):
         met = [length for length in lengths if length <= len(name) and name[:length] in prefixes]
         own = name if name in literals else None
-        found.setdefault((own, *(name[:length] for length in met)), []).append(name)
-    return list(found.values())
+        groups.setdefault((own, *(name[:length] for length in met)), []).append(name)
+    return list(groups.values())
 
 
 def _met(rules: Collection[AclRule], names: Collection[str]) -> set[str]:
@@ -197,10 +197,10 @@ def _met(rules: Collection[AclRule], names: Collection[str]) -> set[str]:
 def _grouped(differences: Mapping[tuple[str, bool, str, str, str], list[str]]) -> tuple[AclEffect, ...]:
     """Operations that change on the same names are told together; losses first."""
     together: dict[tuple[str, bool, str, str, tuple[str, ...]], list[str]] = {}
-    for (principal, gains, resource, host, operation), found in differences.items():
-        together.setdefault((principal, gains, resource, host, tuple(sorted(found))), []).append(operation)
-    told = [
-        AclEffect(principal, gains, resource, tuple(operations), found, host)
-        for (principal, gains, resource, host, found), operations in together.items()
+    for (principal, gains, resource, host, operation), names in differences.items():
+        together.setdefault((principal, gains, resource, host, tuple(sorted(names))), []).append(operation)
+    effects = [
+        AclEffect(principal, gains, resource, tuple(operations), names, host)
+        for (principal, gains, resource, host, names), operations in together.items()
     ]
-    return tuple(sorted(told, key=lambda effect: (effect.gains, effect)))
+    return tuple(sorted(effects, key=lambda effect: (effect.gains, effect)))

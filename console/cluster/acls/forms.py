@@ -128,14 +128,14 @@ class RuleFileForm(forms.Form):
         if self.errors:
             return cleaned
         try:
-            cleaned["rules"] = rules_in(self._told(cleaned))
+            cleaned["rules"] = rules_in(self._text_of(cleaned))
         except RuleFileError as error:
             for problem in error.problems:
                 self.add_error("text", problem)
         return cleaned
 
     @staticmethod
-    def _told(cleaned: dict[str, Any]) -> str:
+    def _text_of(cleaned: dict[str, Any]) -> str:
         upload = cleaned.get("upload")
         if upload is None:
             return str(cleaned["text"])

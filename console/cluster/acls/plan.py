@@ -27,8 +27,8 @@ _OPTIONS = {
 }
 
 
-def change_plan(view: AclView, change: AclChange, found: Effects, bootstrap_servers: str) -> Plan:
-    """`found`: what `effects` says of it."""
+def change_plan(view: AclView, change: AclChange, effects: Effects, bootstrap_servers: str) -> Plan:
+    """Build the plan of a change of access lists; `effects` says which principals gain or lose what."""
     losses = lock_outs(view, change) if len(change.rules) <= RULES_MAX else ()
     return Plan(
         action=_action(change),
@@ -39,8 +39,8 @@ def change_plan(view: AclView, change: AclChange, found: Effects, bootstrap_serv
             *(PlanLine(str(item), "a rule", None) for item in change.removed),
         ),
         # Which names there are changes by itself; who may do what else than before does not.
-        read=tuple(_in_short(effect) for effect in found.found),
-        touches=_touches(view, found),
+        read=tuple(_in_short(effect) for effect in effects.listed),
+        touches=_touches(view, effects),
         losses=losses,
         safe_because="",  # rules give and take access: who may do what then is below
         undo="" if not change.rules else "the rules as they were are kept, and can be put back from the page of rules.",
@@ -53,23 +53,23 @@ def change_plan(view: AclView, change: AclChange, found: Effects, bootstrap_serv
 
 def lock_outs(view: AclView, change: AclChange) -> tuple[str, ...]:
     """What cannot be mended from here afterwards."""
-    found = []
+    losses = []
     if view.own_principal:
         own = effects(view, change, [view.own_principal], lambda _: ())
-        found += [f"The console itself: {loss}." for loss in own.losses if loss.resource == _CLUSTER]
+        losses += [f"The console itself: {loss}." for loss in own.losses if loss.resource == _CLUSTER]
     before = who_may_alter(view)
     if before and not who_may_alter(with_changes(view, change.added, change.removed)):
         names = ", ".join(who(name) for name in sorted(before)[:_NAMED_MAX])
         but = "" if view.super_users is not None else " but super users, whom this cluster does not tell"
-        found.append(f"Nobody could change access lists any more{but}: now {names} may.")
-    return tuple(found)
+        losses.append(f"No principal could change access lists any more{but}. Today {names} may.")
+    return tuple(losses)
 
 
-def _touches(view: AclView, found: Effects) -> tuple[str, ...]:
+def _touches(view: AclView, effects: Effects) -> tuple[str, ...]:
     sentences = []
-    if not found.found:
+    if not effects.listed:
         sentences.append("Nobody who is known gains or loses anything by it: other rules decide the same.")
-    if not found.is_whole:
+    if not effects.is_whole:
         sentences.append("There are more principals and names than could be looked at: others may be concerned, too.")
     if view.super_users is None:
         sentences.append("Who is a super user, and so not bound by rules, this cluster does not tell.")

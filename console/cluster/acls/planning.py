@@ -24,11 +24,11 @@ class PlannedAcls:
 
     @property
     def shown(self) -> dict[str, object]:
-        found, lines = self.effects.found, self.plan.lines
+        differences, lines = self.effects.listed, self.plan.lines
         return {
             "plan": self.plan,
-            "effects": found[:SHOWN_MAX],
-            "hidden_effects": max(0, len(found) - SHOWN_MAX),
+            "effects": differences[:SHOWN_MAX],
+            "hidden_effects": max(0, len(differences) - SHOWN_MAX),
             "lines": lines[:SHOWN_MAX],
             "hidden_lines": max(0, len(lines) - SHOWN_MAX),
             "fields": [("change", as_text(self.change))],
@@ -40,9 +40,9 @@ def planned(view: AclView, wanted: AclChange) -> PlannedAcls:
     """What of `wanted` makes a difference now."""
     change = AclChange.real(view, wanted.added, wanted.removed)
     is_too_much = len(change.rules) > RULES_MAX
-    asked = concerned(view, change, seen_principals(view)) if change.rules and not is_too_much else ()
-    found = effects(view, change, asked, lambda resource: known_names(view, resource))
-    return PlannedAcls(change, found, change_plan(view, change, found, here.BOOTSTRAP_SERVERS))
+    principals = concerned(view, change, seen_principals(view)) if change.rules and not is_too_much else ()
+    acl_effects = effects(view, change, principals, lambda resource: known_names(view, resource))
+    return PlannedAcls(change, acl_effects, change_plan(view, change, acl_effects, here.BOOTSTRAP_SERVERS))
 
 
 def _verb(change: AclChange) -> str:

@@ -98,10 +98,12 @@ class Matrix:
 
     def _row(self, principal: str, name: str) -> AclRow:
         choice = self._choice
-        told = self._decisions.of(principal, choice.host, choice.resource, name)
+        decisions = self._decisions.of(principal, choice.host, choice.resource, name)
         is_there = name in self._known
         stands_for = "" if is_there else ANY_NAME if name == WILDCARD else PREFIX if name in self._prefixes else ""
-        return AclRow(principal, name, stands_for, is_there, tuple(told[operation] for operation in choice.operations))
+        return AclRow(
+            principal, name, stands_for, is_there, tuple(decisions[operation] for operation in choice.operations)
+        )
 
     def _connected(self, rules: Sequence[AclRule]) -> Mapping[str, list[Range]]:
         """Principal → the ranges of names with which rules, or its standing, connect it."""
@@ -113,12 +115,12 @@ class Matrix:
             if self._choice.operation in ("", rule.operation) or self._is_decided_by(rule):
                 speaking.setdefault(rule.principal, []).append(rule)
         of_all = [self._range(item) for item in speaking.get(ANYBODY, ())]
-        found = {}
+        ranges = {}
         for principal in self._principals:
             own = [] if principal == ANYBODY else [self._range(item) for item in speaking.get(principal, ())]
             is_super = principal in (self._view.super_users or ())
-            found[principal] = everything if is_super else _merged(own + of_all)
-        return found
+            ranges[principal] = everything if is_super else _merged(own + of_all)
+        return ranges
 
     def _is_decided_by(self, rule: AclRule) -> bool:
         """Whether the operation that was asked for can hang on a rule about another: ALL, and what implies it."""
@@ -141,12 +143,12 @@ def _matching(text: str, names: Collection[str]) -> Collection[str]:
 
 def _merged(ranges: list[Range]) -> list[Range]:
     """The same names, each once and in order."""
-    found: list[Range] = []
+    merged: list[Range] = []
     for start, end in sorted(ranges):
         if start == end:
             continue
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged

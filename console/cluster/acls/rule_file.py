@@ -32,21 +32,21 @@ class RuleFileError(Exception):
 def rules_in(text: str) -> tuple[AclRule, ...]:
     """Raises RuleFileError."""
     problems: list[str] = []
-    found: dict[AclRule, None] = {}
+    rules: dict[AclRule, None] = {}
     for line, row in _rows(text):
-        if len(found) >= ROWS_MAX:
+        if len(rules) >= ROWS_MAX:
             raise RuleFileError(f"A file has at most {ROWS_MAX:,} rules.")
         try:
-            found[_rule(row)] = None
+            rules[_rule(row)] = None
         except ValueError as error:
             problems.append(f"Line {line}: {error}")
             if len(problems) == PROBLEMS_SHOWN:
                 break
     if problems:
         raise RuleFileError(*problems)
-    if not found:
+    if not rules:
         raise RuleFileError("The file has no rule.")
-    return tuple(found)
+    return tuple(rules)
 
 
 def _rows(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:

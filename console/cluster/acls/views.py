@@ -73,10 +73,10 @@ def answered(tab: str) -> Callable[[Page], Page]:
 @answered("matrix")
 def matrix(request: UserRequest) -> HttpResponseBase:
     view, choice = look(), parse_choice(request.GET)
-    found = Matrix(view, choice, known_principals(view), known_names(view, choice.resource))
+    matrix = Matrix(view, choice, known_principals(view), known_names(view, choice.resource))
     if wants_csv(request):
-        return csv_response(request, "access", MATRIX_TITLES, matrix_rows(found, choice))
-    pages: Paginator[Any] = Paginator(found, ROWS_PER_PAGE)  # type: ignore[arg-type]  # it takes slices and a length
+        return csv_response(request, "access", MATRIX_TITLES, matrix_rows(matrix, choice))
+    pages: Paginator[Any] = Paginator(matrix, ROWS_PER_PAGE)  # type: ignore[arg-type]  # it takes slices and a length
     page = pages.get_page(request.GET.get("page", "1")[:8])
     context = {
         **_common(view, "matrix"),
@@ -93,10 +93,10 @@ def matrix(request: UserRequest) -> HttpResponseBase:
 @answered("rules")
 def rules(request: UserRequest) -> HttpResponseBase:
     view, chosen = look(), RuleFilter.parse(request.GET)
-    found = chosen.chosen(view.rules)
+    matching = chosen.chosen(view.rules)
     if wants_csv(request):
-        return csv_response(request, "access-rules", RULE_TITLES, rule_rows(found))
-    page = Paginator(found, RULES_PER_PAGE).get_page(request.GET.get("page", "1")[:8])
+        return csv_response(request, "access-rules", RULE_TITLES, rule_rows(matching))
+    page = Paginator(matching, RULES_PER_PAGE).get_page(request.GET.get("page", "1")[:8])
     context = {
         **_common(view, "rules"),
         "chosen": chosen,
@@ -112,19 +112,21 @@ def rules(request: UserRequest) -> HttpResponseBase:
 @answered("try-out")
 def try_out(request: UserRequest) -> HttpResponseBase:
     """May P do O on R from H? Nothing is asked of P; what is said is what the rules that count now come to."""
-    view, asked = look(), _asked(request.GET)
+    view, question = look(), _question(request.GET)
     context = {
         **_common(view, "try-out"),
-        "asked": asked,
+        "asked": question,
         "offered": sorted(known_principals(view))[:OFFERED_MAX],
         "operations": [(operation, in_words(operation)) for operation in ALL_OPERATIONS if operation != "ALL"],
     }
-    if asked["principal"] and asked["name"]:
-        told = AclDecisions(view).of(asked["principal"], java_host(asked["host"]), asked["resource"], asked["name"])
+    if question["principal"] and question["name"]:
+        decisions = AclDecisions(view).of(
+            question["principal"], java_host(question["host"]), question["resource"], question["name"]
+        )
         context |= {
-            "answer": told.get(asked["operation"]),
-            "told": [(item, sentence(item)) for item in told.values()],
-            "is_no_operation": bool(asked["operation"]) and asked["operation"] not in told,
+            "answer": decisions.get(question["operation"]),
+            "told": [(item, sentence(item)) for item in decisions.values()],
+            "is_no_operation": bool(question["operation"]) and question["operation"] not in decisions,
         }
     return render(request, "acls/try-out.html", context)
 
@@ -132,13 +134,13 @@ def try_out(request: UserRequest) -> HttpResponseBase:
 @require_safe
 @answered("denials")
 def denials(request: UserRequest) -> HttpResponseBase:
-    view, found = look(), cluster_gateway().acls.denials()
+    view, denials = look(), cluster_gateway().acls.denials()
     if wants_csv(request):
-        return csv_response(request, "denials", DENIAL_TITLES, denial_rows(found or ()))
-    return render(request, "acls/denials.html", {**_common(view, "denials"), "denials": found})
+        return csv_response(request, "denials", DENIAL_TITLES, denial_rows(denials or ()))
+    return render(request, "acls/denials.html", {**_common(view, "denials"), "denials": denials})
 
 
-def _asked(parameters: QueryDict) -> Mapping[str, str]:
+def _question(parameters: QueryDict) -> Mapping[str, str]:
     resource = parameters.get("resource", "TOPIC")
     resource = resource if resource in OPERATIONS else "TOPIC"
     operation = parameters.get("operation", "")

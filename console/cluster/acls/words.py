@@ -19,13 +19,13 @@ def sentence(decision: AclDecision) -> str:
     """The whole of it, for one operation."""
     done = in_words(decision.operation)
     if decision.cause is DecisionCause.SUPER_USER:
-        return f"{done} is allowed: a super user may do everything, and no rule is looked at."
+        return f"{done} is allowed: a super user may do everything, whatever the rules say."
     if decision.cause is DecisionCause.NO_RULE:
         verdict = "allowed" if decision.is_allowed else "denied"
         known = f"allow.everyone.if.no.acl.found is {str(decision.is_allowed).lower()}"
-        return f"{done} is {verdict}: no rule at all is about this, and {known}.{_doubt(decision)}"
+        return f"{done} is {verdict}: no rule matches this resource, and {known}.{_doubt(decision)}"
     if decision.rule is None:
-        return f"{done} is denied: there are rules about this, and none of them allows it.{_doubt(decision)}"
+        return f"{done} is denied: rules match this resource, and none of them allows it.{_doubt(decision)}"
     if not decision.is_allowed:
         first = "What denies counts before all that allows."
         return f"{done} is denied by the rule: {decision.rule}. {first}{_doubt(decision)}"

@@ -16,12 +16,12 @@ from console.processes.queries import running_brokers
 def certificates_here() -> dict[int, Mapping[str, int]]:
     """By broker: listener → its end, ms since the epoch. Of one that does not answer nothing is known."""
     rows = running_brokers(settings.HOST_NAME)
-    asked = {row.spec.get("broker_id"): row.spec.get("metrics_port") for row in rows}
+    ports = {row.spec.get("broker_id"): row.spec.get("metrics_port") for row in rows}
     at_ms = now_ms()
-    found = {broker_id: certificates_end_in_s(port) for broker_id, port in asked.items() if port}
+    ends_in_s = {broker_id: certificates_end_in_s(port) for broker_id, port in ports.items() if port}
     return {
         broker_id: {listener: at_ms + round(left_s * 1_000) for listener, left_s in ends.items()}
-        for broker_id, ends in found.items()
+        for broker_id, ends in ends_in_s.items()
         if broker_id is not None and ends is not None
     }
 

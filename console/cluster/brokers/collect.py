@@ -30,27 +30,27 @@ class BrokerCollector:
 
     def look_at_dirs(self, topics: Mapping[str, TopicRow]) -> ReplicaSizes:
         """The size of every replica whose broker answers."""
-        found = self._gateway.log_dirs()
+        log_dirs = self._gateway.log_dirs()
         at_ms = self._now_ms()
-        sizes, files, certificates = replica_sizes(found), open_files_here(), certificates_here()
+        sizes, files, certificates = replica_sizes(log_dirs), open_files_here(), certificates_here()
         with cluster_atomic():
             store.forget_unknown()
-            store.keep_log_dirs(found, at_ms)
+            store.keep_log_dirs(log_dirs, at_ms)
             store.keep_open_files(files)
             store.keep_certificates(certificates)
             store.keep_software(self._gateway.software())
-            self._keep_rates(sizes, topics, frozenset(found), at_ms)
+            self._keep_rates(sizes, topics, frozenset(log_dirs), at_ms)
         self._sizes, self._sizes_at_ms = sizes, at_ms
         self._pages.looked_at()
         return sizes
 
     def look_at_requests(self) -> None:
-        found = self._gateway.request_times()
+        request_times = self._gateway.request_times()
         at_ms = self._now_ms()
-        for gone in self._windows.keys() - found.keys():
+        for gone in self._windows.keys() - request_times.keys():
             del self._windows[gone]
         with cluster_atomic():
-            for broker_id, times in found.items():
+            for broker_id, times in request_times.items():
                 window = self._windows.setdefault(broker_id, LatencyWindow())
                 store.keep_latencies(broker_id, None if times is None else window.observe(times, at_ms), at_ms)
             store.keep_not_loaded(self._gateway.not_loaded())

@@ -56,8 +56,8 @@ def held_in(directories: Iterable[LogDirView]) -> dict[Place, HeldReplica]:
 def parse_places(texts: Iterable[str]) -> list[Place]:
     """`topic:partition` each; what is none is passed by, and no more are read than a plan has."""
     parts = (text.rpartition(":") for text in texts)
-    found = [(topic, int(number)) for topic, _, number in parts if topic and number.isdecimal() and len(number) < 7]
-    return list(dict.fromkeys(found))[:REPLICAS_MAX]
+    places = [(topic, int(number)) for topic, _, number in parts if topic and number.isdecimal() and len(number) < 7]
+    return list(dict.fromkeys(places))[:REPLICAS_MAX]
 
 
 def directory_plan(
@@ -130,7 +130,7 @@ def _command(
         brokers = list(assigned.get(move.place, ())) or [broker_id]
         dirs = [path if broker == broker_id else "any" for broker in brokers]
         partitions.append({"topic": move.place[0], "partition": move.place[1], "replicas": brokers, "log_dirs": dirs})
-    said = json.dumps({"version": 1, "partitions": partitions})
+    moves_json = json.dumps({"version": 1, "partitions": partitions})
     options = {"reassignment-json-file": "directories.json", "execute": True}
     command = shell_command("kafka-reassign-partitions", bootstrap_servers, options)
-    return f"cat > directories.json <<'END'\n{said}\nEND\n{command}"
+    return f"cat > directories.json <<'END'\n{moves_json}\nEND\n{command}"

@@ -43,18 +43,22 @@ OFFERED_MAX = 200
 def directories(request: UserRequest, broker_id: int) -> HttpResponse:
     """`place`, as topic:partition and as often as wanted, goes `to` a directory; `undo` puts a move back."""
     broker = access_broker(request.user, broker_id, Right.OPERATE)
-    asked = request.POST if request.method == "POST" else request.GET
-    chosen, to, undo = parse_places(asked.getlist("place")), asked.get("to", "")[:4_096], asked.get("undo", "")
+    parameters = request.POST if request.method == "POST" else request.GET
+    chosen, to, undo = (
+        parse_places(parameters.getlist("place")),
+        parameters.get("to", "")[:4_096],
+        parameters.get("undo", ""),
+    )
     context: dict[str, Any] = {"broker": broker, "chosen": {f"{topic}:{number}" for topic, number in chosen}, "to": to}
     wanted = _kept(broker_id, undo) if undo else dict.fromkeys(chosen, to)
     for topic in sorted({topic for topic, _ in wanted}):
         access_topic(request.user, topic, Right.OPERATE)
     access_broker(request.user, broker_id, Right.OPERATE)
     with refusable() as answer:
-        found = _directories(broker_id)
-        context |= {"directories": found} | _offered(request, found, reach_of(request.user))
+        directories = _directories(broker_id)
+        context |= {"directories": directories} | _offered(request, directories, reach_of(request.user))
         if wanted and (to or undo):
-            plan = context["plan"] = _plan(broker_id, found, wanted)
+            plan = context["plan"] = _plan(broker_id, directories, wanted)
             fields = [("place", f"{topic}:{number}") for topic, number in wanted]
             context["fields"] = [("undo", undo)] if undo else [*fields, ("to", to)]
             if request.method == "POST":
@@ -63,13 +67,13 @@ def directories(request: UserRequest, broker_id: int) -> HttpResponse:
 
 
 def _directories(broker_id: int) -> tuple[LogDirView, ...]:
-    found = cluster_gateway().brokers.log_dirs().get(broker_id)
-    if found is None:
+    directories = cluster_gateway().brokers.log_dirs().get(broker_id)
+    if directories is None:
         raise ClusterUnreachableError(f"Broker {broker_id} did not say what lies in its directories.")
-    return found
+    return directories
 
 
-def _offered(request: UserRequest, found: tuple[LogDirView, ...], reach: Reach) -> dict[str, Any]:
+def _offered(request: UserRequest, directories: tuple[LogDirView, ...], reach: Reach) -> dict[str, Any]:
     """Of the topics that the person operates."""
     search = request.GET.get("search", "").strip()[:249]
     known: dict[str, bool] = {}
@@ -80,16 +84,16 @@ def _offered(request: UserRequest, found: tuple[LogDirView, ...], reach: Reach) 
             known[topic] = search.lower() in topic.lower() and Right.OPERATE in reach.rights_on(Resource.TOPIC, topic)
         return known[topic]
 
-    replicas = [item for item in held_in(found).values() if is_offered(item)]
+    replicas = [item for item in held_in(directories).values() if is_offered(item)]
     replicas.sort(key=lambda replica: (-replica.size_bytes, replica.place))
     return {"search": search, "count": len(replicas), "replicas": replicas[:OFFERED_MAX]}
 
 
-def _plan(broker_id: int, found: tuple[LogDirView, ...], wanted: dict[Place, str]) -> DirectoryPlan:
+def _plan(broker_id: int, directories: tuple[LogDirView, ...], wanted: dict[Place, str]) -> DirectoryPlan:
     rows = Partition.objects.filter(topic__name__in={topic for topic, _ in wanted})
     places = rows.values_list("topic__name", "partition", "replicas")
     assigned = {(topic, number): replicas for topic, number, replicas in places if (topic, number) in wanted}
-    return directory_plan(broker_id, found, wanted, assigned, here.BOOTSTRAP_SERVERS)
+    return directory_plan(broker_id, directories, wanted, assigned, here.BOOTSTRAP_SERVERS)
 
 
 def _kept(broker_id: int, number: str) -> dict[Place, str]:

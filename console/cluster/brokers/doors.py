@@ -70,8 +70,8 @@ def _losses_of_endpoints(value: str, protocols: Mapping[str, str]) -> Iterator[s
 
 
 def _endpoints(value: str) -> Iterable[re.Match[str]]:
-    found = (_ENDPOINT.fullmatch(part) for part in value.split(","))
-    return [item for item in found if item is not None]
+    matches = (_ENDPOINT.fullmatch(part) for part in value.split(","))
+    return [item for item in matches if item is not None]
 
 
 def _is_local(host: str) -> bool:

@@ -48,15 +48,17 @@ class SettingRow:
     @property
     def drifts(self) -> tuple[str, ...]:
         """A sentence for each."""
-        found = []
+        drifts = []
         if self.elsewhere:
             others = ", ".join(f"{value or 'nothing'} on broker {item}" for item, value in self.elsewhere.items())
-            found.append(f"Elsewhere: {others}.")
+            drifts.append(f"Elsewhere: {others}.")
         if self.overruled is not None:
-            found.append(f"Its file says {self.overruled or 'nothing'}; what was set while it runs counts before that.")
+            drifts.append(
+                f"Its file says {self.overruled or 'nothing'}; what was set while it runs counts before that."
+            )
         if self.unread is not None:
-            found.append(f"Its file now says {self.unread or 'nothing'}: that counts from its next start.")
-        return tuple(found)
+            drifts.append(f"Its file now says {self.unread or 'nothing'}: that counts from its next start.")
+        return tuple(drifts)
 
 
 def setting_rows(
@@ -66,7 +68,7 @@ def setting_rows(
 ) -> tuple[SettingRow, ...]:
     """The rows of one broker among all that answered. `file_values`: its file as it is now, if it can be read."""
     others = {
-        item: {setting.name: setting for setting in found} for item, found in settings.items() if item != broker_id
+        item: {setting.name: setting for setting in views} for item, views in settings.items() if item != broker_id
     }
     return tuple(_row(setting, others, file_values) for setting in settings.get(broker_id, ()))
 
@@ -79,9 +81,9 @@ def _row(
     elsewhere = {}
     if setting.name not in OF_ONE_BROKER and not setting.is_sensitive:
         elsewhere = {
-            item: found[setting.name].value
-            for item, found in sorted(others.items())
-            if setting.name in found and found[setting.name].value != setting.value
+            item: settings[setting.name].value
+            for item, settings in sorted(others.items())
+            if setting.name in settings and settings[setting.name].value != setting.value
         }
     if setting.is_sensitive:
         return SettingRow(setting, elsewhere)
@@ -89,14 +91,18 @@ def _row(
 
 
 def _overruled(setting: BrokerSetting) -> str | None:
-    if setting.source not in _DYNAMIC or "file" not in setting.said or setting.said["file"] == setting.value:
+    if (
+        setting.source not in _DYNAMIC
+        or "file" not in setting.values_by_source
+        or setting.values_by_source["file"] == setting.value
+    ):
         return None
-    return setting.said["file"] or ""
+    return setting.values_by_source["file"] or ""
 
 
 def _unread(setting: BrokerSetting, file_values: Mapping[str, str | None] | None) -> str | None:
-    if file_values is None or not setting.said:
+    if file_values is None or not setting.values_by_source:
         return None
-    known_from_file = setting.said.get("file")
+    known_from_file = setting.values_by_source.get("file")
     written = file_values.get(setting.name)
     return None if written == known_from_file else written or ""

@@ -54,11 +54,12 @@ class LatencyWindow:
         while len(self._seen) > 2 and self._seen[1][0] <= at_ms - WINDOW_MS:
             self._seen.popleft()
         from_ms, before = self._seen[0]
-        found = [
+        latencies = [
             _latency(handler, before.get(handler.api), at_ms - from_ms) for handler in now.values() if handler.count
         ]
         return sorted(
-            found, key=lambda handler: (handler.api in WAITING, -(handler.per_second or 0), -handler.count, handler.api)
+            latencies,
+            key=lambda handler: (handler.api in WAITING, -(handler.per_second or 0), -handler.count, handler.api),
         )
 
 
@@ -82,11 +83,11 @@ def _latency(now: ApiRequestTimes, before: ApiRequestTimes | None, span_ms: int)
 def _errors(now: ApiRequestTimes, before: ApiRequestTimes | None) -> tuple[ApiErrorCount, ...]:
     """What an API that was not asked before is answered for the first time is of the last minute."""
     earlier = {error.name: error.count for error in before.errors} if before is not None else {}
-    found = [
+    counts = [
         ApiErrorCount(error.name, error.meaning, error.count, error.count - earlier.get(error.name, 0))
         for error in now.errors
     ]
-    return tuple(sorted(found, key=lambda error: (-error.recent, -error.count, error.name)))
+    return tuple(sorted(counts, key=lambda error: (-error.recent, -error.count, error.name)))
 
 
 def percentile_ms(buckets: Sequence[tuple[int, int]], share: float, max_us: int) -> float | None:

@@ -29,12 +29,12 @@ class OpenFiles:
 def open_files_here() -> dict[int, OpenFiles]:
     """By broker; of one that has just ended, or is somebody else's, nothing is known."""
     rows = running_brokers(settings.HOST_NAME)
-    found = {
+    open_files = {
         row.spec.get("broker_id"): open_files_of(row.pid, row.create_time)
         for row in rows
         if row.pid is not None and row.create_time is not None
     }
-    return {broker_id: files for broker_id, files in found.items() if broker_id is not None and files is not None}
+    return {broker_id: files for broker_id, files in open_files.items() if broker_id is not None and files is not None}
 
 
 def open_files_of(pid: int, create_time: float) -> OpenFiles | None:

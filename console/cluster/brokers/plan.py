@@ -45,14 +45,16 @@ def setting_target(
 
 def own_value(broker_id: int | None, setting: BrokerSetting) -> str | None:
     """What the broker, or all of them together, says itself while running; None: nothing."""
-    return setting.said.get("cluster" if broker_id is None else "broker")
+    return setting.values_by_source.get("cluster" if broker_id is None else "broker")
 
 
 def _who_follows(broker_id: int | None, name: str, everywhere: Mapping[int, Iterable[BrokerSetting]]) -> str:
     if broker_id is not None:
         return f"Broker {broker_id} follows the new value at once, without a restart; it outlives one. Others do not."
     with_own = [
-        item for item, found in sorted(everywhere.items()) if any(s.name == name and "broker" in s.said for s in found)
+        item
+        for item, views in sorted(everywhere.items())
+        if any(s.name == name and "broker" in s.values_by_source for s in views)
     ]
     sentence = "Every broker follows the new value at once, without a restart, and so does one that starts later"
     if not with_own:
@@ -63,8 +65,8 @@ def _who_follows(broker_id: int | None, name: str, everywhere: Mapping[int, Iter
 
 def _protocols(broker_id: int | None, everywhere: Mapping[int, Iterable[BrokerSetting]]) -> dict[str, str]:
     """Of the broker's listeners; of all, what any of them says."""
-    asked = [found for item, found in everywhere.items() if broker_id in (None, item)]
-    maps = [s.value for found in asked for s in found if s.name == "listener.security.protocol.map" and s.value]
+    view_lists = [views for item, views in everywhere.items() if broker_id in (None, item)]
+    maps = [s.value for views in view_lists for s in views if s.name == "listener.security.protocol.map" and s.value]
     return {name: protocol for text in maps for name, protocol in parse_protocols(text).items()}
 
 

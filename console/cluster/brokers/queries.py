@@ -118,8 +118,8 @@ def held_partitions(broker_id: int, query: PartitionQuery, reach: Reach) -> Quer
 def partition_page(
     partitions: QuerySet[Partition], broker_id: int, page: str
 ) -> tuple["Page[Partition]", list[HeldPartition]]:
-    found = Paginator(partitions, PARTITIONS_PER_PAGE).get_page(page)
-    return found, [HeldPartition(item, broker_id) for item in found]
+    partitions_page = Paginator(partitions, PARTITIONS_PER_PAGE).get_page(page)
+    return partitions_page, [HeldPartition(item, broker_id) for item in partitions_page]
 
 
 def _balance_of(broker_id: int) -> Balance | None:

@@ -20,8 +20,8 @@ def with_restart_safety(brokers: Iterable[Broker]) -> list[Broker]:
     listed, away = list(brokers), brokers_away()
     world = world_now(partitions=list(hosted_partitions(_may_be_refused(away))))
     for broker in listed:
-        told = _NOTHING if broker.broker_id in away else restart_word(absence_of(broker.broker_id, world))
-        broker.restart_word, broker.restart_tone, broker.restart_meaning = told
+        word = _NOTHING if broker.broker_id in away else restart_word(absence_of(broker.broker_id, world))
+        broker.restart_word, broker.restart_tone, broker.restart_meaning = word
     return listed
 
 

@@ -146,19 +146,19 @@ def _page(
         "scope": request.GET.get("undo_scope", ""),
     }
     try:
-        found = cluster_gateway().brokers.settings()
+        settings = cluster_gateway().brokers.settings()
     except GatewayError as refusal:
         context["error"] = error or str(refusal)
         return render(request, "brokers/settings.html", context, status=status)
-    rows = _rows(broker, found)
+    rows = _rows(broker, settings)
     context |= {
         "is_silent": not rows,
         "rows": [row for row in rows if query.chooses(row)],
         "row_count": len(rows),
         "drift_count": sum(bool(row.drifts) for row in rows),
-        "silent": sorted(_registered() - found.keys()),
-        "chosen": _chosen(broker, query, found),
-        "plan": _shown_plan(request, broker, query, found) if query.value and not query.refusal else None,
+        "silent": sorted(_registered() - settings.keys()),
+        "chosen": _chosen(broker, query, settings),
+        "plan": _shown_plan(request, broker, query, settings) if query.value and not query.refusal else None,
         "refused": query.refusal,
         "fields": [("setting", query.setting), ("value", query.value), ("scope", ALL if query.is_for_all else "")],
     }
@@ -173,17 +173,17 @@ def _registered() -> set[int]:
     return set(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
 
 
-def _rows(broker: Broker, found: _Settings) -> tuple[SettingRow, ...]:
-    return setting_rows(broker.broker_id, found, file_values(process_of(broker.broker_id)))
+def _rows(broker: Broker, settings: _Settings) -> tuple[SettingRow, ...]:
+    return setting_rows(broker.broker_id, settings, file_values(process_of(broker.broker_id)))
 
 
-def _chosen(broker: Broker, query: SettingsQuery, found: _Settings) -> BrokerSetting | None:
-    return next((setting for setting in found.get(broker.broker_id, ()) if setting.name == query.setting), None)
+def _chosen(broker: Broker, query: SettingsQuery, settings: _Settings) -> BrokerSetting | None:
+    return next((setting for setting in settings.get(broker.broker_id, ()) if setting.name == query.setting), None)
 
 
-def _shown_plan(request: UserRequest, broker: Broker, query: SettingsQuery, found: _Settings) -> SettingsPlan | None:
+def _shown_plan(request: UserRequest, broker: Broker, query: SettingsQuery, settings: _Settings) -> SettingsPlan | None:
     """It says so if the person may not have it carried out."""
-    plan = _plan(broker, query, found)
+    plan = _plan(broker, query, settings)
     if plan is not None and query.right is Right.ADMINISTER and not has_right(request.user, Right.ADMINISTER):
         return replace(plan, obstacle=plan.obstacle or f"{DOOR} {REFUSALS[Right.ADMINISTER]}")
     if plan is None or not plan.losses or not reach_of(request.user).is_limited(Resource.TOPIC, Right.OPERATE):
@@ -191,11 +191,11 @@ def _shown_plan(request: UserRequest, broker: Broker, query: SettingsQuery, foun
     return replace(plan, obstacle=plan.obstacle or NOT_ALL_TOPICS)
 
 
-def _plan(broker: Broker, query: SettingsQuery, found: _Settings) -> SettingsPlan | None:
-    setting = _chosen(broker, query, found)
+def _plan(broker: Broker, query: SettingsQuery, settings: _Settings) -> SettingsPlan | None:
+    setting = _chosen(broker, query, settings)
     if setting is None:
         return None
     broker_id = None if query.is_for_all else broker.broker_id
-    target = setting_target(broker_id, setting, found, query.value)
+    target = setting_target(broker_id, setting, settings, query.value)
     wanted = SettingChange(setting, own_value(broker_id, setting), query.value)
     return change_plan(target, [wanted], here.BOOTSTRAP_SERVERS)

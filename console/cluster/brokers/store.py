@@ -12,29 +12,29 @@ from console.kit.gateway.brokers.interface import BudgetUse, LogDirView, NotLoad
 from console.state.clusters.models import Broker
 
 
-def keep_log_dirs(found: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
-    for broker_id, directories in found.items():
+def keep_log_dirs(log_dirs: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
+    for broker_id, directories in log_dirs.items():
         rows = [asdict(_directory(directory)) for directory in directories]
         _keep(broker_id, log_dirs=rows, log_dirs_at_ms=at_ms)
         update_row(Broker, "broker_id", broker_id, size_bytes=sum(directory.size_bytes for directory in directories))
 
 
-def keep_software(found: Mapping[int, Software]) -> None:
-    for broker_id, item in found.items():
+def keep_software(software: Mapping[int, Software]) -> None:
+    for broker_id, item in software.items():
         update_row(Broker, "broker_id", broker_id, software=item.name, speaks=item.speaks, api_count=item.api_count)
 
 
-def keep_open_files(found: Mapping[int, OpenFiles]) -> None:
+def keep_open_files(open_files: Mapping[int, OpenFiles]) -> None:
     """Of a broker that is not among them nobody knows."""
-    for broker_id in _numbers(BrokerReport) - found.keys():
+    for broker_id in _numbers(BrokerReport) - open_files.keys():
         update_row(BrokerReport, "broker_id", broker_id, open_files=None, open_files_limit=None)
-    for broker_id, files in found.items():
+    for broker_id, files in open_files.items():
         update_row(BrokerReport, "broker_id", broker_id, open_files=files.count, open_files_limit=files.limit)
 
 
-def keep_certificates(found: Mapping[int, Mapping[str, int]]) -> None:
+def keep_certificates(certificates: Mapping[int, Mapping[str, int]]) -> None:
     """Of a broker that is not among them what it last said counts: it may be one that nobody can connect to."""
-    for broker_id, ends in found.items():
+    for broker_id, ends in certificates.items():
         update_row(BrokerReport, "broker_id", broker_id, certificates=dict(ends))
 
 
@@ -52,27 +52,27 @@ def keep_latencies(broker_id: int, latencies: list[ApiLatency] | None, at_ms: in
     _keep(broker_id, requests=rows, is_untold=latencies is None, requests_at_ms=at_ms)
 
 
-def keep_not_loaded(found: Mapping[int, NotLoaded]) -> None:
+def keep_not_loaded(not_loaded: Mapping[int, NotLoaded]) -> None:
     """Of a broker that is not among them nobody knows."""
-    for broker_id in _numbers(BrokerReport) - found.keys():
+    for broker_id in _numbers(BrokerReport) - not_loaded.keys():
         update_row(BrokerReport, "broker_id", broker_id, groups_not_loaded=0, transactions_not_loaded=0)
-    for broker_id, item in found.items():
+    for broker_id, item in not_loaded.items():
         _keep(broker_id, groups_not_loaded=item.groups, transactions_not_loaded=item.transactions)
 
 
-def keep_foreign_brokers(found: Mapping[int, tuple[int, ...]]) -> None:
+def keep_foreign_brokers(foreign_ids: Mapping[int, tuple[int, ...]]) -> None:
     """Of a broker that is not among them nothing is known."""
-    for broker_id in _numbers(BrokerReport) - found.keys():
+    for broker_id in _numbers(BrokerReport) - foreign_ids.keys():
         update_row(BrokerReport, "broker_id", broker_id, foreign_brokers=[])
-    for broker_id, foreign in found.items():
+    for broker_id, foreign in foreign_ids.items():
         _keep(broker_id, foreign_brokers=sorted(foreign))
 
 
-def keep_budget_uses(found: Mapping[int, tuple[BudgetUse, ...]], at_ms: int) -> None:
+def keep_budget_uses(budget_uses: Mapping[int, tuple[BudgetUse, ...]], at_ms: int) -> None:
     """Keep the bounds of each broker that its clients crowd; none of a broker that is not among them."""
-    for broker_id in _numbers(BrokerReport) - found.keys():
+    for broker_id in _numbers(BrokerReport) - budget_uses.keys():
         update_row(BrokerReport, "broker_id", broker_id, crowded_budgets=[])
-    for broker_id, uses in found.items():
+    for broker_id, uses in budget_uses.items():
         _keep(broker_id, crowded_budgets=[asdict(budget) for budget in crowded_budgets(uses, at_ms)])
 
 

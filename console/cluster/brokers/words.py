@@ -24,11 +24,11 @@ _PRESENT = (ProcessState.HEALTHY, ProcessState.REGISTERED, ProcessState.CATCHING
 def with_words(brokers: Iterable[Broker], reach: Reach = EVERYTHING) -> list[Broker]:
     """The brokers, each with `word` and the `tone` beside it; of processes out of reach nothing is told."""
     states = {row.name: row.state for row in kept_rows(_processes_of_brokers, reach)}
-    found, is_unknown = list(brokers), bool(cluster_state().brokers_outage)
-    for broker in found:
+    listed, is_unknown = list(brokers), bool(cluster_state().brokers_outage)
+    for broker in listed:
         process_state = states.get(f"broker-{broker.broker_id}", "")
         broker.word, broker.tone = _unread(process_state) if is_unknown else _word_and_tone(broker, process_state)
-    return found
+    return listed
 
 
 def _processes_of_brokers(reach: Reach) -> QuerySet[ManagedProcess]:

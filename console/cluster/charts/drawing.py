@@ -55,14 +55,14 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
     bridge_ms = 2 * max(_LOOKS_APART_MS, tier_for(to_ms - from_ms, back_ms=now_ms - to_ms).step_ms)
 
     def series(curve: Curve) -> Iterable[ChartSeries]:
-        told = MEASURES[curve.measure].summary
+        summary = MEASURES[curve.measure].summary
         now = past.values(curve.kind, curve.name, curve.measure)
-        yield ChartSeries(curve.words, now, bridge_ms=bridge_ms, told_by=told)
+        yield ChartSeries(curve.words, now, bridge_ms=bridge_ms, told_by=summary)
         if former is not None:
             points = [
                 (at_ms + shift_ms, value) for at_ms, value in former.values(curve.kind, curve.name, curve.measure)
             ]
-            yield ChartSeries(query.former_words, points, bridge_ms=2 * bridge_ms, is_former=True, told_by=told)
+            yield ChartSeries(query.former_words, points, bridge_ms=2 * bridge_ms, is_former=True, told_by=summary)
 
     happened = list(changes)[:MARKS_MAX]
     columns = column_count(to_ms - from_ms, now_ms - to_ms)

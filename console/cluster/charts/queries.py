@@ -59,14 +59,14 @@ def _read(keys: Collection[Key], tier: ChartTier, from_ms: int, to_ms: int) -> d
     last_before = Q(pk__in=[])
     for item in before:
         last_before |= Q(series=item["series"], begins_ms=item["last"])
-    found: dict[Key, _Points] = defaultdict(list)
+    points: dict[Key, _Points] = defaultdict(list)
     columns = ("series__kind", "series__name", "begins_ms", "values")
     for kind, name, begins_ms, packed in (
         (within | rows.filter(last_before)).order_by("begins_ms").values_list(*columns)
     ):
         row = ChartRow.unpack(bytes(packed), len(KINDS[kind]), TIERS[tier.number].length)
-        found[kind, name] += ((begins_ms + index * tier.step_ms, values) for index, values in row.points())
-    return found
+        points[kind, name] += ((begins_ms + index * tier.step_ms, values) for index, values in row.points())
+    return points
 
 
 def _any_of(keys: Iterable[Key]) -> Q:

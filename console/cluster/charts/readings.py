@@ -23,7 +23,7 @@ SOURCES = HookPoint[Callable[[ClusterState], tuple[int, Iterable[Reading]]]]("co
 def readings(now_ms: int) -> Iterator[Reading]:
     """The cluster's first: whenever it was looked at, everything else was. What is not fresh is not known."""
     state = cluster_state()
-    for seen_ms, found in (
+    for seen_ms, series in (
         (state.topics_at_ms, (_cluster(state), *_topics())),
         (state.brokers_at_ms, _brokers()),
         (state.groups_at_ms, _groups(now_ms)),
@@ -32,7 +32,7 @@ def readings(now_ms: int) -> Iterator[Reading]:
         *(source(state) for source in SOURCES),
     ):
         is_fresh = now_ms - seen_ms <= FRESH_MS
-        for reading in found:
+        for reading in series:
             yield reading if is_fresh else Reading(reading.kind, reading.name, (None,) * len(reading.values))
 
 

@@ -21,7 +21,7 @@ _FOLDED = len(_NOTHING)
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenStep:
     """A series in one tier: its last point, and the row that has room for the next, once there is one."""
 
     begins_ms: int = 0
@@ -44,7 +44,7 @@ class _Open:
         if self.folded is not None:
             self._fold()
             runs = (self.folded[at : at + _FOLDED] for at in range(0, len(self.folded), _FOLDED))
-            taken = tuple(_told(measure, *item) for measure, item in zip(measures, runs, strict=True))
+            taken = tuple(_summary(measure, *item) for measure, item in zip(measures, runs, strict=True))
         self.folded, self.times = None, 0
         return taken
 
@@ -60,7 +60,7 @@ class _Open:
         self.times = 0
 
 
-def _told(measure: str, total: float, count: float, least: float, most: float) -> float:
+def _summary(measure: str, total: float, count: float, least: float, most: float) -> float:
     if not count:
         return UNKNOWN
     how = MEASURES[measure].summary
@@ -73,7 +73,7 @@ class Recorder:
 
     load: Callable[[RowKey], ChartRow | None]
     dirty: dict[RowKey, ChartRow] = field(default_factory=dict)
-    _open: list[dict[Key, _Open]] = field(default_factory=lambda: [{} for _ in TIERS])
+    _open: list[dict[Key, _OpenStep]] = field(default_factory=lambda: [{} for _ in TIERS])
     _steps_ms: list[int] = field(default_factory=lambda: [0 for _ in TIERS])
 
     @property
@@ -113,13 +113,13 @@ class Recorder:
         row.write((at_ms - opened.begins_ms) // tier.step_ms, values)
         self.dirty[key, tier.number, opened.begins_ms] = row
 
-    def _opened(self, key: Key, tier: ChartTier) -> _Open:
+    def _opened(self, key: Key, tier: ChartTier) -> _OpenStep:
         opened = self._open[tier.number].get(key)
         if opened is None:
-            opened = self._open[tier.number][key] = _Open()
+            opened = self._open[tier.number][key] = _OpenStep()
         return opened
 
-    def _row(self, key: Key, opened: _Open, tier: ChartTier, begins_ms: int) -> ChartRow:
+    def _row(self, key: Key, opened: _OpenStep, tier: ChartTier, begins_ms: int) -> ChartRow:
         if opened.row is None or opened.begins_ms != begins_ms:
             of_row = (key, tier.number, begins_ms)
             row = self.dirty.get(of_row) or self.load(of_row) or ChartRow(len(KINDS[key[0]]), tier.length)
@@ -127,7 +127,7 @@ class Recorder:
         return opened.row
 
 
-def _let_go(opened: dict[Key, _Open], now: Collection[Key]) -> None:
+def _let_go(opened: dict[Key, _OpenStep], now: Collection[Key]) -> None:
     """Count what is not there `now` as unknown, until a whole step was: its last value would go on for ever."""
     for key in [key for key in opened if key not in now]:
         if opened[key].last == _unknown(key):

@@ -32,8 +32,8 @@ class RowStore:
         key, tier, begins_ms = of_row
         if key not in self._ids or begins_ms > self._newest_ms.get(tier, 0):
             return None
-        found = SeriesRow.objects.filter(series=self._ids[key], tier=tier, begins_ms=begins_ms)
-        packed = found.values_list("values", flat=True).first()
+        stored = SeriesRow.objects.filter(series=self._ids[key], tier=tier, begins_ms=begins_ms)
+        packed = stored.values_list("values", flat=True).first()
         return None if packed is None else ChartRow.unpack(bytes(packed), len(KINDS[key[0]]), TIERS[tier].length)
 
     def write(self, rows: Mapping[RowKey, ChartRow]) -> None:

@@ -86,7 +86,7 @@ def time_chart(
     columns = tuple(
         ChartColumn(round(index * WIDTH / column_count, 1), from_ms + index * width_ms, text)
         for index in range(column_count)
-        if (text := _told([(value.name, row[index]) for value, row in zip(series, values, strict=True)], say))
+        if (text := _tooltip([(value.name, row[index]) for value, row in zip(series, values, strict=True)], say))
     )
     middle = say(top / 2) if say(top / 2) not in (say(top), say(0.0)) else ""
     return TimeChart(lines, columns, say(top), middle, say(highest), from_ms, to_ms, WIDTH / column_count)
@@ -108,18 +108,18 @@ def nice_top(highest: float) -> float:
 
 
 def _columns(series: ChartSeries, from_ms: int, width_ms: int, count: int, now_ms: int) -> list[float | None]:
-    found: list[list[float]] = [[] for _ in range(count)]
+    columns: list[list[float]] = [[] for _ in range(count)]
     before: float | None = None
     for at_ms, value in series.points:
         index = (at_ms - from_ms) // width_ms
         if index < 0:
             before = value
         elif index < count:
-            found[index].append(value)
+            columns[index].append(value)
     if not series.holds:
-        return _bridged([series.told_by(item) if item else None for item in found], series.bridge_ms // width_ms)
+        return _bridged([series.told_by(item) if item else None for item in columns], series.bridge_ms // width_ms)
     held: list[float | None] = []
-    for index, items in enumerate(found):
+    for index, items in enumerate(columns):
         before = items[-1] if items else before
         held.append(before if from_ms + index * width_ms <= now_ms else None)
     return held
@@ -155,7 +155,7 @@ def _last(series: ChartSeries) -> float | None:
     return series.points[-1][1] if series.points else None
 
 
-def _told(values: Sequence[tuple[str, float | None]], say: Callable[[float | None], str]) -> str:
+def _tooltip(values: Sequence[tuple[str, float | None]], say: Callable[[float | None], str]) -> str:
     known = [(name, value) for name, value in values if value is not None]
     if len(values) == 1:
         return say(known[0][1]) if known else ""

@@ -71,13 +71,13 @@ def broker_charts(request: UserRequest, broker_id: int) -> HttpResponseBase:
 
 @require_safe
 def group_charts(request: UserRequest, group: str) -> HttpResponseBase:
-    found = access_group(request.user, group, Right.VIEW)
-    if reads_beyond(found, reach_of(request.user)):
+    consumer_group = access_group(request.user, group, Right.VIEW)
+    if reads_beyond(consumer_group, reach_of(request.user)):
         raise PermissionDenied(
             "This group also reads topics that your rights do not reach: its sums hold their figures."
         )
     changes = changes_within(reach_of(request.user)).filter(object_name=group, kind__in=GROUP_KINDS)
-    return charts_page(request, "charts/group.html", {"group": found}, group_panels(group), changes)
+    return charts_page(request, "charts/group.html", {"group": consumer_group}, group_panels(group), changes)
 
 
 @require_safe

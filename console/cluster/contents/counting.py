@@ -82,7 +82,7 @@ class Contents:
         if isinstance(document, dict | list):
             self._fields[part].add(document)
 
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """As JSON keeps it."""
         return {
             "records": self.records,
@@ -114,7 +114,7 @@ class Contents:
     def _fields_of(fields: Fields) -> dict[str, Any]:
         rows = [
             [path, field.count, [list(kind) for kind in field.types.most_common()], field.example]
-            for path, field in fields.found()
+            for path, field in fields.by_path()
         ]
         return {"documents": fields.documents, "left_out": fields.left_out, "rows": rows}
 
@@ -123,9 +123,9 @@ def read(part: str, data: bytes | None, decoder: RecordDecoder) -> tuple[str, ob
     """What `data` is written in, and what it says, if that is a document."""
     if not data:
         return ("null" if data is None else "empty"), None
-    found = decoder.decode(part, data)
-    if found is not None:
-        return found.note[:EXAMPLE_LENGTH], parse_document(found.text)
+    decoded = decoder.decode(part, data)
+    if decoded is not None:
+        return decoded.note[:EXAMPLE_LENGTH], parse_document(decoded.text)
     shown = text_of(data, "auto", EXAMPLE_LENGTH)
     names = {"json": "JSON", "string": "text", "hex": "bytes"}
     written = names.get(shown.kind, shown.kind)
@@ -135,7 +135,7 @@ def read(part: str, data: bytes | None, decoder: RecordDecoder) -> tuple[str, ob
 
 
 def _preview(decoder: RecordDecoder, key: bytes) -> str:
-    found = decoder.decode("key", key)
-    if found is not None and found.text:
-        return " ".join(found.text[: 2 * EXAMPLE_LENGTH].split())[:EXAMPLE_LENGTH]
+    decoded = decoder.decode("key", key)
+    if decoded is not None and decoded.text:
+        return " ".join(decoded.text[: 2 * EXAMPLE_LENGTH].split())[:EXAMPLE_LENGTH]
     return text_of(key, "auto", 8 * EXAMPLE_LENGTH).preview

@@ -27,27 +27,27 @@ class Fields:
 
     def __init__(self) -> None:
         self.documents = self.left_out = 0
-        self._found: dict[str, ProfileField] = {}
+        self._by_path: dict[str, ProfileField] = {}
 
     def add(self, document: object) -> None:
         self.documents += 1
         seen: dict[str, list[object]] = {}
         is_whole = _walk(document, seen)
         for path, values in seen.items():
-            known = self._found.get(path)
+            known = self._by_path.get(path)
             if known is None:
-                if len(self._found) == PATHS_MAX:
+                if len(self._by_path) == PATHS_MAX:
                     is_whole = False
                     continue
-                known = self._found[path] = ProfileField()
+                known = self._by_path[path] = ProfileField()
             known.count += 1
             known.types.update({type_of(value) for value in values})
             known.example = known.example or _example(values)
         self.left_out += not is_whole
 
-    def found(self) -> Iterator[tuple[str, ProfileField]]:
+    def by_path(self) -> Iterator[tuple[str, ProfileField]]:
         """As a tree would stand: what holds before what it holds."""
-        yield from sorted(self._found.items())
+        yield from sorted(self._by_path.items())
 
 
 def type_of(value: object) -> str:
@@ -68,15 +68,15 @@ def _walk(document: object, seen: dict[str, list[object]]) -> bool:
     """Every path of `document` with what stands there; whether that is all of it."""
     is_whole, left = True, [("", document, 0)]
     while left:
-        path, found, depth = left.pop()
+        path, node, depth = left.pop()
         inner: list[tuple[str, object]] = []
-        if isinstance(found, dict):
-            is_whole &= len(found) <= NAMES_MAX and all(len(name) <= NAME_LENGTH_MAX for name in found)
-            names = [name for name in found if len(name) <= NAME_LENGTH_MAX][:NAMES_MAX]
-            inner = [(f"{path}.{name}" if path else name, found[name]) for name in names]
-        elif isinstance(found, list):
-            is_whole &= len(found) <= ELEMENTS_MAX
-            inner = [(f"{path}[]", item) for item in found[:ELEMENTS_MAX]]
+        if isinstance(node, dict):
+            is_whole &= len(node) <= NAMES_MAX and all(len(name) <= NAME_LENGTH_MAX for name in node)
+            names = [name for name in node if len(name) <= NAME_LENGTH_MAX][:NAMES_MAX]
+            inner = [(f"{path}.{name}" if path else name, node[name]) for name in names]
+        elif isinstance(node, list):
+            is_whole &= len(node) <= ELEMENTS_MAX
+            inner = [(f"{path}[]", item) for item in node[:ELEMENTS_MAX]]
         if inner and (depth == DEPTH_MAX or len(inner[0][0]) > PATH_LENGTH_MAX or len(seen) > PATHS_MAX):
             is_whole = False
             continue

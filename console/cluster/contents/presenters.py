@@ -25,38 +25,38 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class ProfilePage:
-    found: dict[str, Any]
+    profile: dict[str, Any]
 
     @property
     def facts(self) -> list[Share]:
-        whole = self.found["records"]
+        whole = self.profile["records"]
         named = {
-            "Without a value": self.found["tombstones"],
-            "Value of no bytes": self.found["empty_values"],
-            "Without a key": self.found["keys"]["none"],
-            "With headers": self.found["with_headers"],
-            "Without a time": self.found["order"]["no_time"],
+            "Without a value": self.profile["tombstones"],
+            "Value of no bytes": self.profile["empty_values"],
+            "Without a key": self.profile["keys"]["none"],
+            "With headers": self.profile["with_headers"],
+            "Without a time": self.profile["order"]["no_time"],
         }
         return [Share(name, count, whole) for name, count in named.items()]
 
     @property
     def keys(self) -> list[Share]:
-        return [Share(key, count, self.found["records"]) for key, count in self.found["keys"]["top"]]
+        return [Share(key, count, self.profile["records"]) for key, count in self.profile["keys"]["top"]]
 
     @property
     def sizes(self) -> list[tuple[str, dict[str, int]]]:
         names = {"key": "Key", "value": "Value", "record": "Record, uncompressed"}
-        return [(names[part], figures) for part, figures in self.found["sizes"].items() if figures]
+        return [(names[part], figures) for part, figures in self.profile["sizes"].items() if figures]
 
     @property
     def headers(self) -> list[Share]:
-        return [Share(name, count, self.found["records"]) for name, count in self.found["headers"]]
+        return [Share(name, count, self.profile["records"]) for name, count in self.profile["headers"]]
 
     @property
     def formats(self) -> Iterator[tuple[str, list[Share]]]:
-        whole = self.found["looked_into"]
-        for part, found in self.found["formats"].items():
-            yield part.capitalize(), [Share(name, count, whole) for name, count in found]
+        whole = self.profile["looked_into"]
+        for part, counts in self.profile["formats"].items():
+            yield part.capitalize(), [Share(name, count, whole) for name, count in counts]
 
     @property
     def fields(self) -> list[Share]:
@@ -64,17 +64,17 @@ class ProfilePage:
             Share(
                 f"{part}{'' if path.startswith('[') else '.'}{path}", count, fields["documents"], _kinds(kinds), example
             )
-            for part, fields in self.found["fields"].items()
+            for part, fields in self.profile["fields"].items()
             for path, count, kinds, example in fields["rows"]
         ]
 
     @property
     def documents_left_out(self) -> int:
-        return sum(fields["left_out"] for fields in self.found["fields"].values())
+        return sum(fields["left_out"] for fields in self.profile["fields"].values())
 
     @property
     def codecs(self) -> list[Share]:
-        batches = self.found["batches"]
+        batches = self.profile["batches"]
         return [Share(name, count, batches["count"]) for name, count in batches["codecs"]]
 
 

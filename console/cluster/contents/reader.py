@@ -22,7 +22,7 @@ MILLISECONDS = 60_000
 class CountedTurn(ReadTurn):
     """With the last comes what was counted, as JSON keeps it."""
 
-    found: dict[str, Any] | None = None
+    profile: dict[str, Any] | None = None
 
 
 class ContentsReader:
@@ -51,8 +51,8 @@ class ContentsReader:
             self._contents.add(self._scan.step())
         if self._scan.stopped is None:
             return CountedTurn((), self._scan.progress, waits=self._scan.waits)
-        found = {**self._contents.told(), "batches": self._batches, "silent": self._silent}
-        return CountedTurn((), self._scan.progress, ended=str(self._scan.stopped), found=found)
+        profile = {**self._contents.as_json(), "batches": self._batches, "silent": self._silent}
+        return CountedTurn((), self._scan.progress, ended=str(self._scan.stopped), profile=profile)
 
 
 def _bounded(offsets: ReadRanges) -> dict[int, OffsetSpan]:

@@ -37,11 +37,11 @@ class ContentsConsumer(RecordsConsumer):
 
     async def show(self, topic: Topic, query: RecordQuery, turn: ReadTurn) -> None:
         await self.room()
-        if isinstance(turn, CountedTurn) and turn.found is not None:
+        if isinstance(turn, CountedTurn) and turn.profile is not None:
             if await database_sync_to_async(hidden_from)(self.scope["user"], topic.name) != self.hidden:
                 await self.say(error=OTHER_RULES, ended="not kept")
                 return
-            arguments = self.scope["user"], topic, self.hidden, str(self.window), turn.ended, turn.found
+            arguments = self.scope["user"], topic, self.hidden, str(self.window), turn.ended, turn.profile
             await database_sync_to_async(keep)(*arguments)
         status = await self.in_thread(render_to_string, "contents/partials/progress.html", {"turn": turn})
         await self.say(status=status, ended=turn.ended)

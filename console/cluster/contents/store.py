@@ -19,11 +19,13 @@ def fingerprint(hidden: Sequence[MaskPath]) -> str:
 
 
 @cluster_atomic()
-def keep(actor: User, topic: Topic, hidden: Sequence[MaskPath], window: str, ended: str, found: dict[str, Any]) -> None:
+def keep(
+    actor: User, topic: Topic, hidden: Sequence[MaskPath], window: str, ended: str, profile: dict[str, Any]
+) -> None:
     """Instead of what was kept for the same topic and eyes."""
-    told = {"at_ms": now_ms(), "actor_name": actor.get_username(), "window": window, "ended": ended, "found": found}
-    told["topic_id"] = topic.topic_id
-    Counted.objects.update_or_create(topic=topic.name, hidden=fingerprint(hidden), defaults=told)
+    values = {"at_ms": now_ms(), "actor_name": actor.get_username(), "window": window, "ended": ended, "found": profile}
+    values["topic_id"] = topic.topic_id
+    Counted.objects.update_or_create(topic=topic.name, hidden=fingerprint(hidden), defaults=values)
     too_many = Counted.objects.order_by("-at_ms", "-id").values_list("id", flat=True)[ROWS_MAX:]
     Counted.objects.filter(id__in=list(too_many)).delete()
 

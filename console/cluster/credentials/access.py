@@ -18,7 +18,7 @@ def access_credentials(user: User, right: Right) -> None:
 def access_scram_user(user: User, number: int, right: Right) -> ScramUser:
     """As last seen; the right first, then whether there is one."""
     access_credentials(user, right)
-    found = ScramUser.objects.filter(pk=number).first()
-    if found is None:
+    scram_user = ScramUser.objects.filter(pk=number).first()
+    if scram_user is None:
         raise Http404("There is no such user any more.")
-    return found
+    return scram_user

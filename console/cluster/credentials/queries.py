@@ -42,10 +42,10 @@ def user_page(query: UserListQuery) -> "Page[Any]":
 
 def with_quotas(users: Iterable[ScramUser]) -> list[ScramUser]:
     """Each with `quota_count`: entities with quotas that name the user, alone or with a client id."""
-    found, counts = list(users), quota_counts()
-    for user in found:
+    scram_users, counts = list(users), quota_counts()
+    for user in scram_users:
         user.quota_count = counts.get(user.name, 0)
-    return found
+    return scram_users
 
 
 def csv_rows(query: UserListQuery) -> Iterator[tuple[object, ...]]:

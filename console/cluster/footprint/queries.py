@@ -29,9 +29,9 @@ def brokers_asked() -> list[BrokerRows]:
 
 
 def footprint_facts(person: User) -> dict[str, object]:
-    told = told_by_all()
-    brokers = broker_rows(told, _addresses(), _per_second())
-    return {"processes": process_rows(told), "brokers": brokers, "reached": reached(brokers), **reading_facts(person)}
+    usage = told_by_all()
+    brokers = broker_rows(usage, _addresses(), _per_second())
+    return {"processes": process_rows(usage), "brokers": brokers, "reached": reached(brokers), **reading_facts(person)}
 
 
 def reached(brokers: list[BrokerRows]) -> list[BrokerRows]:
@@ -64,8 +64,8 @@ def reading_facts(person: User) -> dict[str, object]:
 
 def _names(keys: list[str]) -> dict[str, str]:
     """Of those whose accounts are still there."""
-    found = User.objects.filter(pk__in=[int(key) for key in keys if key.isdigit()])
-    return {str(key): name for key, name in found.values_list("pk", "username")}
+    users = User.objects.filter(pk__in=[int(key) for key in keys if key.isdigit()])
+    return {str(key): name for key, name in users.values_list("pk", "username")}
 
 
 def _addresses() -> dict[str, int]:
@@ -74,5 +74,5 @@ def _addresses() -> dict[str, int]:
 
 def _per_second() -> dict[int, float]:
     """All requests to each broker that tells them."""
-    told = BrokerReport.objects.filter(is_untold=False).values_list("broker_id", "requests")
-    return {broker: sum(request.get("per_second") or 0.0 for request in requests) for broker, requests in told}
+    by_broker = BrokerReport.objects.filter(is_untold=False).values_list("broker_id", "requests")
+    return {broker: sum(request.get("per_second") or 0.0 for request in requests) for broker, requests in by_broker}

@@ -53,7 +53,7 @@ class ProcessRow:
 
 
 @dataclass(slots=True)
-class _Sum:
+class _RequestSum:
     """Of several processes: what they counted, and requests, bytes sent and received per second."""
 
     figures: OwnRequestFigures = field(default_factory=OwnRequestFigures)
@@ -72,39 +72,39 @@ class _Sum:
         return ClientUsageRow(name, by, requests, self.figures.errors, shown[0], shown[1], p50, p95, p99)
 
 
-def process_rows(told: Iterable[Mapping[str, Any]]) -> list[ProcessRow]:
-    found = []
-    for mapping in told:
-        total, slots = _Sum(), Slots()
+def process_rows(usages: Iterable[Mapping[str, Any]]) -> list[ProcessRow]:
+    process_rows = []
+    for mapping in usages:
+        total, slots = _RequestSum(), Slots()
         for _, api, by, figures in _rows(mapping):
             if by != LIBRARY or api == ALL_APIS:
                 total.add(figures, mapping["span_ms"] / 1_000)
         for _, one in _slots(mapping):
             slots.add(one)
         row = total.row(mapping["process"])
-        found.append(
+        process_rows.append(
             ProcessRow(mapping["process"], mapping["host"], mapping["pid"], row, slots, mapping["in_flight_max"])
         )
-    return found
+    return process_rows
 
 
 def broker_rows(
-    told: Iterable[Mapping[str, Any]], addresses: Mapping[str, int], per_second: Mapping[int, float]
+    usages: Iterable[Mapping[str, Any]], addresses: Mapping[str, int], per_second: Mapping[int, float]
 ) -> list[BrokerRows]:
     """`addresses`: of this cluster's brokers; `per_second`: all requests to each that tells. Known brokers first."""
-    totals: dict[str, _Sum] = {}
-    apis: dict[str, dict[tuple[str, str], _Sum]] = {}
+    totals: dict[str, _RequestSum] = {}
+    apis: dict[str, dict[tuple[str, str], _RequestSum]] = {}
     slots: dict[str, Slots] = {}
-    for mapping in told:
+    for mapping in usages:
         seconds = mapping["span_ms"] / 1_000
         for address, api, by, figures in _rows(mapping):
             if by != LIBRARY or api == ALL_APIS:
-                totals.setdefault(address, _Sum()).add(figures, seconds)
+                totals.setdefault(address, _RequestSum()).add(figures, seconds)
             if api != ALL_APIS:
-                apis.setdefault(address, {}).setdefault((api, by), _Sum()).add(figures, seconds)
+                apis.setdefault(address, {}).setdefault((api, by), _RequestSum()).add(figures, seconds)
         for address, one in _slots(mapping):
             slots.setdefault(address, Slots()).add(one)
-    found = []
+    broker_rows = []
     for address, total in totals.items():
         broker = addresses.get(address)
         of_apis = [one.row(api, by, has_bytes=by != LIBRARY) for (api, by), one in apis.get(address, {}).items()]
@@ -113,8 +113,8 @@ def broker_rows(
         ordered = tuple(sorted(of_apis, key=lambda api: (-api.requests, api.name, api.by)))
         row = total.row(address)
         if row.requests or row.errors:
-            found.append(BrokerRows(broker, address, row, slots.get(address, Slots()), ordered, share))
-    return sorted(found, key=lambda rows: (rows.broker is None, rows.broker or 0, not rows.address, rows.address))
+            broker_rows.append(BrokerRows(broker, address, row, slots.get(address, Slots()), ordered, share))
+    return sorted(broker_rows, key=lambda rows: (rows.broker is None, rows.broker or 0, not rows.address, rows.address))
 
 
 def _share(own: float, everybodys: float | None) -> float | None:
@@ -122,8 +122,8 @@ def _share(own: float, everybodys: float | None) -> float | None:
     return min(1.0, own / everybodys) if everybodys else None
 
 
-def _rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str, str, OwnRequestFigures]]:
-    for address, api, by, count, errors, sent, received, buckets in told["rows"]:
+def _rows(figures: Mapping[str, Any]) -> Iterable[tuple[str, str, str, OwnRequestFigures]]:
+    for address, api, by, count, errors, sent, received, buckets in figures["rows"]:
         yield (
             address,
             api,
@@ -132,6 +132,6 @@ def _rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str, str, OwnRequestFi
         )
 
 
-def _slots(told: Mapping[str, Any]) -> Iterable[tuple[str, Slots]]:
-    for address, most, waited, waited_ms, refused in told["slots"]:
+def _slots(figures: Mapping[str, Any]) -> Iterable[tuple[str, Slots]]:
+    for address, most, waited, waited_ms, refused in figures["slots"]:
         yield address, Slots(most, waited, waited_ms, refused)

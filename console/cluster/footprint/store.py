@@ -39,7 +39,7 @@ def publish() -> None:
         return
     try:
         with client.pipeline() as pipe:
-            pipe.hset(_key(), name, json.dumps(_told()))
+            pipe.hset(_key(), name, json.dumps(_own_figures()))
             pipe.expire(_key(), _KEPT_SECONDS)
             pipe.hlen(_key())
             *_, count = pipe.execute()
@@ -51,24 +51,24 @@ def publish() -> None:
 
 def told_by_all() -> list[dict[str, Any]]:
     """The newest of each process, this one's as it is now; sorted by name."""
-    found = {_name(): _told()} if PROCESS.is_polled else {}
+    usage = {_name(): _own_figures()} if PROCESS.is_polled else {}
     client = redis_of_layer()
     if client is not None:
         try:
-            found = {**_read(client.hgetall(_key())), **found}
+            usage = {**_read(client.hgetall(_key())), **usage}
         except redis.RedisError as error:
             logger.debug("what others have asked is not known: %s", error)
     since_ms = now_ms() - SILENT_MS
-    return [item for _, item in sorted(found.items()) if item["at_ms"] >= since_ms]
+    return [item for _, item in sorted(usage.items()) if item["at_ms"] >= since_ms]
 
 
-def _told() -> dict[str, Any]:
+def _own_figures() -> dict[str, Any]:
     who = {"process": PROCESS.name, "host": settings.HOST_NAME, "pid": os.getpid(), "at_ms": now_ms()}
     return who | own_requests().snapshot()
 
 
-def _read(told: Mapping[Any, str | bytes]) -> dict[str, dict[str, Any]]:
-    return {name.decode(): json.loads(text) for name, text in told.items()}
+def _read(hash_: Mapping[Any, str | bytes]) -> dict[str, dict[str, Any]]:
+    return {name.decode(): json.loads(text) for name, text in hash_.items()}
 
 
 def _forget_silent(client: redis.Redis) -> None:

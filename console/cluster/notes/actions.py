@@ -5,7 +5,7 @@ from dataclasses import asdict
 from django.contrib.auth.models import User
 
 from console.cluster.notes.models import TopicNote
-from console.cluster.notes.said import NoteText, parse_links
+from console.cluster.notes.note_text import NoteText, parse_links
 from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
 from console.kit.live import groups

@@ -3,7 +3,7 @@
 from django import forms
 
 from console.cluster.notes.models import DESCRIPTION_LENGTH_MAX, OWNER_LENGTH_MAX
-from console.cluster.notes.said import NoteText, lines_of, parse_labels, parse_links
+from console.cluster.notes.note_text import NoteText, lines_of, parse_labels, parse_links
 
 
 class NoteForm(forms.Form):
@@ -30,5 +30,5 @@ class NoteForm(forms.Form):
         return self.cleaned_data["description"].replace("\r\n", "\n").strip()
 
     @property
-    def said(self) -> NoteText:
+    def text(self) -> NoteText:
         return NoteText(**{name: self.cleaned_data[name] for name in ("owner", "description", "labels", "links")})

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from console.cluster.notes.models import TopicNote
-from console.cluster.notes.said import NoteText, lines_of
+from console.cluster.notes.note_text import NoteText, lines_of
 from console.state.clusters.models import Topic
 
 
@@ -27,5 +27,5 @@ def said_of(topic: str) -> NoteText:
 
 def topics_said_to_be(words: str) -> QuerySet[TopicNote, Any]:
     """Names of topics whose owner or labels have `words` in them."""
-    found = TopicNote.objects.filter(Q(owner__icontains=words) | Q(labels__icontains=words))
-    return found.order_by().values("topic")
+    notes = TopicNote.objects.filter(Q(owner__icontains=words) | Q(labels__icontains=words))
+    return notes.order_by().values("topic")

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods
 
 from console.cluster.notes.actions import do_describe
 from console.cluster.notes.forms import NoteForm
+from console.cluster.notes.note_text import CHANGE, change_plan
 from console.cluster.notes.queries import said_of
-from console.cluster.notes.said import CHANGE, change_plan
 from console.kit.access.rights import Right
 from console.kit.common.user_request import UserRequest
 from console.kit.plans.inverse import find_inverse
@@ -31,7 +31,7 @@ def about(request: UserRequest, name: str) -> HttpResponse:
     context: dict[str, Any] = {"topic": topic, "form": form}
     if request.method != "POST" or not form.is_valid():
         return render(request, "notes/about.html", context, status=422 if form.errors else 200)
-    then = form.said
+    then = form.text
     plan = change_plan(topic.name, now, then)
     with refusable() as answer:
         if is_confirmed(request):

@@ -58,17 +58,17 @@ def bands_of_topic(request: HttpRequest, name: str) -> HttpResponseBase:
     return render(request, "past/bands.html", context)
 
 
-def _drawn(found: Iterable[Band]) -> list[tuple[Band, list[tuple[object, int]]]]:
+def _drawn(bands: Iterable[Band]) -> list[tuple[Band, list[tuple[object, int]]]]:
     """With the colour of each stretch; 0: nobody led."""
-    found = list(found)
-    numbers = colours(found)
+    bands = list(bands)
+    numbers = colours(bands)
     return [
         (band, [(stretch, 0 if stretch.leader is None else numbers[stretch.leader]) for stretch in band.stretches])
-        for band in found
+        for band in bands
     ]
 
 
-def _cells(found: Iterable[Band]) -> Iterator[tuple[object, ...]]:
-    for band in found:
+def _cells(bands: Iterable[Band]) -> Iterator[tuple[object, ...]]:
+    for band in bands:
         for stretch in band.stretches:
             yield (band.partition, stretch.from_ms, stretch.until_ms, stretch.leader, stretch.isr)

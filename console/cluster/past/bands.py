@@ -35,7 +35,7 @@ class LeaderBand:
     width: float = 0.0
 
     @property
-    def told(self) -> str:
+    def tooltip(self) -> str:
         who = "nobody led" if self.leader is None else f"led by broker {self.leader}"
         return f"{who}, in sync: {', '.join(map(str, self.isr)) or 'none'}"
 
@@ -61,36 +61,36 @@ def partitions_of(known: Iterable[TopicSpan]) -> list[int]:
     return sorted({partition.partition for one in known for partition in one.then.partitions})
 
 
-def colours(found: Iterable[Band]) -> dict[int, int]:
+def colours(bands: Iterable[Band]) -> dict[int, int]:
     """A colour for each leader, by number; with more leaders than colours they are used again."""
-    leaders = sorted({stretch.leader for band in found for stretch in band.stretches if stretch.leader is not None})
+    leaders = sorted({stretch.leader for band in bands for stretch in band.stretches if stretch.leader is not None})
     return {leader: at % COLOURS + 1 for at, leader in enumerate(leaders)}
 
 
 def _stretches(known: Iterable[TopicSpan], partition: int) -> list[LeaderBand]:
     """Alike ones that touch are one."""
-    found: list[LeaderBand] = []
+    bands: list[LeaderBand] = []
     for one in known:
         then = next((then for then in one.then.partitions if then.partition == partition), None)
         if then is None:
             continue
         new = _stretch(one, then)
-        last = found[-1] if found else None
+        last = bands[-1] if bands else None
         if last is not None and last.until_ms == new.from_ms and (last.leader, last.isr) == (new.leader, new.isr):
-            found[-1] = replace(last, until_ms=new.until_ms)
+            bands[-1] = replace(last, until_ms=new.until_ms)
         else:
-            found.append(new)
-    return found[-STRETCHES_MAX:]
+            bands.append(new)
+    return bands[-STRETCHES_MAX:]
 
 
 def _stretch(one: TopicSpan, then: PartitionThen) -> LeaderBand:
     return LeaderBand(one.from_ms, one.until_ms, then.leader, then.isr, then.is_out_of_sync)
 
 
-def _placed(found: Iterable[LeaderBand], from_ms: int, to_ms: int) -> tuple[LeaderBand, ...]:
+def _placed(bands: Iterable[LeaderBand], from_ms: int, to_ms: int) -> tuple[LeaderBand, ...]:
     scale = LENGTH / max(1, to_ms - from_ms)
     placed = []
-    for stretch in found:
+    for stretch in bands:
         start, end = max(stretch.from_ms, from_ms), min(stretch.until_ms, to_ms)
         if start < end:
             x, width = (start - from_ms) * scale, (end - start) * scale

@@ -1,4 +1,4 @@
-"""The collector's part: it is handed what the other tiers have seen, and writes what is not as it was."""
+"""Write the changes that the collector's other tiers have seen to the timeline."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
@@ -26,7 +26,7 @@ class PastCollector(ClusterObserver):
         """`looked_at_ms`: when topics were looked at last, by whoever; 0: never."""
         self._now_ms = clock_ms
         self._known: dict[str, dict[str, int]] = {kind: store.load_now(kind) for kind in TimelineKind}
-        self._told: dict[str, OwnSettings] = {}
+        self._settings_seen: dict[str, OwnSettings] = {}
         #: As they were written last: nearly all that changes of a group is its offsets, and packing costs.
         self._groups: dict[str, GroupThen] = {}
         self._brokers: dict[int, BrokerRow] = {}
@@ -42,16 +42,20 @@ class PastCollector(ClusterObserver):
         states = {name: topic_then(topics[name]) for name in due}
         counts = {name: item.counts for name, item in states.items()}
         self._write(TimelineKind.TOPIC, {name: item.pack() for name, item in states.items()}, topics, at_ms, counts)
-        told = {name: item for name, item in settings.items() if self._told.get(name) is not item and name in topics}
-        self._told = dict(settings)
-        self._write(TimelineKind.SETTINGS, {name: pack_settings(item) for name, item in told.items()}, topics, at_ms)
+        changed = {
+            name: item
+            for name, item in settings.items()
+            if self._settings_seen.get(name) is not item and name in topics
+        }
+        self._settings_seen = dict(settings)
+        self._write(TimelineKind.SETTINGS, {name: pack_settings(item) for name, item in changed.items()}, topics, at_ms)
         if at_ms - self._forgot_ms >= _FORGET_EVERY_MS:
             self._forgot_ms = at_ms
             store.forget(at_ms)
 
     def saw_groups(self, changed: Iterable[GroupRow], groups: Collection[str]) -> None:
-        found = ((row.name, group_then(row)) for row in changed)
-        others = {name: then for name, then in found if self._groups.get(name) != then}
+        states = ((row.name, group_then(row)) for row in changed)
+        others = {name: then for name, then in states if self._groups.get(name) != then}
         self._write(TimelineKind.GROUP, {name: then.pack() for name, then in others.items()}, groups, self._now_ms())
         self._groups.update(others)
         for gone in self._groups.keys() - groups:

@@ -48,12 +48,12 @@ class PastQuery:
         moment = moment_of(parameters.get("at", ""))
         slid = parameters.get("ms", "")
         if slid.isascii() and slid.isdigit() and len(slid) < 16:
-            asked = int(slid)
+            at_ms = int(slid)
         else:
-            asked = now_ms - _HOUR_MS if moment is None else int(moment.timestamp() * 1000)
+            at_ms = now_ms - _HOUR_MS if moment is None else int(moment.timestamp() * 1000)
         shown = parameters.get("shown", "")
         return cls(
-            at_ms=max(begins_ms, min(asked, now_ms)),
+            at_ms=max(begins_ms, min(at_ms, now_ms)),
             begins_ms=begins_ms,
             now_ms=now_ms,
             search=parameters.get("search", "").strip()[:249],
@@ -71,13 +71,13 @@ class PastQuery:
     @property
     def steps(self) -> list[tuple[str, str]]:
         """(words, the moment there) of ways from here, within what is kept."""
-        found = []
+        steps = []
         for minutes, words in ((-1440, "a day"), (-60, "an hour"), (-5, "5 min"), (5, "5 min"), (60, "an hour")):
             at_ms = self.at_ms + minutes * 60_000
             if self.begins_ms <= at_ms <= self.now_ms:
                 moment = datetime.fromtimestamp(at_ms / 1000, UTC)
-                found.append((f"{words} {'earlier' if minutes < 0 else 'later'}", moment.isoformat()))
-        return found
+                steps.append((f"{words} {'earlier' if minutes < 0 else 'later'}", moment.isoformat()))
+        return steps
 
 
 def begins() -> int:
@@ -96,14 +96,14 @@ def was(kind: str, at_ms: int) -> QuerySet[Was]:
 
 
 def topics_then(query: PastQuery, reach: Reach) -> QuerySet[Was]:
-    found = was(TimelineKind.TOPIC, query.at_ms).filter(
+    topics = was(TimelineKind.TOPIC, query.at_ms).filter(
         within(reach, Resource.TOPIC, "name"), name__icontains=query.search
     )
     if query.shown == "trouble":
-        found = found.filter(Q(out_of_sync_count__gt=0) | Q(leaderless_count__gt=0))
+        topics = topics.filter(Q(out_of_sync_count__gt=0) | Q(leaderless_count__gt=0))
     elif query.shown == "changed":
-        found = found.exclude(until_ms=None)
-    return found.order_by("-leaderless_count", "-out_of_sync_count", "name")
+        topics = topics.exclude(until_ms=None)
+    return topics.order_by("-leaderless_count", "-out_of_sync_count", "name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +165,12 @@ def groups_then(query: PastQuery, reach: Reach) -> list[GroupRowThen]:
     )
     if query.shown == "changed":
         rows = rows.exclude(until_ms=None)
-    found = [GroupRowThen(row, GroupThen.unpack(bytes(row.state))) for row in rows]
-    return [item for item in found if not item.then.topics or _seen(item.then, reach)]
+    groups = [GroupRowThen(row, GroupThen.unpack(bytes(row.state))) for row in rows]
+    return [item for item in groups if not item.then.topics or _seen(item.then, reach)]
 
 
-def with_lags(found: Iterable[GroupRowThen], query: PastQuery, reach: Reach) -> list[GroupRowThen]:
-    rows = list(found)
+def with_lags(groups: Iterable[GroupRowThen], query: PastQuery, reach: Reach) -> list[GroupRowThen]:
+    rows = list(groups)
     charted = _charted([(GROUP, row.row.name) for row in rows], query.at_ms)
     return [
         GroupRowThen(row.row, row.then, _value(charted, GROUP, row.row.name, "lag"))

@@ -30,7 +30,7 @@ from console.kit.access.rights import Right, reach_of, require, require_on
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
-from console.state.history.queries import changes_within, told
+from console.state.history.queries import changes_within, redacted
 
 #: Of history, on each side of the moment.
 CHANGES_BESIDE = 4
@@ -86,4 +86,4 @@ def _beside(request: UserRequest, query: PastQuery) -> dict[str, object]:
     changes = changes_within(reach)
     before = changes.filter(at_ms__lte=query.at_ms)[:CHANGES_BESIDE]
     after = changes.filter(at_ms__gt=query.at_ms).order_by("at_ms", "id")[:CHANGES_BESIDE]
-    return {"changes": [told(item, reach) for item in (*reversed(after), *before)]}
+    return {"changes": [redacted(item, reach) for item in (*reversed(after), *before)]}

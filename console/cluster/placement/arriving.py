@@ -21,17 +21,17 @@ SEEN_WITHIN = timedelta(seconds=15)
 
 def arriving_replicas() -> Mapping[TopicPartition, frozenset[int]]:
     """By partition, the brokers a move gives a replica: of those under way, and of those begun a moment ago."""
-    found: dict[TopicPartition, frozenset[int]] = defaultdict(frozenset)
+    arriving: dict[TopicPartition, frozenset[int]] = defaultdict(frozenset)
     for row in kept_rows(OngoingMove.objects.all):
-        found[row.topic, row.partition] |= frozenset(row.adding)
+        arriving[row.topic, row.partition] |= frozenset(row.adding)
     since = timezone.now() - SEEN_WITHIN
     for row in kept_rows(_open):
         if row.began_at <= since:
             continue
         former = flat(row.former)
         for place, target in flat(row.wanted).items():
-            found[place] |= frozenset(target) - frozenset(former.get(place, ()))
-    return dict(found)
+            arriving[place] |= frozenset(target) - frozenset(former.get(place, ()))
+    return dict(arriving)
 
 
 def _open() -> QuerySet[Reassignment]:

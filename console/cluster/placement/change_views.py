@@ -175,8 +175,8 @@ def _proposal(request: UserRequest, kind: str, context: dict[str, object]) -> Pl
             form = context["goals_form"] = GoalsForm(_goals_asked(request))
             if not form.is_valid():
                 return None
-            proposal, found = balance_proposal(form.goals, form.cleaned_data["changes"] or CHANGES_WISE)
-            context["spreads"] = rows(found, form.goals)
+            proposal, proposed = balance_proposal(form.goals, form.cleaned_data["changes"] or CHANGES_WISE)
+            context["spreads"] = rows(proposed, form.goals)
             return proposal
         case _:
             return spread_proposal()
@@ -184,11 +184,11 @@ def _proposal(request: UserRequest, kind: str, context: dict[str, object]) -> Pl
 
 def _goals_asked(request: UserRequest) -> QueryDict:
     """As boxes that are ticked, or in one word as a command writes them: `replicas,disk`, `all`."""
-    asked = request.GET.copy()
-    words = asked.get("balance", "")
-    if "goal" not in asked and words != "goals":
-        asked.setlist("goal", list(GOALS) if words == "all" else words.split(","))
-    return asked
+    parameters = request.GET.copy()
+    words = parameters.get("balance", "")
+    if "goal" not in parameters and words != "goals":
+        parameters.setlist("goal", list(GOALS) if words == "all" else words.split(","))
+    return parameters
 
 
 def _show(request: UserRequest, kind: str, context: dict[str, object], targets: Targets) -> int:
@@ -208,23 +208,23 @@ def _apply(request: UserRequest, kind: str, context: dict[str, object]) -> HttpR
         raise NotConfirmedError(str(error)) from error
     rate = _number(request.POST.get("rate", ""), digits=18)
     _check_rights(request.user, {topic for topic, _ in targets})
-    found = planned(targets, rate)
-    plan = _put(kind, context, found)
-    refused, kept = do_move(request.user, plan, found, Confirmation.parse(request.POST))
-    _tell(request, refused, "does not move", len(found.moves), "on the way" if kept else "where they shall be")
+    move_plan = planned(targets, rate)
+    plan = _put(kind, context, move_plan)
+    refused, kept = do_move(request.user, plan, move_plan, Confirmation.parse(request.POST))
+    _tell(request, refused, "does not move", len(move_plan.moves), "on the way" if kept else "where they shall be")
     return redirect("placement")
 
 
-def _put(kind: str, context: dict[str, object], found: MovePlan) -> Plan:
-    plan = found.as_plan(here.BOOTSTRAP_SERVERS, ACTIONS[kind])
-    fields = [("moves", json.dumps(found.wanted)), ("rate", found.rate or ""), ("kind", kind)]
+def _put(kind: str, context: dict[str, object], move_plan: MovePlan) -> Plan:
+    plan = move_plan.as_plan(here.BOOTSTRAP_SERVERS, ACTIONS[kind])
+    fields = [("moves", json.dumps(move_plan.wanted)), ("rate", move_plan.rate or ""), ("kind", kind)]
     context |= {
         "plan": plan,
-        "found": found,
+        "found": move_plan,
         "fields": fields,
-        "shown": found.moves[:MOVES_SHOWN],
-        "hidden_move_count": max(0, len(found.moves) - MOVES_SHOWN),
-        "verb": f"Move {len(found.moves)} partition{'' if len(found.moves) == 1 else 's'}",
+        "shown": move_plan.moves[:MOVES_SHOWN],
+        "hidden_move_count": max(0, len(move_plan.moves) - MOVES_SHOWN),
+        "verb": f"Move {len(move_plan.moves)} partition{'' if len(move_plan.moves) == 1 else 's'}",
     }
     return plan
 
@@ -237,8 +237,8 @@ def _offered(request: UserRequest, topic: Topic) -> list[Partition]:
 
 def _topics_found(request: UserRequest, context: dict[str, object]) -> list[Topic]:
     context["search"] = search = request.GET.get("search", "").strip()[:249]
-    found = topics_within(reach_of(request.user), Right.OPERATE).filter(name__icontains=search)
-    return list(found[:TOPICS_FOUND]) if search else []
+    topics = topics_within(reach_of(request.user), Right.OPERATE).filter(name__icontains=search)
+    return list(topics[:TOPICS_FOUND]) if search else []
 
 
 def _check_rights(user: User, topics: set[str]) -> None:
@@ -268,8 +268,8 @@ def _number(text: str, digits: int = 9) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
-def _tell(request: UserRequest, refused: Refusals, failed: str, asked: int, what: str) -> None:
-    done = asked - len(refused)
+def _tell(request: UserRequest, refused: Refusals, failed: str, count: int, what: str) -> None:
+    done = count - len(refused)
     if done:
         messages.success(request, f"{done} partition{' is' if done == 1 else 's are'} {what}.")
     for name, why in sorted(refused.items())[:5]:

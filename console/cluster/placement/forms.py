@@ -76,10 +76,10 @@ class WhatIfForm(forms.Form):
 
     @property
     def scenario(self) -> Scenario:
-        said = self.cleaned_data
-        on_rack = {item for item, rack in self._racks.items() if said["rack"] and rack == said["rack"]}
-        lost = frozenset({*map(int, said["lost"])} | on_rack)
-        return Scenario(lost, said["added"] or 0, said["traffic"] or 1.0, said["kept"] or 1.0)
+        fields = self.cleaned_data
+        on_rack = {item for item, rack in self._racks.items() if fields["rack"] and rack == fields["rack"]}
+        lost = frozenset({*map(int, fields["lost"])} | on_rack)
+        return Scenario(lost, fields["added"] or 0, fields["traffic"] or 1.0, fields["kept"] or 1.0)
 
 
 class MoveForm(ThrottleForm):

@@ -177,27 +177,27 @@ def plan_moves(targets: Targets, world: PlacementFacts, rate: int | None = None)
 def parse_targets(text: str) -> dict[TopicPartition, tuple[int, ...]]:
     """The opposite of `MovePlan.wanted` as JSON. Raises ValueError for what is no such thing."""
     try:
-        found = flat(parse_foreign_json(text))
+        targets = flat(parse_foreign_json(text))
     except RecursionError:
         raise ValueError("no replicas by topic and partition") from None
-    if any(not 0 <= partition < 2**31 for _, partition in found):
+    if any(not 0 <= partition < 2**31 for _, partition in targets):
         raise ValueError("a partition is a number from 0 on")
-    if len(found) > PARTITIONS_MAX:
+    if len(targets) > PARTITIONS_MAX:
         raise ValueError(f"more than {PARTITIONS_MAX} partitions")
-    return found
+    return targets
 
 
 def flat(wanted: Mapping[str, Mapping[str, list[int]]]) -> dict[TopicPartition, tuple[int, ...]]:
-    found: dict[TopicPartition, tuple[int, ...]] = {}
+    targets: dict[TopicPartition, tuple[int, ...]] = {}
     try:
         for topic, partitions in wanted.items():
             for number, replicas in partitions.items():
                 if not all(type(replica) is int and 0 <= replica < 2**31 for replica in replicas):
                     raise ValueError(f"{replicas!r} are no brokers")
-                found[topic, int(number)] = tuple(replicas)
+                targets[topic, int(number)] = tuple(replicas)
     except (AttributeError, TypeError) as error:
         raise ValueError("no replicas by topic and partition") from error
-    return found
+    return targets
 
 
 def nested(targets: Targets) -> dict[str, dict[str, list[int]]]:

@@ -100,8 +100,8 @@ def world_around(places: Collection[TopicPartition]) -> PlacementFacts:
 def throttled_by() -> str:
     """Whose throttled move is under way, or could not be freed of its throttle yet; empty: there is none."""
     throttled = Q(state__in=OPEN, rate__isnull=False) | Q(throttles__isnull=False)
-    found = Reassignment.objects.filter(throttled).first()
-    return found.object_name if found else ""
+    reassignment = Reassignment.objects.filter(throttled).first()
+    return reassignment.object_name if reassignment else ""
 
 
 def _as_it_is(propose: Callable[[list[HeldReplicas], dict[int, str]], PlacementProposal]) -> PlacementProposal:

@@ -149,8 +149,8 @@ def _copied(partition: Weighed, target: tuple[int, ...]) -> int:
     return partition.size_bytes * len({*target} - {*partition.replicas})
 
 
-def _places(found: Iterable[PartitionNow]) -> tuple[TopicPartition, ...]:
-    return tuple(seen.weighed.place for seen in found)
+def _places(partitions: Iterable[PartitionNow]) -> tuple[TopicPartition, ...]:
+    return tuple(seen.weighed.place for seen in partitions)
 
 
 def _tuple(load: Collection[float] | None) -> tuple[float, ...] | None:

@@ -29,36 +29,36 @@ def what_if(request: HttpRequest) -> HttpResponseBase:
     form = WhatIfForm(racks, request.GET)
     if not form.is_valid():
         return render(request, "placement/what-if.html", {"form": form}, status=422)
-    found = outcome(seen, racks, form.scenario)
+    what_if_outcome = outcome(seen, racks, form.scenario)
     if wants_csv(request):
-        return csv_response(request, "what-if", TITLES, _cells(found))
+        return csv_response(request, "what-if", TITLES, _cells(what_if_outcome))
     context = {
         "form": form,
         "is_asked": not form.scenario.is_nothing,
-        "found": found,
+        "found": what_if_outcome,
         "goals": [GOAL_WORDS[goal] for goal in GOALS],
         "loads": [
             (load, zip(GOAL_WORDS.values(), figures(load.before), figures(load.after), strict=True))
-            for load in found.loads
+            for load in what_if_outcome.loads
         ],
         "lists": [
             (words, [f"{topic}-{partition}" for topic, partition in places[:NAMED_MAX]], len(places))
-            for words, places in (("Offline", found.offline), ("Refuse acks=all", found.refusing))
+            for words, places in (("Offline", what_if_outcome.offline), ("Refuse acks=all", what_if_outcome.refusing))
         ],
-        "least_ms": _least_ms(found, form.cleaned_data["throttle"]),
+        "least_ms": _least_ms(what_if_outcome, form.cleaned_data["throttle"]),
     }
     return render(request, "placement/what-if.html", context)
 
 
-def _least_ms(found: WhatIfOutcome, throttle: float | None) -> int | None:
+def _least_ms(outcome: WhatIfOutcome, throttle: float | None) -> int | None:
     """How long a balance takes at least, copied to as many brokers at a time as were added."""
-    added = sum(load.before is None for load in found.loads)
-    if not throttle or not added or not found.copied_bytes:
+    added = sum(load.before is None for load in outcome.loads)
+    if not throttle or not added or not outcome.copied_bytes:
         return None
-    return round(found.copied_bytes / added / (throttle * 1_000_000) * 1_000)
+    return round(outcome.copied_bytes / added / (throttle * 1_000_000) * 1_000)
 
 
-def _cells(found: WhatIfOutcome) -> Iterator[tuple[object, ...]]:
+def _cells(outcome: WhatIfOutcome) -> Iterator[tuple[object, ...]]:
     nothing = (None,) * len(GOALS)
-    for load in found.loads:
+    for load in outcome.loads:
         yield (load.broker_id, *(load.before or nothing), *(load.after or nothing))

@@ -9,9 +9,9 @@ from console.kit.plans.plan import Plan, PlanLine
 ABORT = "abort transaction"
 
 
-def abort_plan(topic: str, found: OpenTransaction, bootstrap_servers: str, zookeeper: str) -> Plan:
+def abort_plan(topic: str, transaction: OpenTransaction, bootstrap_servers: str, zookeeper: str) -> Plan:
     """Only what no coordinator will end is aborted by hand: the other partitions of a living one might be committed."""
-    producer = found.producer
+    producer = transaction.producer
     place = f"{topic}-{producer.partition}"
     return Plan(
         action=ABORT,
@@ -19,20 +19,22 @@ def abort_plan(topic: str, found: OpenTransaction, bootstrap_servers: str, zooke
         object_name=topic,
         lines=(
             PlanLine(
-                f"transaction of producer {producer.producer_id} in {place}", f"open from {found.open_from}", "aborted"
+                f"transaction of producer {producer.producer_id} in {place}",
+                f"open from {transaction.open_from}",
+                "aborted",
             ),
         ),
         read=(
             f"producer={producer.producer_id}",
             f"epoch={producer.epoch}",
-            f"from={found.open_from}",
+            f"from={transaction.open_from}",
             f"coordinator_epoch={producer.coordinator_epoch}",
-            f"standing={found.standing}",
+            f"standing={transaction.standing}",
         ),
-        touches=tuple(_touches(place, found)),
+        touches=tuple(_touches(place, transaction)),
         losses=(
-            f"What producer {producer.producer_id} wrote to {place} in this transaction, from offset {found.open_from} "
-            "on, is never shown to who reads committed records.",
+            f"Readers of committed records never see what producer {producer.producer_id} wrote to {place} "
+            f"in this transaction, from offset {transaction.open_from} on.",
         ),
         command=shell_command(
             "kafka-transactions",
@@ -40,20 +42,20 @@ def abort_plan(topic: str, found: OpenTransaction, bootstrap_servers: str, zooke
             {
                 "topic": topic,
                 "partition": producer.partition,
-                "start-offset": found.open_from,
+                "start-offset": transaction.open_from,
                 "zookeeper": zookeeper or None,
             },
             subcommand="abort",
         ),
         typed_name=place,
-        obstacle="" if found.standing is TransactionStanding.HANGING else found.sentence,
+        obstacle="" if transaction.standing is TransactionStanding.HANGING else transaction.sentence,
     )
 
 
-def _touches(place: str, found: OpenTransaction) -> Iterable[str]:
+def _touches(place: str, transaction: OpenTransaction) -> Iterable[str]:
     yield (
-        f"Who reads committed records stands at offset {found.open_from} of {place} now, and goes on from there at "
-        f"once; {found.waits_in_words} wait behind it, those of other producers among them."
+        f"Readers of committed records wait at offset {transaction.open_from} of {place}, then go on from there; "
+        f"{transaction.waits_in_words} wait behind it, those of other producers among them."
     )
     yield "Compaction of the partition goes on behind it, too."
     yield "If its producer is still alive, what it writes next is refused: it has to begin anew."

@@ -58,14 +58,14 @@ class Writers:
 
 def writers_of(gateway: ClusterGateway, topic: Topic, partitions: Iterable[int] | None = None) -> Writers:
     """Of all its partitions, or of some. Raises GatewayError."""
-    asked = list(range(topic.partition_count) if partitions is None else partitions)
-    told = gateway.producers.of_topic(topic.name, asked[:PARTITIONS_MAX])
-    who = {producer.producer_id for producer in told.producers if producer.open_from is not None}
+    numbers = list(range(topic.partition_count) if partitions is None else partitions)
+    view = gateway.producers.of_topic(topic.name, numbers[:PARTITIONS_MAX])
+    who = {producer.producer_id for producer in view.producers if producer.open_from is not None}
     transactions = gateway.producers.transactions(who)
-    rows = Partition.objects.filter(topic=topic, partition__in=asked[:PARTITIONS_MAX])
+    rows = Partition.objects.filter(topic=topic, partition__in=numbers[:PARTITIONS_MAX])
     ends = dict(rows.values_list("partition", "next_offset"))
-    found = open_transactions(topic.name, told.producers, transactions, ends, now_ms())
-    return Writers(told.producers, found, told.silent, transactions.untold, max(0, len(asked) - PARTITIONS_MAX))
+    open_ones = open_transactions(topic.name, view.producers, transactions, ends, now_ms())
+    return Writers(view.producers, open_ones, view.silent, transactions.untold, max(0, len(numbers) - PARTITIONS_MAX))
 
 
 def export_rows(writers: Writers, *, shows_ids: bool) -> Iterator[tuple[object, ...]]:
@@ -74,8 +74,8 @@ def export_rows(writers: Writers, *, shows_ids: bool) -> Iterator[tuple[object, 
         (transaction.producer.partition, transaction.producer.producer_id): transaction for transaction in writers.open
     }
     for producer in writers.producers:
-        found = open_by.get((producer.partition, producer.producer_id))
-        transaction = found.transaction if found and shows_ids else None
+        open_transaction = open_by.get((producer.partition, producer.producer_id))
+        transaction = open_transaction.transaction if open_transaction and shows_ids else None
         yield (
             producer.partition,
             producer.producer_id,
@@ -84,6 +84,6 @@ def export_rows(writers: Writers, *, shows_ids: bool) -> Iterator[tuple[object, 
             utc(producer.last_at_ms) or producer.last_at_ms if producer.last_at_ms else None,
             producer.coordinator_epoch,
             producer.open_from,
-            found.standing if found else "",
+            open_transaction.standing if open_transaction else "",
             transaction.transactional_id if transaction else "",
         )

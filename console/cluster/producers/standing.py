@@ -64,24 +64,24 @@ class OpenTransaction:
 def open_transactions(
     topic: str,
     producers: Iterable[ProducerView],
-    told: TransactionsView,
+    view: TransactionsView,
     ends: dict[int, int | None],
     now_ms: int,
 ) -> list[OpenTransaction]:
     """Those that nobody will end first, then the oldest. `ends`: partition → its next offset."""
-    found = []
+    transactions = []
     for producer in producers:
         if producer.open_from is None:
             continue
-        known = _known_to_coordinator(topic, producer, told.transactions)
-        standing, sentence = _standing(producer, known, told.untold, now_ms)
+        known = _known_to_coordinator(topic, producer, view.transactions)
+        standing, sentence = _standing(producer, known, view.untold, now_ms)
         end = ends.get(producer.partition)
         waiting = None if end is None else max(0, end - producer.open_from)
         began_ms = (known and known.started_at_ms) or producer.last_at_ms
         open_ms = None if began_ms is None else max(0, now_ms - began_ms)
-        found.append(OpenTransaction(producer, producer.open_from, standing, sentence, known, waiting, open_ms))
+        transactions.append(OpenTransaction(producer, producer.open_from, standing, sentence, known, waiting, open_ms))
     return sorted(
-        found,
+        transactions,
         key=lambda transaction: (
             transaction.standing is not TransactionStanding.HANGING,
             transaction.producer.last_at_ms or 0,

@@ -45,13 +45,13 @@ def abort(request: UserRequest, name: str, partition: int, offset: int) -> HttpR
     topic = access_changing(request.user, name)
     context: dict[str, object] = {"topic": topic, "partition": partition, "offset": offset, "address": request.path}
     with refusable() as answer:
-        found = writers_of(cluster_gateway(), topic, [partition]).one(partition, offset)
-        if found is None:
+        transaction = writers_of(cluster_gateway(), topic, [partition]).one(partition, offset)
+        if transaction is None:
             raise MovedOnError(f"No transaction is open in {topic.name}-{partition} that began at offset {offset}.")
-        plan = abort_plan(topic.name, found, here.BOOTSTRAP_SERVERS, here.ZOOKEEPER)
-        context |= {"plan": plan, "open": found}
+        plan = abort_plan(topic.name, transaction, here.BOOTSTRAP_SERVERS, here.ZOOKEEPER)
+        context |= {"plan": plan, "open": transaction}
         if request.method == "POST":
-            do_abort(request.user, plan, found.producer, Confirmation.parse(request.POST))
+            do_abort(request.user, plan, transaction.producer, Confirmation.parse(request.POST))
             messages.success(request, f"The transaction was aborted in {topic.name}-{partition}.")
             return redirect("topic-producers", topic.name)
     return render(request, "producers/abort.html", context | {"error": answer.error}, status=answer.status)

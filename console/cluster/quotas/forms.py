@@ -86,6 +86,6 @@ class QuotaForm(forms.Form):
 def initial_of(entity: QuotaEntity, values: Mapping[str, float]) -> dict[str, object]:
     """The form as it would have been filled in for these."""
     named = dict(entity.parts)
-    found: dict[str, object] = {"about": " ".join(named)}
-    found |= {"user": named.get("user") or "", "client_id": named.get("client-id") or "", "ip": named.get("ip") or ""}
-    return found | {key: value_text(key, value) for key, value in values.items()}
+    initial: dict[str, object] = {"about": " ".join(named)}
+    initial |= {"user": named.get("user") or "", "client_id": named.get("client-id") or "", "ip": named.get("ip") or ""}
+    return initial | {key: value_text(key, value) for key, value in values.items()}

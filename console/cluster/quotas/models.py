@@ -32,7 +32,7 @@ class SeenUse:
 
     @property
     def share(self) -> float:
-        """Of what is allowed."""
+        """The rate as a share of the limit, 1.0 at the limit."""
         return self.rate / self.limit if self.limit else 1.0
 
     @property

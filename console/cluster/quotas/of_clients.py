@@ -16,7 +16,7 @@ def quotas_of(clients: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], 
     """Return by (user, client id) the first quota that counts, with the words of its limits; without one, nothing."""
     rows = {row.entity: row for row in QuotaRow.objects.all()}
     quotas = {entity: row.values for entity, row in rows.items()}
-    found = {}
+    quotas_of = {}
     for user, client_id in clients:
         order = list(order_for(user, client_id))
         entities = (deciding(quotas, key, iter(order)) for key in _KEYS)
@@ -25,5 +25,5 @@ def quotas_of(clients: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], 
             limits = ", ".join(f"{limit.label}: {limit.text}" for limit in row.limits)
             address = f"{reverse('quotas')}?{urlencode({'search': row.words.rpartition(' ')[2]})}"
             is_held = any(use.client_id in ("", client_id) and use.is_held for use in row.seen)
-            found[user, client_id] = ClientQuota(in_words(entity), limits, address, is_held)
-    return found
+            quotas_of[user, client_id] = ClientQuota(in_words(entity), limits, address, is_held)
+    return quotas_of

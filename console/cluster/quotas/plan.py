@@ -118,12 +118,12 @@ def _what_counts(entity: QuotaEntity, key: str, value: float | None, after: Quot
 def _felt(entity: QuotaEntity, key: str, before: Quotas, after: Quotas, uses: Sequence[SeenUse]) -> Iterator[str]:
     """Who is slowed or freed, of those that were seen using such a quota."""
     measured = [use for use in uses if use.key == key]
-    told = 0
+    count = 0
     for use in measured:
         old, new = (_limit(quotas, key, entity, use) for quotas in (before, after))
-        if old == new or told >= _NAMED_MAX:
+        if old == new or count >= _NAMED_MAX:
             continue
-        told += 1
+        count += 1
         where = f"{use.who} uses {amount(key, use.rate)} on broker {use.broker_id} now"
         if use.peak > use.rate:
             where += f", at most {amount(key, use.peak)} in the last minutes,"

@@ -56,8 +56,8 @@ def chosen(query: QuotaListQuery) -> QuerySet[QuotaRow]:
 
 
 def quota_page(query: QuotaListQuery) -> "Page[Any]":
-    found = chosen(query)
-    rows = [row for row in found if row.is_throttled] if query.only_throttled else found
+    matching = chosen(query)
+    rows = [row for row in matching if row.is_throttled] if query.only_throttled else matching
     return Paginator(rows, ROWS_PER_PAGE).get_page(query.page)
 
 
@@ -73,8 +73,8 @@ def csv_rows(query: QuotaListQuery) -> Iterator[tuple[object, ...]]:
 
 def stored_quotas() -> Quotas:
     """As last seen, of all entities."""
-    found = QuotaRow.objects.values_list("path", "values")
-    return {entity: values for path, values in found if (entity := entity_at(path)) is not None}
+    stored = QuotaRow.objects.values_list("path", "values")
+    return {entity: values for path, values in stored if (entity := entity_at(path)) is not None}
 
 
 def stored_uses() -> list[SeenUse]:
@@ -120,7 +120,7 @@ class QuotaVerdict:
 
 def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[QuotaVerdict]:
     """What counts for a client that logs in as `user`, says `client_id` and comes from `ip`."""
-    found = []
+    quota_verdicts = []
     for key in LABEL_ORDER:
         of_address = key == QuotaKey.CONNECTION_CREATION_RATE
         if of_address and not ip:
@@ -129,8 +129,8 @@ def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[QuotaVe
         decider = deciding(quotas, key, iter(order))
         steps = tuple(_step(entity, key, quotas, entity == decider) for entity in order)
         text = "no limit" if decider is None else amount(key, quotas[decider][key])
-        found.append(QuotaVerdict(label(key), text, steps))
-    return found
+        quota_verdicts.append(QuotaVerdict(label(key), text, steps))
+    return quota_verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +145,9 @@ class QuotaTable:
         return list(zip(*(verdict.steps for verdict in self.verdicts), strict=True))
 
 
-def tables_of(found: list[QuotaVerdict]) -> list[QuotaTable]:
-    of_address = [offer for offer in found if offer.label == label(QuotaKey.CONNECTION_CREATION_RATE)]
-    of_client = tuple(verdict for verdict in found if verdict not in of_address)
+def tables_of(verdicts: list[QuotaVerdict]) -> list[QuotaTable]:
+    of_address = [offer for offer in verdicts if offer.label == label(QuotaKey.CONNECTION_CREATION_RATE)]
+    of_client = tuple(verdict for verdict in verdicts if verdict not in of_address)
     return [QuotaTable("The client", of_client), *(QuotaTable("Its address", (item,)) for item in of_address)]
 
 

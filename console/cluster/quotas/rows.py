@@ -61,11 +61,11 @@ class UseWatch:
     _recent: dict[_Sharing, _Recent] = field(default_factory=dict)
     _at_ms: int = 0
 
-    def look(self, told: Mapping[int, tuple[QuotaUse, ...]], at_ms: int) -> list[tuple[QuotaUse, SeenUse]]:
+    def look(self, quota_uses: Mapping[int, tuple[QuotaUse, ...]], at_ms: int) -> list[tuple[QuotaUse, SeenUse]]:
         elapsed_ms, before, recent = at_ms - self._at_ms, self._before, self._recent
         self._before, self._recent, self._at_ms = {}, {}, at_ms
         seen = []
-        for broker_id, uses in told.items():
+        for broker_id, uses in quota_uses.items():
             for use in uses:
                 sharing = (broker_id, use.key, use.user, use.client_id, use.ip)
                 self._before[sharing] = use.throttled_ms

@@ -58,11 +58,11 @@ def quota_list(request: UserRequest) -> HttpResponseBase:
 def quota_try(request: UserRequest) -> HttpResponse:
     """Which quota counts for a client, of those last seen."""
     access_quotas(request.user, Right.VIEW)
-    asked = {name: request.GET.get(name, "")[:NAME_LENGTH_MAX] for name in ("user", "client_id", "ip")}
-    context = {"asked": asked, "look": look(), "tables": []}
-    if any(asked.values()):
-        found = verdicts(stored_quotas(), asked["user"] or _ANONYMOUS, asked["client_id"], asked["ip"])
-        context["tables"] = tables_of(found)
+    fields = {name: request.GET.get(name, "")[:NAME_LENGTH_MAX] for name in ("user", "client_id", "ip")}
+    context = {"asked": fields, "look": look(), "tables": []}
+    if any(fields.values()):
+        quota_verdicts = verdicts(stored_quotas(), fields["user"] or _ANONYMOUS, fields["client_id"], fields["ip"])
+        context["tables"] = tables_of(quota_verdicts)
     return render(request, "quotas/try.html", context)
 
 

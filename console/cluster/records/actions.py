@@ -22,10 +22,10 @@ ACTION = "produce record"
 READ = "read records"
 
 
-def produce_plan(topic: Topic, partition: int | None, told: Mapping[str, int | None], print_: str) -> Plan:
-    """`told` of the record is kept; its print is only confirmed, as is which topic of the name it is for."""
+def produce_plan(topic: Topic, partition: int | None, offsets: Mapping[str, int | None], print_: str) -> Plan:
+    """`offsets` of the record is kept; its print is only confirmed, as is which topic of the name it is for."""
     place = PlanLine("record", None, f"partition {'by key' if partition is None else partition}")
-    lines = (place, *(PlanLine(name, None, "null" if count is None else count) for name, count in told.items()))
+    lines = (place, *(PlanLine(name, None, "null" if count is None else count) for name, count in offsets.items()))
     return Plan(ACTION, "topic", topic.name, lines, (topic.topic_id, print_), losses=(), safe_because="")
 
 

@@ -10,9 +10,9 @@ def encode_for(topic: str, part: str, typed: str) -> tuple[bytes, str]:
     """The bytes, or none and why not. `part` is key or value; the schema is the latest of TOPIC-key or TOPIC-value."""
     subject = f"{topic}-{part}"
     try:
-        asked = registry()
-        schema = asked.version(subject, "latest")
-        ready = usable(asked, schema, lambda: asked.version(subject, schema.version, form="serialized"))
+        gateway = registry()
+        schema = gateway.version(subject, "latest")
+        ready = usable(gateway, schema, lambda: gateway.version(subject, schema.version, form="serialized"))
         return encoded(ready, typed), ""
     except RefusedError as error:
         return b"", f"The registry has no schema {subject}: {error}"

@@ -31,17 +31,17 @@ def as_json(data: bytes) -> str | None:
     """The document as JSON: bytes as hex, tags left out, keys as text; None for what is no map or array."""
     if not 1 < len(data) <= BYTES_MAX:
         return None
-    reader = _Reader(data.removeprefix(_SELF_DESCRIBED))
+    reader = _CborReader(data.removeprefix(_SELF_DESCRIBED))
     try:
-        found = reader.item(0)
+        value = reader.item(0)
     except (_NotCbor, UnicodeDecodeError):
         return None
-    if not reader.is_through or not isinstance(found, dict | list) or not found:
+    if not reader.is_through or not isinstance(value, dict | list) or not value:
         return None
-    return json.dumps(found, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
 
 
-class _Reader:
+class _CborReader:
     def __init__(self, data: bytes):
         self._data, self._at = data, 0
 
@@ -54,19 +54,19 @@ class _Reader:
         if depth > DEPTH_MAX:
             raise _NotCbor
         (head,) = self._take(1)
-        kind, said = head >> 5, head & 31
+        kind, argument = head >> 5, head & 31
         if kind == _SIMPLE:
-            return self._simple(said)
+            return self._simple(argument)
         if kind == _TAG:
-            return self._tagged(self._number(said), depth)
+            return self._tagged(self._number(argument), depth)
         if kind in (_BYTES, _TEXT):
-            found = self._string(kind, said)
-            return found.decode() if kind == _TEXT else found.hex()
+            string = self._string(kind, argument)
+            return string.decode() if kind == _TEXT else string.hex()
         if kind == _ARRAY:
-            return self._array(said, depth)
+            return self._array(argument, depth)
         if kind == _MAP:
-            return self._map(said, depth)
-        number = self._number(said)
+            return self._map(argument, depth)
+        number = self._number(argument)
         return number if kind == _UNSIGNED else -1 - number
 
     def _take(self, count: int) -> bytes:
@@ -76,10 +76,10 @@ class _Reader:
         self._at += count
         return taken
 
-    def _number(self, said: int) -> int:
-        if said < 24:
-            return said
-        return int.from_bytes(self._take(1 << said - 24)) if said < 28 else _refuse()
+    def _number(self, argument: int) -> int:
+        if argument < 24:
+            return argument
+        return int.from_bytes(self._take(1 << argument - 24)) if argument < 28 else _refuse()
 
     def _is_at_break(self) -> bool:
         if self._data[self._at : self._at + 1] != bytes((_BREAK,)):
@@ -87,9 +87,9 @@ class _Reader:
         self._at += 1
         return True
 
-    def _string(self, kind: int, said: int) -> bytes:
-        if said != _INDEFINITE:
-            return self._take(self._number(said))
+    def _string(self, kind: int, argument: int) -> bytes:
+        if argument != _INDEFINITE:
+            return self._take(self._number(argument))
         parts = []
         while not self._is_at_break():
             (head,) = self._take(1)
@@ -98,25 +98,25 @@ class _Reader:
             parts.append(self._take(self._number(head & 31)))
         return b"".join(parts)
 
-    def _array(self, said: int, depth: int) -> list[Any]:
-        if said == _INDEFINITE:
-            found = []
+    def _array(self, argument: int, depth: int) -> list[Any]:
+        if argument == _INDEFINITE:
+            items = []
             while not self._is_at_break():
-                found.append(self.item(depth + 1))
-            return found
-        return [self.item(depth + 1) for _ in range(self._number(said))]
+                items.append(self.item(depth + 1))
+            return items
+        return [self.item(depth + 1) for _ in range(self._number(argument))]
 
-    def _map(self, said: int, depth: int) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        left = -1 if said == _INDEFINITE else self._number(said)
+    def _map(self, argument: int, depth: int) -> dict[str, Any]:
+        items: dict[str, Any] = {}
+        left = -1 if argument == _INDEFINITE else self._number(argument)
         while left != 0 and not (left < 0 and self._is_at_break()):
             name = self.item(DEPTH_MAX)  # no container: that would be deeper
             key = name if isinstance(name, str) else json.dumps(name)
-            if key in found or isinstance(name, dict | list):
+            if key in items or isinstance(name, dict | list):
                 raise _NotCbor
-            found[key] = self.item(depth + 1)
+            items[key] = self.item(depth + 1)
             left -= 1
-        return found
+        return items
 
     def _tagged(self, tag: int, depth: int) -> Any:
         if tag not in (_POSITIVE_NUMBER, _NEGATIVE_NUMBER):
@@ -127,13 +127,13 @@ class _Reader:
             raise _NotCbor
         return int.from_bytes(data) if tag == _POSITIVE_NUMBER else -1 - int.from_bytes(data)
 
-    def _simple(self, said: int) -> Any:
-        if said in _WORDS:
-            return _WORDS[said]
-        if said not in _FLOATS:
-            return f"simple({self._number(said)})" if said <= 24 else _refuse()
-        (found,) = struct.unpack(_FLOATS[said], self._take(1 << said - 24))
-        return found if math.isfinite(found) else str(found)
+    def _simple(self, argument: int) -> Any:
+        if argument in _WORDS:
+            return _WORDS[argument]
+        if argument not in _FLOATS:
+            return f"simple({self._number(argument)})" if argument <= 24 else _refuse()
+        (number,) = struct.unpack(_FLOATS[argument], self._take(1 << argument - 24))
+        return number if math.isfinite(number) else str(number)
 
 
 def _refuse() -> NoReturn:

@@ -38,13 +38,13 @@ class RecordColumn:
 
 
 def parse_columns(texts: Iterable[str]) -> tuple[RecordColumn, ...]:
-    """The first COLUMNS_MAX that are paths, each once; what begins with no part is one of the value."""
-    found: dict[str, RecordColumn] = {}
+    """Return the first COLUMNS_MAX valid paths, each once; a path that names no part of the record is of its value."""
+    columns: dict[str, RecordColumn] = {}
     for text in texts:
         column = parse_path(text.strip())
-        if column is not None and len(found) < COLUMNS_MAX:
-            found.setdefault(column.text, column)
-    return tuple(found.values())
+        if column is not None and len(columns) < COLUMNS_MAX:
+            columns.setdefault(column.text, column)
+    return tuple(columns.values())
 
 
 def parse_path(text: str) -> RecordColumn | None:
@@ -126,8 +126,8 @@ def _paths_of(document: object, path: str, depth: int) -> Iterator[str]:
             yield inner
 
 
-def _shortened(found: object) -> str:
-    text = str(found) if isinstance(found, str) else _beginning(found)
+def _shortened(value: object) -> str:
+    text = str(value) if isinstance(value, str) else _beginning(value)
     line = " ".join(text[: 2 * CELL_LENGTH_MAX].split())
     return line if len(line) <= CELL_LENGTH_MAX else f"{line[:CELL_LENGTH_MAX]}…"
 
@@ -137,28 +137,28 @@ def written(document: object) -> str:
     return "".join(_tokens(document, 0, sys.maxsize))
 
 
-def _beginning(found: object) -> str:
+def _beginning(value: object) -> str:
     """As JSON, as far as a cell has room for it."""
     text = ""
-    for token in _tokens(found, 0, _CELL_DEPTH_MAX):
+    for token in _tokens(value, 0, _CELL_DEPTH_MAX):
         text += token
         if len(text) > CELL_LENGTH_MAX:
             break
     return text
 
 
-def _tokens(found: object, depth: int, depth_max: int) -> Iterator[str]:
+def _tokens(value: object, depth: int, depth_max: int) -> Iterator[str]:
     if depth > depth_max:
         yield "…"
-    elif isinstance(found, dict):
-        for number, (name, inner) in enumerate(found.items()):
+    elif isinstance(value, dict):
+        for number, (name, inner) in enumerate(value.items()):
             yield f"{', ' if number else '{'}{json.dumps(name, ensure_ascii=False)}: "
             yield from _tokens(inner, depth + 1, depth_max)
-        yield "}" if found else "{}"
-    elif isinstance(found, list):
-        for number, inner in enumerate(found):
+        yield "}" if value else "{}"
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
             yield ", " if number else "["
             yield from _tokens(inner, depth + 1, depth_max)
-        yield "]" if found else "[]"
+        yield "]" if value else "[]"
     else:
-        yield str(found) if isinstance(found, Digits) else json.dumps(found, ensure_ascii=False)
+        yield str(value) if isinstance(value, Digits) else json.dumps(value, ensure_ascii=False)

@@ -50,10 +50,10 @@ _NO_KEY = "The record has no key: a tombstone would remove nothing."
 
 
 def _touches(target: CopyTarget, *, is_tombstone: bool) -> tuple[str, ...]:
-    found = ["It is appended with the time of now; whoever reads the topic gets it."]
+    sentences = ["It is appended with the time of now; whoever reads the topic gets it."]
     if is_tombstone and not target.is_compacted:
-        found.append("The topic is not compacted: nothing is removed, readers see a record without a value.")
-    return tuple(found)
+        sentences.append("The topic is not compacted: nothing is removed, readers see a record without a value.")
+    return tuple(sentences)
 
 
 def _losses(target: CopyTarget, record: RecordView, *, is_tombstone: bool) -> tuple[str, ...]:
@@ -70,11 +70,11 @@ def _size(data: bytes | None) -> object:
 
 def print_of(key: bytes | None, value: bytes | None, headers: Headers) -> str:
     """So that what is confirmed is this record, though another may lie at its place one day."""
-    found = sha256()
+    digest = sha256()
     for part in (
         key,
         value,
         *(piece for name, text in headers for piece in (name.encode(), text)),
     ):
-        found.update(b"-" if part is None else b"+%d:" % len(part) + part)
-    return found.hexdigest()
+        digest.update(b"-" if part is None else b"+%d:" % len(part) + part)
+    return digest.hexdigest()

@@ -53,7 +53,7 @@ class Coverage:
 
     parts: Sequence[SearchedPart]
     read: int
-    found: int
+    hits: int
     is_newest_first: bool
     silent: Sequence[int] = ()
     #: What was searched before, on the other side of where this search began, is neither counted nor offered.
@@ -79,7 +79,7 @@ class Coverage:
 
     @property
     def _result(self) -> str:
-        return f"{self.found:,} found" if self.found else "not in them"
+        return f"{self.hits:,} found" if self.hits else "not in them"
 
     def _searched(self, begun: Sequence[SearchedPart], unit: str) -> str:
         if self.is_continued:

@@ -40,13 +40,13 @@ class DecodedText:
 @cache
 def installed() -> tuple[tuple[str, Decoder], ...]:
     """By name, in the order of the names; one that cannot be loaded is in the log and left out."""
-    found = []
+    decoders = []
     for point in sorted(entry_points(group=GROUP), key=lambda entry_point: entry_point.name):
         try:
-            found.append((point.name, point.load()))
+            decoders.append((point.name, point.load()))
         except Exception:
             logger.exception("the decoder %s cannot be loaded", point.name)
-    return tuple(found)
+    return tuple(decoders)
 
 
 class RecordDecoder:
@@ -78,12 +78,12 @@ class RecordDecoder:
         """None for what is nobody's."""
         if not data:
             return None
-        found = self._schemas.decode(data)
-        if found is None:
+        decoded = self._schemas.decode(data)
+        if decoded is None:
             return self._by_a_file(part, data) or self._by_an_installed(part, data)
-        if found.problem:
-            return DecodedText("", f"schema {found.schema_id}, not decoded: {found.problem}", found.schema_id)
-        return DecodedText(found.text, f"{found.type.capitalize()}, schema {found.schema_id}", found.schema_id)
+        if decoded.problem:
+            return DecodedText("", f"schema {decoded.schema_id}, not decoded: {decoded.problem}", decoded.schema_id)
+        return DecodedText(decoded.text, f"{decoded.type.capitalize()}, schema {decoded.schema_id}", decoded.schema_id)
 
     def _by_a_file(self, part: str, data: bytes) -> DecodedText | None:
         """Protobuf that somebody has said it is. While the files cannot be used, what is no text is not guessed at."""
@@ -97,13 +97,13 @@ class RecordDecoder:
             return DecodedText("", f"not decoded by {rule.file}: the page has taken its time for that")
         began_s = self._now_s()
         try:
-            said, has_more = messages.read(rule, data)
+            decoded, has_more = messages.read(rule, data)
         except MappingError as error:
             return DecodedText("", f"not decoded: {error}"[:NOTE_LENGTH_MAX])
         finally:
             self._left_s -= self._now_s() - began_s
         more = ", with fields it does not know" if has_more else ""
-        return DecodedText(json.dumps(said, ensure_ascii=False), f"Protobuf, {rule.message} of {rule.file}{more}")
+        return DecodedText(json.dumps(decoded, ensure_ascii=False), f"Protobuf, {rule.message} of {rule.file}{more}")
 
     def _by_an_installed(self, part: str, data: bytes) -> DecodedText | None:
         for name, decoder in installed():

@@ -39,7 +39,7 @@ class Expression:
         )  # fmt: skip
         try:
             self._send(text.encode())
-            if reason := self._said(time.monotonic() + _START_S):
+            if reason := self._reason(time.monotonic() + _START_S):
                 raise BadExpression(f"The expression cannot be read: {reason}")
         except BaseException:
             self.close()
@@ -53,7 +53,7 @@ class Expression:
         answer = self._read(1, deadline)
         if answer == FAILED:
             self._failed += 1
-            reason = self._said(deadline)
+            reason = self._reason(deadline)
             where = f"partition {record.partition} offset {record.offset}"
             self._first_failure = self._first_failure or f"the first at {where}: {reason}"
         return answer == YES
@@ -78,7 +78,7 @@ class Expression:
         except OSError:
             raise BadExpression("The expression asks for more memory than it may have.") from None
 
-    def _said(self, deadline: float) -> str:
+    def _reason(self, deadline: float) -> str:
         return self._read(int.from_bytes(self._read(4, deadline)), deadline).decode(errors="replace")
 
     def _read(self, count: int, deadline: float) -> bytes:

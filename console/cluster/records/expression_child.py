@@ -37,10 +37,10 @@ def main() -> None:
     _say(out, reason)
     while not reason and (data := _read(source)):
         try:
-            found = program.execute(_names(*pickle.loads(data)))
-            if not isinstance(found, bool):
-                raise TypeError(f"the expression gives {type(found).__name__}, not true or false")
-            out.write(YES if found else NO)
+            result = program.execute(_names(*pickle.loads(data)))
+            if not isinstance(result, bool):
+                raise TypeError(f"the expression gives {type(result).__name__}, not true or false")
+            out.write(YES if result else NO)
             out.flush()
         except Exception as error:
             out.write(FAILED)

@@ -69,10 +69,10 @@ def counted(
     moments: Sequence[int], places: Sequence[Mapping[int, int | None]], spans: Mapping[int, OffsetSpan]
 ) -> Histogram:
     """`places` are the offsets of each moment, by partition; None: nothing is as late. Silent ones are left out."""
-    heard = [(item, span) for item, span in spans.items() if all(item in found for found in places)]
+    heard = [(item, span) for item, span in spans.items() if all(item in starts for starts in places)]
 
-    def before(found: Mapping[int, int | None]) -> int:
-        offsets = ((found[number], span) for number, span in heard)
+    def before(starts: Mapping[int, int | None]) -> int:
+        offsets = ((starts[number], span) for number, span in heard)
         return sum(span.next if offset is None else min(max(offset, span.first), span.next) for offset, span in offsets)
 
     sums = [before(place) for place in places]

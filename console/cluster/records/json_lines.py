@@ -42,10 +42,10 @@ def _number(value: int | None) -> str:
 
 
 def _decoded(decoder: RecordDecoder, part: str, data: bytes | None) -> str:
-    found = decoder.decode(part, data)
-    if found is not None and found.text:
-        return _json(found.text.encode(errors="replace"))
-    return _json(plain_bytes(data) if data and found is None else data)
+    decoded = decoder.decode(part, data)
+    if decoded is not None and decoded.text:
+        return _json(decoded.text.encode(errors="replace"))
+    return _json(plain_bytes(data) if data and decoded is None else data)
 
 
 def _json(data: bytes | None) -> str:

@@ -71,8 +71,8 @@ def _rights_on(reach: Reach, name: str) -> frozenset[Right]:
 
 
 def _hidden(rules: Sequence[MaskingRule], held: _Held) -> tuple[MaskPath, ...]:
-    found = (hidden_paths(rules, name, rights) for name, rights in held)
-    return tuple({path.text: path for paths in found for path in paths}.values())
+    hidden = (hidden_paths(rules, name, rights) for name, rights in held)
+    return tuple({path.text: path for paths in hidden for path in paths}.values())
 
 
 def _rules() -> tuple[MaskingRule, ...]:
@@ -111,10 +111,10 @@ class Masking:
 def _state_of_rules() -> tuple[int, ...]:
     """What differs once the file is another, or says something else; empty: that cannot be known, or there is none."""
     try:
-        found = settings.MASKING_FILE.stat()
+        stat = settings.MASKING_FILE.stat()
     except OSError:
         return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_mode
 
 
 class MaskedSource:
@@ -151,12 +151,12 @@ class _MaskedStream:
         return note_of(self._stream)
 
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
-        found = self._stream.read(timeout_seconds, records_max)
+        records = self._stream.read(timeout_seconds, records_max)
         masker = self._masking.now()
         if masker is None:
-            return found
+            return records
         masker.renew()
-        return [masker.masked(item) for item in found]
+        return [masker.masked(item) for item in records]
 
     def drop(self, partition: int) -> None:
         self._stream.drop(partition)

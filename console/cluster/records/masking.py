@@ -53,21 +53,21 @@ class MaskingRule:
 def parse_masking(text: str) -> tuple[MaskingRule, ...]:
     """`[[rules]]` with `topics`, `mask` and perhaps `seen_by`. Raises MaskingError."""
     try:
-        said = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise MaskingError(f"it is no TOML: {error}") from None
-    rules = said.pop("rules", [])
-    if said:
-        raise MaskingError(f"{next(iter(said))} is not known: write [[rules]].")
+    rules = document.pop("rules", [])
+    if document:
+        raise MaskingError(f"{next(iter(document))} is not known: write [[rules]].")
     if not isinstance(rules, list) or len(rules) > RULES_MAX or not all(isinstance(rule, dict) for rule in rules):
         raise MaskingError(f"rules must be at most {RULES_MAX} tables, [[rules]] each.")
     return tuple(_rule(rule, f"rule {number}") for number, rule in enumerate(rules, start=1))
 
 
-def _rule(said: Mapping[str, Any], where: str) -> MaskingRule:
-    if unknown := sorted(said.keys() - _KEYS):
+def _rule(table: Mapping[str, Any], where: str) -> MaskingRule:
+    if unknown := sorted(table.keys() - _KEYS):
         raise MaskingError(f"{where}: {unknown[0]} is not known; there are {', '.join(sorted(_KEYS))}.")
-    topics, paths, seen_by = said.get("topics"), said.get("mask"), said.get("seen_by", "admin")
+    topics, paths, seen_by = table.get("topics"), table.get("mask"), table.get("seen_by", "admin")
     if not isinstance(topics, str) or not topics:
         raise MaskingError(f'{where}: topics must be a pattern, as "payments*".')
     if not isinstance(paths, list) or not 0 < len(paths) <= PATHS_MAX:
@@ -79,25 +79,25 @@ def _rule(said: Mapping[str, Any], where: str) -> MaskingRule:
     return MaskingRule(topics, tuple(_path(path, where) for path in paths), _SEEN_BY[seen_by])
 
 
-def _path(said: object, where: str) -> MaskPath:
-    if said in _PARTS:
-        return MaskPath(str(said), str(said), ())
-    parsed = parse_path(said) if isinstance(said, str) and said.startswith(_PARTS) else None
+def _path(text: object, where: str) -> MaskPath:
+    if text in _PARTS:
+        return MaskPath(str(text), str(text), ())
+    parsed = parse_path(text) if isinstance(text, str) and text.startswith(_PARTS) else None
     if parsed is None or (parsed.part == "headers" and not isinstance(parsed.steps[0], str)):
-        raise MaskingError(f"{where}: {str(said)[:60]!r} is no path into key, value or headers.")
+        raise MaskingError(f"{where}: {str(text)[:60]!r} is no path into key, value or headers.")
     return MaskPath(parsed.text, parsed.part, parsed.steps)
 
 
 def hidden_paths(rules: Sequence[MaskingRule], topic: str, rights: frozenset[Right]) -> tuple[MaskPath, ...]:
     """What of `topic` is hidden from who has these rights on it; of ANY_TOPIC, what is hidden of some topic."""
-    found = {
+    paths = {
         path.text: path
         for rule in rules
         if (topic == ANY_TOPIC or fnmatchcase(topic, rule.topics))
         and (rule.seen_by is None or rule.seen_by not in rights)
         for path in rule.paths
     }
-    return tuple(found.values())
+    return tuple(paths.values())
 
 
 class Masker:
@@ -123,8 +123,8 @@ class Masker:
         steps = self._steps[part]
         if not steps or not data:
             return data
-        found = self._decoder.decode(part, data)
-        document = parse_document(found.text if found is not None else document_text(data))
+        decoded = self._decoder.decode(part, data)
+        document = parse_document(decoded.text if decoded is not None else document_text(data))
         if () in steps or not isinstance(document, dict | list):
             return _MASKED
         try:

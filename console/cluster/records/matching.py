@@ -84,10 +84,10 @@ class DecodedParts:
 
     def decoded(self, part: str, record: RecordView) -> DecodedText | None:
         """Return what a decoder makes of the part, or None where none takes it."""
-        found = self._decoder.decode(part, getattr(record, part))
-        if found is not None and not found.text:
-            self._count_failure(record, found.note)
-        return found
+        decoded = self._decoder.decode(part, getattr(record, part))
+        if decoded is not None and not decoded.text:
+            self._count_failure(record, decoded.note)
+        return decoded
 
     def _count_failure(self, record: RecordView, reason: str) -> None:
         place = (record.partition, record.offset)
@@ -111,10 +111,10 @@ class ExpressionMatcher:
 
     def _document(self, part: str, record: RecordView) -> bytes | None:
         data: bytes | None = getattr(record, part)
-        found = self._parts.decoded(part, record)
-        if found is not None and found.text:
-            return found.text.encode(errors="replace")
-        return plain_bytes(data) if data and found is None else data
+        decoded = self._parts.decoded(part, record)
+        if decoded is not None and decoded.text:
+            return decoded.text.encode(errors="replace")
+        return plain_bytes(data) if data and decoded is None else data
 
     @property
     def note(self) -> str:
@@ -155,10 +155,12 @@ class TextMatcher:
         data: bytes | None = getattr(record, part)
         if not data:
             return False
-        found = self._parts.decoded(part, record)
-        if found is None or not found.text:
+        decoded = self._parts.decoded(part, record)
+        if decoded is None or not decoded.text:
             return self._shows(data)
-        return self._shows(found.text.encode(errors="replace")) or self._needle in data.decode(errors="replace").lower()
+        return (
+            self._shows(decoded.text.encode(errors="replace")) or self._needle in data.decode(errors="replace").lower()
+        )
 
     def _shows(self, data: bytes | None) -> bool:
         """Whether the text is in the bytes, or in what the page makes of them."""

@@ -16,10 +16,10 @@ def as_json(data: bytes) -> str | None:
     if len(data) > PACKED_BYTES_MAX:
         return None
     try:
-        found = msgpack.unpackb(data, strict_map_key=True)
-        if not found or not isinstance(found, dict | list):
+        value = msgpack.unpackb(data, strict_map_key=True)
+        if not value or not isinstance(value, dict | list):
             return None
-        return json.dumps(found, ensure_ascii=False, allow_nan=False, default=_written)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_written)
     except (ValueError, TypeError, RecursionError, OverflowError, msgpack.UnpackException):
         return None
 

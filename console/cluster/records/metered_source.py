@@ -38,18 +38,18 @@ class MeteredSource:
         return self._source.record_spans(topic, committed_only)
 
     def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
-        found = self._source.offsets_at(topic, at_ms, partitions)
-        self._ledger.charge(self._person, LOOKUP_BYTES * len(found))
-        return found
+        offsets = self._source.offsets_at(topic, at_ms, partitions)
+        self._ledger.charge(self._person, LOOKUP_BYTES * len(offsets))
+        return offsets
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
         stream = self._source.open_records(topic, starts, committed_only)
         return MeteredStream(stream, self._person, self._ledger)
 
     def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
-        found = self._source.batches_at(topic, starts)
-        self._ledger.charge(self._person, sum(view.size_bytes for view in found))
-        return found
+        batches = self._source.batches_at(topic, starts)
+        self._ledger.charge(self._person, sum(view.size_bytes for view in batches))
+        return batches
 
 
 class MeteredStream:

@@ -27,7 +27,7 @@ class Origin(NamedTuple):
 
 
 def origins_of_streams(topic: str) -> Iterator[Origin]:
-    """Of what a job writes all that it reads: it may pass on records, or parts of them."""
+    """Yield each topic a stream job reads as an origin of each topic it writes: it may pass on records or parts."""
     for process in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM):
         dead_letters, wiring = process.spec.get("properties", {}).get("dead.letter.topic"), wiring_of(process)
         for written in sorted(wiring.writes | {dead_letters} - {None, ""}):
@@ -57,13 +57,13 @@ def all_origins(*, only_lasting: bool = False) -> list[Origin]:
         if only_lasting and not origin.is_lasting:
             continue
         direct.setdefault(origin.topic, {}).setdefault(origin.name, origin)
-    found = []
+    named = []
     for topic, origins in direct.items():
         first = next(iter(origins.values()))
         for name in _with_origins(topic, lambda name: direct.get(name, ()))[1:]:
             known = origins.get(name, first)
-            found.append(known._replace(name=name))
-    return found
+            named.append(known._replace(name=name))
+    return named
 
 
 def _with_origins(topic: str, origins_of: Callable[[str], Iterable[str]]) -> tuple[str, ...]:

@@ -137,24 +137,24 @@ class ShownRecord:
         }
 
     def _parse(self, part: str) -> object:
-        found = self._found[part]
-        text = found.text if found is not None else document_text(getattr(self.record, part))
+        decoded = self._decoded[part]
+        text = decoded.text if decoded is not None else document_text(getattr(self.record, part))
         return parse_document(text) if self.budget.take(len(text)) else _TOO_MUCH
 
     @cached_property
-    def _found(self) -> dict[str, DecodedText | None]:
+    def _decoded(self) -> dict[str, DecodedText | None]:
         return {part: self.decoder.decode(part, getattr(self.record, part)) for part in ("key", "value")}
 
     def _text(self, part: str, data: bytes | None) -> Text:
         """By its schema or a decoder, if there is one that knows it; else its bytes, and why."""
-        found = self._found[part] if self.shown_as in _DECODED_FORMS else None
-        if found is None or data is None:
+        decoded = self._decoded[part] if self.shown_as in _DECODED_FORMS else None
+        if decoded is None or data is None:
             return text_of(data, self.shown_as, self.length_max)
-        if not found.text:
-            return replace(text_of(data, "hex", self.length_max), note=found.note, schema_id=found.schema_id)
-        text = text_of(found.text.encode(errors="replace"), self.shown_as, self.length_max)
-        note = "; ".join(filter(None, (found.note, text.note)))
-        return replace(text, size_bytes=len(data), note=note, schema_id=found.schema_id)
+        if not decoded.text:
+            return replace(text_of(data, "hex", self.length_max), note=decoded.note, schema_id=decoded.schema_id)
+        text = text_of(decoded.text.encode(errors="replace"), self.shown_as, self.length_max)
+        note = "; ".join(filter(None, (decoded.note, text.note)))
+        return replace(text, size_bytes=len(data), note=note, schema_id=decoded.schema_id)
 
 
 def shown_records(topic: str, records: Iterable[RecordView], query: RecordQuery) -> list[ShownRecord]:

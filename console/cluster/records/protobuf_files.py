@@ -47,19 +47,19 @@ class ProtobufRule:
 def parse_rules(text: str) -> tuple[ProtobufRule, ...]:
     """Raises MappingError."""
     try:
-        said = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise MappingError(f"it is no TOML: {error}") from None
-    found = said.pop("messages", [])
-    if said or not isinstance(found, list) or len(found) > RULES_MAX:
+    listed = document.pop("messages", [])
+    if document or not isinstance(listed, list) or len(listed) > RULES_MAX:
         raise MappingError(f"there are at most {RULES_MAX} tables, [[messages]] each, and nothing else.")
-    return tuple(_rule(value, f"message {number}") for number, value in enumerate(found, start=1))
+    return tuple(_rule(value, f"message {number}") for number, value in enumerate(listed, start=1))
 
 
-def _rule(said: object, where: str) -> ProtobufRule:
-    if not isinstance(said, dict) or said.keys() - _KEYS:
+def _rule(table: object, where: str) -> ProtobufRule:
+    if not isinstance(table, dict) or table.keys() - _KEYS:
         raise MappingError(f"{where}: there are {', '.join(sorted(_KEYS))}, and nothing else.")
-    rule = ProtobufRule(**{"part": "value", "topics": "", "file": "", "message": ""} | said)
+    rule = ProtobufRule(**{"part": "value", "topics": "", "file": "", "message": ""} | table)
     if not all(isinstance(name, str) and name for name in (rule.topics, rule.file, rule.message)):
         raise MappingError(f"{where}: topics, file and message must be texts.")
     if rule.part not in ("key", "value"):
@@ -95,10 +95,10 @@ class Messages:
             raise MappingError(f"{rule.file} has no message {rule.message}") from None
         try:
             message.ParseFromString(data)
-            said = json_format.MessageToDict(message, preserving_proto_field_name=True)
+            document = json_format.MessageToDict(message, preserving_proto_field_name=True)
         except (DecodeError, ValueError, TypeError, RecursionError) as error:
             raise MappingError(f"it is no {rule.message}: {error!s:.200}") from None
-        return said, len(UnknownFieldSet(message)) > 0
+        return document, len(UnknownFieldSet(message)) > 0
 
     def _pool(self, file: str) -> Any:
         with self._lock:
@@ -107,10 +107,10 @@ class Messages:
                     self._files[file] = _pool_of(self._directory / file)
                 except MappingError as error:
                     self._files[file] = error
-            found = self._files[file]
-        if isinstance(found, MappingError):
-            raise found
-        return found
+            pool = self._files[file]
+        if isinstance(pool, MappingError):
+            raise pool
+        return pool
 
 
 def _pool_of(path: Path) -> Any:
@@ -148,8 +148,8 @@ def _compiled(path: Path) -> bytes:
         except subprocess.TimeoutExpired:
             raise MappingError(f"{path.name} takes longer than {COMPILE_SECONDS:g} s to compile") from None
         if done.returncode:
-            told = done.stderr.decode(errors="replace").strip().replace(f"{path.parent}/", "")
-            raise MappingError(f"{path.name} cannot be compiled: {told:.300}")
+            output = done.stderr.decode(errors="replace").strip().replace(f"{path.parent}/", "")
+            raise MappingError(f"{path.name} cannot be compiled: {output:.300}")
         return out.read_bytes()
 
 
@@ -165,10 +165,10 @@ def messages_of(path: Path) -> Messages:
     with _lock:
         if _kept is None or _kept[0] != stamp:
             _kept = stamp, _made(path, directory)
-        found = _kept[1]
-    if isinstance(found, MappingError):
-        raise found
-    return found
+        messages = _kept[1]
+    if isinstance(messages, MappingError):
+        raise messages
+    return messages
 
 
 def _made(path: Path, directory: Path) -> Messages | MappingError:
@@ -191,7 +191,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 def _stamps(directory: Path) -> Mapping[str, object]:
     """Of the first FILES_MAX, because a .proto may import others."""
     try:
-        found = sorted(directory.iterdir())[:FILES_MAX]
+        paths = sorted(directory.iterdir())[:FILES_MAX]
     except OSError:
         return {}
-    return {path.name: _stamp(path) for path in found}
+    return {path.name: _stamp(path) for path in paths}

@@ -33,7 +33,7 @@ class _TooMuch(Exception):
 def wire_text(data: bytes, length_max: int) -> tuple[str, bool] | None:
     """A line for each field, as far as `length_max` letters, and whether there is more; None for what is no message."""
     try:
-        message, _ = _Reading(data).message(0, len(data), 0)
+        message, _ = _ProtobufReading(data).message(0, len(data), 0)
     except (_NoMessage, _TooMuch):
         return None
     lines: list[str] = []
@@ -56,7 +56,7 @@ def _write(message: _Message, depth: int, lines: list[str], left: int) -> int:
     return left
 
 
-class _Reading:
+class _ProtobufReading:
     def __init__(self, data: bytes):
         self._data = data
         self._left = FIELDS_MAX
@@ -84,8 +84,8 @@ class _Reading:
 
     def _value(self, kind: int, number: int, at: int, end: int, depth: int) -> "tuple[str | _Message, int]":
         if kind == _VARINT:
-            found, at = self._varint(at, end)
-            return str(found), at
+            value, at = self._varint(at, end)
+            return str(value), at
         if kind == _GROUP:
             return self.message(at, end, depth + 1, number)
         if kind == _BYTES:

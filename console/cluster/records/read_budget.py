@@ -74,8 +74,8 @@ class ReadBudgets:
 
     def rates(self, now_ms: int) -> dict[str, float]:
         """Bytes per second of late by person, the most first."""
-        found = {name: self._at(name, now_ms).rate for name in self.accounts if name != _EVERYBODY}
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        rates = {name: self._at(name, now_ms).rate for name in self.accounts if name != _EVERYBODY}
+        return dict(sorted(rates.items(), key=lambda item: -item[1]))
 
     def total_rate(self, now_ms: int) -> float:
         return self._at(_EVERYBODY, now_ms).rate
@@ -118,9 +118,9 @@ class ReadBudgets:
 def ledger_of(text: str | bytes | None, limits: Limits) -> ReadBudgets:
     """What `as_text` has written; anything else is an empty one."""
     try:
-        said = json.loads(text or "{}")
+        document = json.loads(text or "{}")
         accounts = {
-            str(name): ReadAccount(float(left), float(rate), int(at)) for name, (left, rate, at) in said.items()
+            str(name): ReadAccount(float(left), float(rate), int(at)) for name, (left, rate, at) in document.items()
         }
     except (ValueError, TypeError, AttributeError):
         accounts = {}

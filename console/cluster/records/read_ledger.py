@@ -59,9 +59,9 @@ class ReadLedger:
                 logger.debug("the shared ledger of reading cannot be used: %s", error)
         with self._lock:
             ledger = ledger_of(self._own, limits_now())
-            found = do(ledger, self._now_ms())
+            result = do(ledger, self._now_ms())
             self._own = ledger.as_text()
-            return found
+            return result
 
 
 def _shared(client: redis.Redis, do: Callable[[ReadBudgets, int], _T]) -> _T:
@@ -72,14 +72,14 @@ def _shared(client: redis.Redis, do: Callable[[ReadBudgets, int], _T]) -> _T:
             pipe.watch(KEY)  # type: ignore[no-untyped-call]  # redis gives no types
             seconds, micros = pipe.time()
             ledger = ledger_of(pipe.get(KEY), limits_now())
-            found = do(ledger, seconds * 1_000 + micros // 1_000)
+            result = do(ledger, seconds * 1_000 + micros // 1_000)
             pipe.multi()
             pipe.set(KEY, ledger.as_text(), ex=_KEPT_SECONDS)
             try:
                 pipe.execute()
             except redis.WatchError:
                 continue
-            return found
+            return result
     raise redis.WatchError(f"{_TRIES} times somebody was quicker")
 
 

@@ -83,8 +83,8 @@ def _offsets_at(gateway: RecordSource, topic: str, at_ms: int, spans: Mapping[in
 
     A time before 1970 is 1970: to a broker, -1 and other negative times are names of places in the log.
     """
-    found = gateway.offsets_at(topic, max(0, at_ms), spans)
-    return {item: _within(span, found.get(item, span.next)) for item, span in spans.items()}
+    offsets = gateway.offsets_at(topic, max(0, at_ms), spans)
+    return {item: _within(span, offsets.get(item, span.next)) for item, span in spans.items()}
 
 
 def read_page(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> RecordPage:

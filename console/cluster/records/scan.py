@@ -39,7 +39,7 @@ class ScanBudget:
 class ScanProgress:
     read: int
     read_bytes: int
-    found: int
+    hits: int
     #: Offsets between the positions and the ends; an upper bound of the records left.
     left: int
     share: int
@@ -80,7 +80,7 @@ class Scan:
         self._reading = set(self._ends)
         self._offsets = self._left()
         self._began_ms = now_ms()
-        self._read = self._read_bytes = self._found = 0
+        self._read = self._read_bytes = self._hits = 0
         self.stopped: Stop | None = None
         self._settle()
 
@@ -88,7 +88,7 @@ class Scan:
     def progress(self) -> ScanProgress:
         left = self._left()
         share = 100 if not self._offsets else round(100 * (self._offsets - left) / self._offsets)
-        return ScanProgress(self._read, self._read_bytes, self._found, left, share, self._offsets)
+        return ScanProgress(self._read, self._read_bytes, self._hits, left, share, self._offsets)
 
     @property
     def note(self) -> str:
@@ -116,10 +116,10 @@ class Scan:
 
     def step(self) -> list[RecordView]:
         """One read; what was found in it. `stopped` says afterwards whether that was the last."""
-        found: list[RecordView] = []
+        records: list[RecordView] = []
         self._matches.renew()
         for record in self._stream.read(READ_TIMEOUT_SECONDS, RECORDS_PER_READ):
-            if self._found == self._budget.found_max or self._is_late():
+            if self._hits == self._budget.found_max or self._is_late():
                 break
             self._next[record.partition] = record.offset + 1
             if record.offset >= self._ends[record.partition]:
@@ -128,19 +128,19 @@ class Scan:
             self._read += 1
             self._read_bytes += record.held_bytes
             if self._matches(record):
-                self._found += 1
-                found.append(record)
+                self._hits += 1
+                records.append(record)
         else:
             self._next.update(self._stream.positions)
         self._settle()
-        return found
+        return records
 
     def _settle(self) -> None:
         """Partitions that are through are dropped, and the reason to stop is found, if there is one."""
         for partition in [item for item in self._reading if self._next[item] >= self._ends[item]]:
             self._reading.remove(partition)
             self._stream.drop(partition)
-        if self._found >= self._budget.found_max:
+        if self._hits >= self._budget.found_max:
             self.stopped = Stop.LIMIT
         elif not self._reading:
             self.stopped = Stop.END

@@ -40,7 +40,7 @@ HELD_BYTES_MAX = 32 * 1024 * 1024
 class SearchLimits:
     """What ends a search; None: nothing of the kind."""
 
-    found: int | None
+    hits: int | None
     read_bytes: int | None = SEARCH_BYTES_MAX
     milliseconds: int | None = SEARCH_MILLISECONDS
 
@@ -85,7 +85,7 @@ class SearchReader:
         self._size = WINDOW_FIRST
         #: Records that the window is expected to hold.
         self._expected = float(WINDOW_FIRST)
-        self._read = self._read_bytes = self._found = 0
+        self._read = self._read_bytes = self._hits = 0
         self._began_ms = clock_ms()
         self._notes: dict[str, None] = {}
         self._scan: Scan | None = None
@@ -107,7 +107,7 @@ class SearchReader:
     @property
     def outlook(self) -> str:
         limits, first = self._limits, self._parts[0][0] if len(self._parts) > 1 else ""
-        ends = f" It ends at {limits.found:,} found, " if limits.found else ""
+        ends = f" It ends at {limits.hits:,} found, " if limits.hits else ""
         if ends and limits.read_bytes and limits.milliseconds:
             ends += f"{limits.read_bytes // 1024**2} MB read or {limits.milliseconds // 1000} s."
         return f"Searching {self.total:,} records at most{f', {first} first' if first else ''}.{ends}"
@@ -185,7 +185,7 @@ class SearchReader:
         self._expected = progress.read * self._size / passed
         self._move_on(scan)
         is_cut, records = bool(self._cut), self._take_kept()
-        is_full = self._limits.found is not None and self._found >= self._limits.found
+        is_full = self._limits.hits is not None and self._hits >= self._limits.hits
         is_all = not any(self._left_of(start) for start in self._range.starts)
         stop = Stop.END if is_all else Stop.LIMIT if is_full else Stop.BYTES if is_cut else scan.stopped
         if is_all or stop not in (Stop.END, Stop.RECORDS):
@@ -217,23 +217,23 @@ class SearchReader:
 
     # -- hits
 
-    def _keep(self, found: list[RecordView]) -> None:
+    def _keep(self, records: list[RecordView]) -> None:
         """Hold what was found, but no more than the search may still show, and than fits."""
-        if not found:
+        if not records:
             return
-        if self._limits.found is None:
-            self._kept += found
-            self._held_bytes += sum(view.held_bytes for view in found)
+        if self._limits.hits is None:
+            self._kept += records
+            self._held_bytes += sum(view.held_bytes for view in records)
             return
-        ordered = merged([*self._kept, *found], self._is_newest_first)
-        fits = fitting(ordered[: self._limits.found - self._found], HELD_BYTES_MAX)
+        ordered = merged([*self._kept, *records], self._is_newest_first)
+        fits = fitting(ordered[: self._limits.hits - self._hits], HELD_BYTES_MAX)
         self._cut |= {record.partition for record in ordered[fits:]}
         self._kept = ordered[:fits]
 
     def _take_kept(self) -> tuple[RecordView, ...]:
         records = tuple(merged(self._kept, self._is_newest_first))
         self._kept, self._cut, self._held_bytes = [], set(), 0
-        self._found += len(records)
+        self._hits += len(records)
         return records
 
     # -- what is told
@@ -257,7 +257,7 @@ class SearchReader:
         return ScanProgress(
             self._read + now.read,
             self._read_bytes + now.read_bytes,
-            self._found + len(self._kept),
+            self._hits + len(self._kept),
             left,
             share,
             self.total,
@@ -285,7 +285,7 @@ class SearchReader:
         return Coverage(
             parts,
             self._read,
-            self._found,
+            self._hits,
             self._is_newest_first,
             self._range.silent,
             self._query.is_continued,

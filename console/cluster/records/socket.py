@@ -94,16 +94,16 @@ class RecordsConsumer(PersonSocket):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         try:
-            said = json.loads(text_data or "")
+            document = json.loads(text_data or "")
         except (ValueError, RecursionError):
             return
-        if not isinstance(said, dict):
+        if not isinstance(document, dict):
             return
-        if said.get("pause") is True:
+        if document.get("pause") is True:
             self.may_read.clear()
-        elif said.get("pause") is False:
+        elif document.get("pause") is False:
             self.may_read.set()
-        if said.get("taken"):
+        if document.get("taken"):
             self.untaken = max(0, self.untaken - 1)
             self.has_room.set()
 

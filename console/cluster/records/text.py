@@ -72,15 +72,15 @@ def text_of(data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX
     if shown_as == "string":
         return _string(data, length_max)
     note, inner = _unwrapped(data, length_max)
-    found = (
+    text = (
         (_wire(inner, length_max) if shown_as == "protobuf" else None)
         or _json(inner, shown_as, length_max)
         or (_xml(inner, length_max) if shown_as == "auto" else None)
         or _plain(inner, shown_as, length_max)
     )
-    if note and found.kind == "hex":
-        found = _hex(data, length_max)
-    return replace(found, size_bytes=len(data), note="; ".join(name for name in (note, found.note) if name))
+    if note and text.kind == "hex":
+        text = _hex(data, length_max)
+    return replace(text, size_bytes=len(data), note="; ".join(name for name in (note, text.note) if name))
 
 
 def document_text(data: bytes | None) -> str:
@@ -149,16 +149,16 @@ def _json(data: bytes, shown_as: str, length_max: int) -> Text | None:
 def _xml(data: bytes, length_max: int) -> Text | None:
     if len(data) > _worked_max(length_max) or data[:64].removeprefix(codecs.BOM_UTF8).lstrip()[:1] != b"<":
         return None
-    found = laid_out_xml(data, length_max)
-    return found and Text("xml", found[0], len(data), found[1], "XML")
+    laid_out = laid_out_xml(data, length_max)
+    return laid_out and Text("xml", laid_out[0], len(data), laid_out[1], "XML")
 
 
 def _wire(data: bytes, length_max: int) -> Text | None:
     """A registry's frame may go on with where in its schema the type is: nothing but a zero for the first."""
-    found = None
+    text = None
     if len(data) <= _worked_max(length_max):
-        found = wire_text(data, length_max) or (wire_text(data[1:], length_max) if data[:1] == b"\0" else None)
-    return found and Text("protobuf", found[0], len(data), found[1], "Protobuf fields by number, types guessed")
+        text = wire_text(data, length_max) or (wire_text(data[1:], length_max) if data[:1] == b"\0" else None)
+    return text and Text("protobuf", text[0], len(data), text[1], "Protobuf fields by number, types guessed")
 
 
 def _plain(data: bytes, shown_as: str, length_max: int) -> Text:
@@ -174,8 +174,8 @@ def _plain(data: bytes, shown_as: str, length_max: int) -> Text:
 def _packed(data: bytes) -> tuple[str, str]:
     """The format of `data` and its JSON; both empty if it is none that is known."""
     for name, as_json in (("MessagePack", message_pack.as_json), ("CBOR", cbor.as_json)):
-        if found := as_json(data):
-            return name, found
+        if value := as_json(data):
+            return name, value
     return "", ""
 
 

@@ -81,7 +81,7 @@ def _file_of_search(request: UserRequest, topic: Topic, query: RecordQuery) -> H
     try:
         if not isinstance(request, InnerRequest):
             return _export(request, topic, query)
-        found, note = _found_within_limits(request, topic, query)
+        records, note = _found_within_limits(request, topic, query)
     except ExportSlotError as refusal:
         return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=429)
     except GatewayError as refusal:
@@ -89,7 +89,7 @@ def _file_of_search(request: UserRequest, topic: Topic, query: RecordQuery) -> H
     except BadExpression as refusal:
         return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=400)
     note = " ".join((*query.problems, note))
-    return CsvTable(titles(query), record_rows(topic.name, found, query), note)
+    return CsvTable(titles(query), record_rows(topic.name, records, query), note)
 
 
 def _found_within_limits(request: UserRequest, topic: Topic, query: RecordQuery) -> tuple[list[RecordView], str]:
@@ -99,20 +99,20 @@ def _found_within_limits(request: UserRequest, topic: Topic, query: RecordQuery)
         count_reading(request.user, topic, _partitions_of(topic, query))
         source = source_for(request.user, topic)
         reader = SearchReader(source, topic.name, topic.partition_count, query, SearchLimits(PROGRAM_FOUND_MAX))
-        found: list[RecordView] = []
+        records: list[RecordView] = []
         try:
             held_bytes = 0
             while not (turn := reader.turn()).ended:
-                found += turn.records
+                records += turn.records
                 held_bytes += sum(record.held_bytes for record in turn.records)
                 if held_bytes > HELD_BYTES_MAX:
                     return (
-                        found,
-                        f"Stopped at {len(found):,} found, {HELD_BYTES_MAX >> 20} MB: search a smaller range.",
+                        records,
+                        f"Stopped at {len(records):,} found, {HELD_BYTES_MAX >> 20} MB: search a smaller range.",
                     )
         finally:
             reader.close()
-        return [*found, *turn.records], f"{turn.summary} {turn.note}".strip()
+        return [*records, *turn.records], f"{turn.summary} {turn.note}".strip()
     finally:
         SLOTS.give_back(request.user.pk)
 
@@ -181,14 +181,14 @@ def _file(
 def histogram(request: UserRequest, name: str) -> HttpResponse:
     """A part of the messages tab, which asks for it when it is there."""
     topic = access_records(request.user, name)
-    found, error = None, ""
+    histogram, error = None, ""
     partition = RecordQuery.parse(request.GET).partition
     try:
         charge_lookups(request.user.pk, lookups(topic.partition_count, partition))
-        found = read_histogram(cluster_gateway(), topic.name, partition, now_ms())
+        histogram = read_histogram(cluster_gateway(), topic.name, partition, now_ms())
     except GatewayError as refusal:
         error = str(refusal)
-    context = {"topic": topic, "histogram": found, "error": error, "bars": drawn(found) if found else []}
+    context = {"topic": topic, "histogram": histogram, "error": error, "bars": drawn(histogram) if histogram else []}
     return render(request, "records/partials/histogram.html", context)
 
 

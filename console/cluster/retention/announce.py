@@ -21,9 +21,9 @@ class RetentionAnnouncer:
             self._disks = ""
             return
         messages = []
-        found = with_outlooks(Topic.objects.filter(pk__in=topics).select_related("outlook"))
-        if found:
-            messages.append((LIVE_GROUP, render_to_string("retention/partials/rows.html", {"topics": found})))
+        outlooks = with_outlooks(Topic.objects.filter(pk__in=topics).select_related("outlook"))
+        if outlooks:
+            messages.append((LIVE_GROUP, render_to_string("retention/partials/rows.html", {"topics": outlooks})))
         html = render_to_string("retention/partials/disks.html", {"disks": disks()})
         if html != self._disks:
             self._disks = html

@@ -84,11 +84,11 @@ class RetentionSweep:
                 "topic_id", "topic__name", "partition"
             )
         }
-        found: dict[int, int] = {}
+        oldest: dict[int, int] = {}
         for place, at_ms in self._gateway.oldest_records(places).items():
             if at_ms is not None:
-                found[places[place]] = min(at_ms, found.get(places[place], at_ms))
-        return found
+                oldest[places[place]] = min(at_ms, oldest.get(places[place], at_ms))
+        return oldest
 
     def _watch_disks(self) -> None:
         """Nothing where no broker has said anything new."""
@@ -152,12 +152,12 @@ def _outlook(
     outlook = TopicOutlook(topic=topic, at_ms=at_ms, oldest_at_ms=oldest_at_ms)
     if view is None:
         return outlook
-    found, lost = totals(view), losses(view, CommittedView(committed))
+    retention_totals, lost = totals(view), losses(view, CommittedView(committed))
     outlook.retention_bytes = view.retention_bytes
     outlook.doomed_records, outlook.doomed_bytes, outlook.doomed_segments = (
-        found.records,
-        found.size_bytes,
-        found.segments,
+        retention_totals.records,
+        retention_totals.size_bytes,
+        retention_totals.segments,
     )
     outlook.lost_records = sum(loss.records for loss in lost)
     outlook.losing_groups = [item.group for item in lost[:GROUPS_NAMED]]
@@ -166,13 +166,13 @@ def _outlook(
 
 def _committed(topics: Iterable[str]) -> dict[str, dict[str, dict[int, int]]]:
     """topic → group → partition → offset."""
-    found: dict[str, dict[str, dict[int, int]]] = {}
+    committed: dict[str, dict[str, dict[int, int]]] = {}
     places = GroupPartition.objects.filter(topic__in=list(topics), committed__isnull=False)
     for topic, group, partition, offset in places.values_list("topic", "group__name", "partition", "committed"):
         if offset is None:
             continue
-        found.setdefault(topic, {}).setdefault(group, {})[partition] = offset
-    return found
+        committed.setdefault(topic, {}).setdefault(group, {})[partition] = offset
+    return committed
 
 
 def tier(context: TierContext) -> TierLook:

@@ -85,7 +85,7 @@ FEATURE = Feature(
             _RETENTION,
             columns_of("Topic, Size, Keeps, At most, Oldest record, Deleted now, Unread lost, Looked at"),
             order=("sort", "internal"),
-            asked=("search",),
+            filters=("search",),
             rows=50,
         ),
     ),

@@ -50,20 +50,20 @@ def later(
         for partition in view.partitions
         if not partition.error and partition.next_offset > partition.new_first_offset
     ]
-    found = []
+    deletions = []
     if view.retention_ms >= 0:
         overdue = {retention.partition: _within(retention, young_from) for retention in left}
-        found.append(_later(DeletionCause.OVERDUE, left, overdue, view, committed))
-        found.append(_later(DeletionCause.SILENCE, left, _ends(left), view, committed))
+        deletions.append(_later(DeletionCause.OVERDUE, left, overdue, view, committed))
+        deletions.append(_later(DeletionCause.SILENCE, left, _ends(left), view, committed))
     if view.retention_bytes >= 0:
         full = [item for item in left if item.size_bytes - item.deleted_bytes > view.retention_bytes]
-        found.append(_later(DeletionCause.SIZE, full, _ends(full), view, committed))
-    return tuple(item for item in found if item.records)
+        deletions.append(_later(DeletionCause.SIZE, full, _ends(full), view, committed))
+    return tuple(item for item in deletions if item.records)
 
 
-def is_overdue(found: Iterable[LaterDeletion]) -> bool:
+def is_overdue(deletions: Iterable[LaterDeletion]) -> bool:
     """True if records beyond a limit stay only as long as their segment does."""
-    return any(symptom.cause in (DeletionCause.OVERDUE, DeletionCause.SIZE) for symptom in found)
+    return any(symptom.cause in (DeletionCause.OVERDUE, DeletionCause.SIZE) for symptom in deletions)
 
 
 def _ends(partitions: Iterable[PartitionRetention]) -> dict[int, int]:

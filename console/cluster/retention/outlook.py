@@ -52,11 +52,11 @@ class RetentionOutlook:
     @cached_property
     def later(self) -> tuple[LaterDeletion, ...]:
         """What goes in the end, with the groups in reach."""
-        found = later(self.view, self.committed, self.young_from)
-        return tuple(replace(item, losses=self._within(item.losses)) for item in found)
+        deletions = later(self.view, self.committed, self.young_from)
+        return tuple(replace(item, losses=self._within(item.losses)) for item in deletions)
 
-    def _within(self, found: tuple[UnreadLoss, ...]) -> tuple[UnreadLoss, ...]:
-        return tuple(loss for loss in found if Right.VIEW in self.reach.rights_on(Resource.GROUP, loss.group))
+    def _within(self, losses: tuple[UnreadLoss, ...]) -> tuple[UnreadLoss, ...]:
+        return tuple(loss for loss in losses if Right.VIEW in self.reach.rights_on(Resource.GROUP, loss.group))
 
     @cached_property
     def timeline(self) -> RetentionTimeline | None:
@@ -71,8 +71,8 @@ def retention_facts(topic: str, topic_id: str, wanted: Mapping[str, str], reach:
     changes = differences(known, wanted)
     committed = gateway.committed_offsets(topic)
 
-    def look(asked: Mapping[str, str | None]) -> RetentionOutlook:
-        view = gateway.preview_retention(topic, asked)
+    def look(settings: Mapping[str, str | None]) -> RetentionOutlook:
+        view = gateway.preview_retention(topic, settings)
         return RetentionOutlook(view, committed, reach, _young_from(gateway, topic, view))
 
     now = look({})
@@ -95,5 +95,5 @@ def retention_facts(topic: str, topic_id: str, wanted: Mapping[str, str], reach:
 def _young_from(gateway: ClusterGateway, topic: str, view: RetentionView) -> Mapping[int, int | None]:
     if view.retention_ms < 0 or "delete" not in view.cleanup_policy:
         return {}
-    asked = [partition.partition for partition in view.partitions if not partition.error]
-    return gateway.offsets_at(topic, max(0, now_ms() - view.retention_ms), asked)
+    partitions = [partition.partition for partition in view.partitions if not partition.error]
+    return gateway.offsets_at(topic, max(0, now_ms() - view.retention_ms), partitions)

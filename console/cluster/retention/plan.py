@@ -104,7 +104,7 @@ def _command(topic: str, changes: Iterable[SettingDifference], bootstrap_servers
 def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> tuple[SettingDifference, ...]:
     """What `wanted` (setting → typed text, blank to leave it) really changes."""
     known = {setting.name: setting for setting in settings}
-    found = []
+    setting_differences = []
     for name in RETENTION_KEYS:
         typed = wanted.get(name, "").strip()
         if not typed or name not in known:
@@ -113,20 +113,20 @@ def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> t
         new = None if typed == DEFAULT else typed
         is_same = old.source != "topic" if new is None else (old.source == "topic" and old.value == new)
         if not is_same:
-            found.append(SettingDifference(name, old.value, old.source, new))
-    return tuple(found)
+            setting_differences.append(SettingDifference(name, old.value, old.source, new))
+    return tuple(setting_differences)
 
 
 def totals(view: RetentionView) -> RetentionTotals:
-    asked = [partition for partition in view.partitions if not partition.error]
+    partitions = [partition for partition in view.partitions if not partition.error]
     return RetentionTotals(
-        sum(retention.deleted_segments for retention in asked),
-        sum(retention.segment_count for retention in asked),
-        sum(retention.deleted_bytes for retention in asked),
-        sum(retention.size_bytes for retention in asked),
-        sum(retention.deleted_records for retention in asked),
-        sum(retention.compacted_records or 0 for retention in asked),
-        len(view.partitions) - len(asked),
+        sum(retention.deleted_segments for retention in partitions),
+        sum(retention.segment_count for retention in partitions),
+        sum(retention.deleted_bytes for retention in partitions),
+        sum(retention.size_bytes for retention in partitions),
+        sum(retention.deleted_records for retention in partitions),
+        sum(retention.compacted_records or 0 for retention in partitions),
+        len(view.partitions) - len(partitions),
     )
 
 
@@ -156,10 +156,10 @@ def losses_below(
     starts: Mapping[int, int], first: Mapping[int, int], committed: CommittedView
 ) -> tuple[UnreadLoss, ...]:
     """As `losses`, if the log of each partition in `starts` began there; `first`: where it begins now."""
-    found = []
+    losses = []
     for group, offsets in committed.offsets.items():
         lost = [start - max(offsets[item], first[item]) for item, start in starts.items() if item in offsets]
         lost = [count for count in lost if count > 0]
         if lost:
-            found.append(UnreadLoss(group, len(lost), sum(lost)))
-    return tuple(sorted(found, key=lambda loss: (-loss.records, loss.group)))
+            losses.append(UnreadLoss(group, len(lost), sum(lost)))
+    return tuple(sorted(losses, key=lambda loss: (-loss.records, loss.group)))

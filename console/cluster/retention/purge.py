@@ -22,7 +22,7 @@ PARTITIONS_MAX = 2_000
 _GROUPS_NAMED = 5
 
 
-class Upto(StrEnum):
+class PurgeBound(StrEnum):
     END = "end"
     TIME = "time"
     OFFSET = "offset"
@@ -56,33 +56,33 @@ class PurgedPartition:
 
 
 def aimed_at(
-    upto: Upto, spans: Mapping[int, OffsetSpan], offset: int = 0, at: Mapping[int, int | None] | None = None
+    upto: PurgeBound, spans: Mapping[int, OffsetSpan], offset: int = 0, at: Mapping[int, int | None] | None = None
 ) -> dict[int, int]:
     """Partition → the first offset that stays, within its log.
 
     `at`: by partition the first offset of the moment, None where all is older; one that is missing did not answer, and
     is left out.
     """
-    if upto is Upto.END:
+    if upto is PurgeBound.END:
         return {partition: span.next for partition, span in spans.items()}
-    if upto is Upto.OFFSET:
+    if upto is PurgeBound.OFFSET:
         return {partition: min(max(offset, span.first), span.next) for partition, span in spans.items()}
-    found = at or {}
-    first_kept = {span: found[span] for span in spans if span in found}
+    offsets = at or {}
+    first_kept = {span: offsets[span] for span in spans if span in offsets}
     return {item: spans[item].next if kept is None else kept for item, kept in first_kept.items()}
 
 
 def cuts_of(doomed: Doomed, before: Mapping[int, int]) -> tuple[PurgedPartition, ...]:
     """Those that take something away. Raises ValueError for an offset beyond the end of a log."""
-    found = [
+    partitions = [
         PurgedPartition(item, doomed.spans[item], offset)
         for item, offset in sorted(before.items())
         if item in doomed.spans
     ]
-    for cut in found:
+    for cut in partitions:
         if cut.before > cut.span.next:
             raise ValueError(f"Partition {cut.partition} ends at offset {cut.span.next}, before {cut.before}.")
-    return tuple(cut for cut in found if cut.records > 0)
+    return tuple(cut for cut in partitions if cut.records > 0)
 
 
 def purge_plan(
@@ -156,6 +156,6 @@ def _obstacle(doomed: Doomed) -> str:
 
 def _command(topic: str, cuts: tuple[PurgedPartition, ...], bootstrap_servers: str) -> str:
     partitions = [{"topic": topic, "partition": cut.partition, "offset": cut.before} for cut in cuts]
-    said = json.dumps({"version": 1, "partitions": partitions})
+    offsets_json = json.dumps({"version": 1, "partitions": partitions})
     command = shell_command("kafka-delete-records", bootstrap_servers, {"offset-json-file": "before.json"})
-    return f"cat > before.json <<'END'\n{said}\nEND\n{command}"
+    return f"cat > before.json <<'END'\n{offsets_json}\nEND\n{command}"

@@ -6,21 +6,21 @@ from typing import Any
 
 from django import forms
 
-from console.cluster.retention.purge import PARTITIONS_MAX, Upto
+from console.cluster.retention.purge import PARTITIONS_MAX, PurgeBound
 from console.kit.common.clock import moment_of
 from console.kit.common.partition_numbers import parse_partitions
 
 _OFFSET_MAX = 2**63 - 1
 _PLACE = re.compile(r"([0-9]{1,6}):([0-9]{1,19})")
 _LABELS = {
-    Upto.END: "the end: everything that is there now",
-    Upto.TIME: "a moment",
-    Upto.OFFSET: "an offset",
+    PurgeBound.END: "the end: everything that is there now",
+    PurgeBound.TIME: "a moment",
+    PurgeBound.OFFSET: "an offset",
 }
 
 
 class PurgeForm(forms.Form):
-    to = forms.ChoiceField(label="Delete up to", choices=[(item.value, _LABELS[item]) for item in Upto])
+    to = forms.ChoiceField(label="Delete up to", choices=[(item.value, _LABELS[item]) for item in PurgeBound])
     partitions = forms.CharField(label="Partitions", required=False, max_length=1_000)
     offset = forms.IntegerField(label="First offset that stays", required=False, min_value=0, max_value=_OFFSET_MAX)
     at = forms.CharField(label="Moment", required=False, max_length=40)
@@ -31,12 +31,12 @@ class PurgeForm(forms.Form):
 
     def clean_partitions(self) -> frozenset[int]:
         try:
-            found = parse_partitions(self.cleaned_data["partitions"])
+            partitions = parse_partitions(self.cleaned_data["partitions"])
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
-        if found and max(found) >= self._partition_count:
+        if partitions and max(partitions) >= self._partition_count:
             raise forms.ValidationError(f"It has {self._partition_count} partitions, from 0 on.")
-        return found
+        return partitions
 
     def clean_at(self) -> int | None:
         text = self.cleaned_data["at"].strip()
@@ -48,9 +48,9 @@ class PurgeForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         upto = cleaned.get("to")
-        if upto == Upto.TIME and "at" in cleaned and cleaned["at"] is None:
+        if upto == PurgeBound.TIME and "at" in cleaned and cleaned["at"] is None:
             self.add_error("at", "Which moment?")
-        if upto == Upto.OFFSET and "offset" in cleaned:
+        if upto == PurgeBound.OFFSET and "offset" in cleaned:
             if cleaned["offset"] is None:
                 self.add_error("offset", "Which offset?")
             if len(cleaned.get("partitions") or ()) != 1:
@@ -60,10 +60,10 @@ class PurgeForm(forms.Form):
 
 def parse_places(texts: Iterable[str]) -> dict[int, int]:
     """`partition:offset` each, as a plan's form sends them. Raises ValueError."""
-    found: dict[int, int] = {}
+    offsets: dict[int, int] = {}
     for text in texts:
         match = _PLACE.fullmatch(text)
-        if match is None or int(match[2]) > _OFFSET_MAX or len(found) == PARTITIONS_MAX:
+        if match is None or int(match[2]) > _OFFSET_MAX or len(offsets) == PARTITIONS_MAX:
             raise ValueError("These are no offsets of partitions.")
-        found[int(match[1])] = int(match[2])
-    return found
+        offsets[int(match[1])] = int(match[2])
+    return offsets

@@ -14,7 +14,15 @@ from django.views.decorators.http import require_http_methods
 
 from console.cluster.retention.actions import do_purge
 from console.cluster.retention.plan import UnreadLoss, losses_below
-from console.cluster.retention.purge import PARTITIONS_MAX, Doomed, PurgedPartition, Upto, aimed_at, cuts_of, purge_plan
+from console.cluster.retention.purge import (
+    PARTITIONS_MAX,
+    Doomed,
+    PurgeBound,
+    PurgedPartition,
+    aimed_at,
+    cuts_of,
+    purge_plan,
+)
 from console.cluster.retention.purge_forms import PurgeForm, parse_places
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of
@@ -56,8 +64,8 @@ def _apply(request: UserRequest, topic: Topic, context: dict[str, Any]) -> HttpR
         raise GatewayError(str(error)) from error
     refused = do_purge(request.user, context["plan"], context["cuts"], Confirmation.parse(request.POST))
     if refused:
-        told = get_text_list([f"partition {item}: {why}" for item, why in list(refused.items())[:3]], "and")
-        messages.error(request, f"Of {topic.name} {len(refused)} partitions refused: {told}")
+        refusals = get_text_list([f"partition {item}: {why}" for item, why in list(refused.items())[:3]], "and")
+        messages.error(request, f"Of {topic.name} {len(refused)} partitions refused: {refusals}")
     else:
         messages.success(request, f"Records of {topic.name} were deleted.")
     return redirect("topic-retention", topic.name)
@@ -78,15 +86,15 @@ def _show(request: UserRequest, topic: Topic, before: Mapping[int, int], context
 
 
 def _aimed(topic: Topic, form: PurgeForm) -> dict[int, int]:
-    gateway, asked = cluster_gateway(), form.cleaned_data
-    upto, chosen = Upto(asked["to"]), asked["partitions"]
+    gateway, fields = cluster_gateway(), form.cleaned_data
+    upto, chosen = PurgeBound(fields["to"]), fields["partitions"]
     spans = gateway.record_spans(topic.name, committed_only=False)
     silent = [index for index in chosen or range(topic.partition_count) if index not in spans]
     spans = {item: span for item, span in spans.items() if not chosen or item in chosen}
     if len(spans) > PARTITIONS_MAX:
         raise GatewayError(f"One plan has room for {PARTITIONS_MAX} partitions: choose some.")
-    at = gateway.offsets_at(topic.name, asked["at"], spans) if upto is Upto.TIME else None
-    aimed = aimed_at(upto, spans, asked["offset"] or 0, at)
+    at = gateway.offsets_at(topic.name, fields["at"], spans) if upto is PurgeBound.TIME else None
+    aimed = aimed_at(upto, spans, fields["offset"] or 0, at)
     return aimed | dict.fromkeys(silent, 0)
 
 
@@ -110,7 +118,7 @@ def _losses(
     """Of the groups in reach, and how many others lose something."""
     starts = {cut.partition: cut.before for cut in cuts}
     firsts = {cut.partition: cut.span.first for cut in cuts}
-    found = losses_below(starts, firsts, gateway.committed_offsets(doomed.topic))
+    losses = losses_below(starts, firsts, gateway.committed_offsets(doomed.topic))
     reach = reach_of(request.user)
-    seen = [item for item in found if Right.VIEW in reach.rights_on(Resource.GROUP, item.group)]
-    return seen, len(found) - len(seen)
+    seen = [item for item in losses if Right.VIEW in reach.rights_on(Resource.GROUP, item.group)]
+    return seen, len(losses) - len(seen)

@@ -114,10 +114,10 @@ def retention_page(query: RetentionQuery, reach: Reach, rows: int) -> "Page[Any]
 
 def with_outlooks(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topic]:
     """The topics, each with `seen`: its outlook, or one that knows nothing."""
-    found = list(topics)
-    for topic in found:
+    listed = list(topics)
+    for topic in listed:
         topic.seen = _outlook_of(topic, reach)
-    return found
+    return listed
 
 
 def _outlook_of(topic: Topic, reach: Reach) -> TopicOutlook:
@@ -130,12 +130,12 @@ def _outlook_of(topic: Topic, reach: Reach) -> TopicOutlook:
 
 def disks() -> list[Disk]:
     growths = {(growth.broker_id, growth.path): growth for growth in DiskGrowth.objects.all()}
-    found = []
+    disks = []
     for report in BrokerReport.objects.order_by("broker_id"):
         for directory in report.directories:
             growth = growths.get((report.broker_id, directory.path), DiskGrowth())
-            found.append(Disk(report.broker_id, directory, growth.logs_per_second, growth.filling_per_second))
-    return found
+            disks.append(Disk(report.broker_id, directory, growth.logs_per_second, growth.filling_per_second))
+    return disks
 
 
 def export_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple[object, ...]]:

@@ -40,18 +40,18 @@ def segments(request: UserRequest, name: str, partition: int) -> HttpResponseBas
         if one.partition == partition
         for segment in one.segments
     }
-    found = segment_outlooks(everything, rules, doomed)
+    outlooks = segment_outlooks(everything, rules, doomed)
     if wants_csv(request):
-        return csv_response(request, f"segments-{topic.name}-{partition}", TITLES, map(_row, found))
+        return csv_response(request, f"segments-{topic.name}-{partition}", TITLES, map(_row, outlooks))
     at_ms = now_ms()
-    shown = [(item, item.words(at_ms)) for item in found[:SEGMENTS_SHOWN]]
+    shown = [(item, item.words(at_ms)) for item in outlooks[:SEGMENTS_SHOWN]]
     context |= {
         "everything": everything,
         "rules": rules,
         "shown": shown,
-        "untold": everything.segment_count - len(found),
+        "untold": everything.segment_count - len(outlooks),
     }
-    context |= {"hidden": len(found) - len(shown)}
+    context |= {"hidden": len(outlooks) - len(shown)}
     return render(request, "retention/segments.html", context)
 
 

@@ -33,15 +33,15 @@ class SegmentOutlook:
         """`in 2 d 4 h (2026-11-27 08:15 UTC), or once 1.2 GB are written`"""
         if self.goes_now:
             return f"at the next look of its broker: {self.goes_now}"
-        found = []
+        conditions = []
         if self.goes_at_ms is not None:
             waits = max(0, self.goes_at_ms - now_ms)
-            found.append(f"in {duration(waits)} ({utc_minute(self.goes_at_ms)})")
+            conditions.append(f"in {duration(waits)} ({utc_minute(self.goes_at_ms)})")
         if self.bytes_left is not None:
-            found.append(f"once {size(self.bytes_left)} more are written")
-        if not found:
+            conditions.append(f"once {size(self.bytes_left)} more are written")
+        if not conditions:
             return "never by itself"
-        return ", or ".join(found) + (", if it has rolled by then" if self.is_written_to else "")
+        return ", or ".join(conditions) + (", if it has rolled by then" if self.is_written_to else "")
 
 
 def segment_outlooks(
@@ -50,12 +50,12 @@ def segment_outlooks(
     """The oldest first. `rules`: as they count; `doomed`: first offset → reason of those that go now."""
     deletes = "delete" in rules.cleanup_policy
     behind = _bytes_behind(everything)
-    found = []
+    outlooks = []
     for segment, newer in zip(everything.segments, behind, strict=True):
         at_ms = segment.newest_at_ms
         by_time = deletes and rules.retention_ms >= 0 and at_ms is not None
         by_size = deletes and rules.retention_bytes >= 0
-        found.append(
+        outlooks.append(
             SegmentOutlook(
                 segment=segment,
                 goes_now=doomed.get(segment.first_offset, ""),
@@ -64,13 +64,13 @@ def segment_outlooks(
                 is_written_to=segment.last_offset + 1 >= everything.next_offset,
             )
         )
-    return found
+    return outlooks
 
 
 def _bytes_behind(everything: PartitionRetention) -> Sequence[int]:
     """Of each segment: what the partition holds behind it, those that are not told included."""
-    left, found = everything.size_bytes, []
+    left, behind = everything.size_bytes, []
     for segment in everything.segments:
         left -= segment.size_bytes
-        found.append(left)
-    return found
+        behind.append(left)
+    return behind

@@ -9,21 +9,21 @@ from console.kit.plans.plan import Confirmation, Plan
 
 
 def do_register(
-    actor: User, plan: Plan, asked: RegistryGateway, subject: str, schema: RegisteredText, confirmation: Confirmation
+    actor: User, plan: Plan, gateway: RegistryGateway, subject: str, schema: RegisteredText, confirmation: Confirmation
 ) -> None:
     def change() -> None:
-        asked.register(subject, schema)
+        gateway.register(subject, schema)
         NAMES.forget()
 
     carry_out(actor, plan, confirmation, change)
 
 
-def do_set(actor: User, plan: SubjectPlan, asked: RegistryGateway, confirmation: Confirmation) -> None:
+def do_set(actor: User, plan: SubjectPlan, gateway: RegistryGateway, confirmation: Confirmation) -> None:
     def change() -> None:
         if "compatibility" in plan.changes:
-            asked.set_level(plan.subject, plan.changes["compatibility"])
+            gateway.set_level(plan.subject, plan.changes["compatibility"])
         if "mode" in plan.changes:
-            asked.set_mode(plan.subject, plan.changes["mode"])
+            gateway.set_mode(plan.subject, plan.changes["mode"])
 
     carry_out(actor, plan, confirmation, change)
 
@@ -31,7 +31,7 @@ def do_set(actor: User, plan: SubjectPlan, asked: RegistryGateway, confirmation:
 def do_delete(
     actor: User,
     plan: Plan,
-    asked: RegistryGateway,
+    gateway: RegistryGateway,
     subject: str,
     number: int | None,
     confirmation: Confirmation,
@@ -39,7 +39,7 @@ def do_delete(
     permanent: bool,
 ) -> None:
     def change() -> None:
-        asked.delete(subject, number, permanent=permanent)
+        gateway.delete(subject, number, permanent=permanent)
         NAMES.forget()
 
     carry_out(actor, plan, confirmation, change)

@@ -54,12 +54,12 @@ class _Cursor:
 def decode(type_: AvroType, data: bytes) -> object:
     """Raises NotDecodedError."""
     if type_.kind == "bytes":
-        return _told(type_, data)  # Confluent's serializers write bytes that are all of a record as they are.
+        return _bytes_text(type_, data)  # Confluent's serializers write bytes that are all of a record as they are.
     cursor = _Cursor(data)
-    found = _value(type_, cursor, 0)
+    value = _value(type_, cursor, 0)
     if cursor.rest:
         raise NotDecodedError(f"{cursor.rest} bytes are left over at byte {cursor.at}")
-    return found
+    return value
 
 
 def _value(type_: AvroType, cursor: _Cursor, depth: int) -> object:
@@ -70,15 +70,15 @@ def _value(type_: AvroType, cursor: _Cursor, depth: int) -> object:
 
 
 def _record(type_: AvroType, cursor: _Cursor, depth: int) -> object:
-    found = {}
+    values = {}
     for field in type_.fields:
         try:
-            found[field.name] = _value(field.type, cursor, depth + 1)
+            values[field.name] = _value(field.type, cursor, depth + 1)
         except NotDecodedError as error:
             inner = str(error)
             path = inner if inner.startswith("field ") else f"field {field.name}: {inner}"
             raise NotDecodedError(path) from None
-    return found
+    return values
 
 
 def _union(type_: AvroType, cursor: _Cursor, depth: int) -> object:
@@ -96,20 +96,20 @@ def _enum(type_: AvroType, cursor: _Cursor, _: int) -> object:
 
 
 def _array(type_: AvroType, cursor: _Cursor, depth: int) -> object:
-    found = []
+    values = []
     while length := _block(cursor):
         for _ in range(length):
-            found.append(_value(type_.inner[0], cursor, depth + 1))
-    return found
+            values.append(_value(type_.inner[0], cursor, depth + 1))
+    return values
 
 
 def _map(type_: AvroType, cursor: _Cursor, depth: int) -> object:
-    found = {}
+    values = {}
     while length := _block(cursor):
         for _ in range(length):
             key = _text(cursor)
-            found[key] = _value(type_.inner[0], cursor, depth + 1)
-    return found
+            values[key] = _value(type_.inner[0], cursor, depth + 1)
+    return values
 
 
 def _block(cursor: _Cursor) -> int:
@@ -155,7 +155,7 @@ def _floating(form: str) -> Callable[[AvroType, _Cursor, int], object]:
     return read
 
 
-def _told(type_: AvroType, data: bytes) -> str:
+def _bytes_text(type_: AvroType, data: bytes) -> str:
     if type_.logical == "decimal" and len(data) <= _DECIMAL_BYTES_MAX and 0 <= type_.scale <= 8 * _DECIMAL_BYTES_MAX:
         number = Decimal(int.from_bytes(data, signed=True)).scaleb(-type_.scale, Context(prec=8 * _DECIMAL_BYTES_MAX))
         return f"{number:f}"
@@ -169,9 +169,9 @@ _READERS: dict[str, Callable[[AvroType, _Cursor, int], object]] = {
     "long": _integer,
     "float": _floating("<f"),
     "double": _floating("<d"),
-    "bytes": lambda type_, cursor, depth: _told(type_, cursor.take(cursor.number())),
+    "bytes": lambda type_, cursor, depth: _bytes_text(type_, cursor.take(cursor.number())),
     "string": lambda type_, cursor, depth: _text(cursor),
-    "fixed": lambda type_, cursor, depth: _told(type_, cursor.take(type_.size)),
+    "fixed": lambda type_, cursor, depth: _bytes_text(type_, cursor.take(type_.size)),
     "record": _record,
     "error": _record,
     "union": _union,

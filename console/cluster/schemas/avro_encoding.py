@@ -60,8 +60,8 @@ def _kind_of(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str | int | float):
-        told = repr(value) if not isinstance(value, str) else f"“{value}”"
-        return told if len(told) <= 60 else f"{told[:60]}…"
+        shown = repr(value) if not isinstance(value, str) else f"“{value}”"
+        return shown if len(shown) <= 60 else f"{shown[:60]}…"
     return "an object" if isinstance(value, dict) else "a list"
 
 
@@ -235,11 +235,11 @@ def _sized(data: bytes) -> bytes:
 
 def _number(value: int) -> bytes:
     rest = (value << 1) ^ (value >> 63)
-    found = bytearray()
+    encoded = bytearray()
     while rest > 0x7F:
-        found.append(rest & 0x7F | 0x80)
+        encoded.append(rest & 0x7F | 0x80)
         rest >>= 7
-    return bytes([*found, rest])
+    return bytes([*encoded, rest])
 
 
 _WRITERS: dict[str, Callable[[AvroType, object, str, int, _Tries], bytes]] = {

@@ -20,15 +20,15 @@ def read_schema(text: str, referred: tuple[str, ...] = ()) -> AvroType:
     names: dict[str, AvroType] = {}
     try:
         for definition in referred:
-            found, names = parse(definition, names, checks_defaults=False)
-            _check_size(found, names)
+            avro_type, names = parse(definition, names, checks_defaults=False)
+            _check_size(avro_type, names)
             for type_ in names.values():
                 type_.is_referred = True
-        found, names = parse(text, names, checks_defaults=False)
+        avro_type, names = parse(text, names, checks_defaults=False)
     except InvalidSchema as error:
         raise UnusableSchemaError(f"the schema is no Avro schema: {error}") from None
-    _check_size(found, names)
-    return found
+    _check_size(avro_type, names)
+    return avro_type
 
 
 def _check_size(root: AvroType, names: dict[str, AvroType]) -> None:

@@ -40,15 +40,15 @@ def register(request: UserRequest) -> HttpResponse:
     _require_references(request, schema)
     context["fields"] = form.fields_again
     with refusable() as answer:
-        asked = registry()
-        verdict = asked.compare(subject, schema)
-        live = _live(asked, subject)
-        there = asked.registered(subject, schema) if live and verdict.is_compatible else None
-        level = asked.level(subject) or asked.level() or ""
+        gateway = registry()
+        verdict = gateway.compare(subject, schema)
+        live = _live(gateway, subject)
+        there = gateway.registered(subject, schema) if live and verdict.is_compatible else None
+        level = gateway.level(subject) or gateway.level() or ""
         plan = register_plan(subject, schema, live, there, verdict, level)
         context |= {"plan": plan, "verdict": verdict, "there": there, "level": level}
         if is_confirmed(request):
-            do_register(request.user, plan, asked, subject, schema, Confirmation.parse(request.POST))
+            do_register(request.user, plan, gateway, subject, schema, Confirmation.parse(request.POST))
             messages.success(request, f"{schema.type.capitalize()} schema of {subject} was registered.")
             return redirect("schema-subject", subject)
     return render(request, "schemas/register.html", context | {"error": answer.error}, status=answer.status)
@@ -72,17 +72,17 @@ def _settings(request: UserRequest, subject: str) -> HttpResponse:
     back = reverse("schema-subject", args=[subject]) if subject else reverse("schemas")
     context: dict[str, object] = {"subject": subject, "back": back, "address": request.path}
     with refusable() as answer:
-        asked = registry()
-        old = asked.level(subject), asked.mode(subject)
+        gateway = registry()
+        old = gateway.level(subject), gateway.mode(subject)
         initial = {"level": old[0] or "", "mode": old[1] or ""} | request.GET.dict()
         form = SettingsForm(request.POST or None, initial=initial, is_default=not subject)
         context["form"] = form
         if request.method == "POST" and form.is_valid():
-            defaults = asked.level() or "", asked.mode() or ""
+            defaults = gateway.level() or "", gateway.mode() or ""
             plan = settings_plan(subject, old, form.wanted, defaults)
             context |= {"plan": plan, "fields": form.fields_again}
             if is_confirmed(request):
-                do_set(request.user, plan, asked, Confirmation.parse(request.POST))
+                do_set(request.user, plan, gateway, Confirmation.parse(request.POST))
                 undo = f"{request.path}?{urlencode({'level': old[0] or '', 'mode': old[1] or ''})}"
                 sentence = 'Settings of {} were changed. <a href="{}">Plan the undo…</a>'
                 messages.success(request, format_html(sentence, plan.object_name, undo))
@@ -94,21 +94,21 @@ def _settings(request: UserRequest, subject: str) -> HttpResponse:
 def delete(request: UserRequest, subject: str) -> HttpResponse:
     """`version` names one, nothing all; `permanent` for those that are deleted already."""
     access_subject(request.user, subject, Right.OPERATE)
-    said = request.POST if request.method == "POST" else request.GET
-    text = said.get("version", "")
+    form = request.POST if request.method == "POST" else request.GET
+    text = form.get("version", "")
     number = int(text) if text.isdecimal() and len(text) < 10 else None
-    permanent = said.get("permanent") == "on"
+    permanent = form.get("permanent") == "on"
     context: dict[str, object] = {"subject": subject, "permanent": permanent}
     context["fields"] = [("version", number or ""), ("permanent", "on" if permanent else "")]
     with refusable() as answer:
-        asked = registry()
-        doomed = _doomed(asked, subject, number, permanent=permanent)
-        ids = [asked.version(subject, item).id for item in doomed[:20]]
+        gateway = registry()
+        doomed = _doomed(gateway, subject, number, permanent=permanent)
+        ids = [gateway.version(subject, item).id for item in doomed[:20]]
         plan = delete_plan(subject, number, doomed, permanent=permanent, ids=ids)
         context["plan"] = plan
         if is_confirmed(request):
             confirmation = Confirmation.parse(request.POST)
-            do_delete(request.user, plan, asked, subject, number, confirmation, permanent=permanent)
+            do_delete(request.user, plan, gateway, subject, number, confirmation, permanent=permanent)
             back = f"{reverse('schema-restore', args=[subject])}?version={number or ''}"
             undo = "" if permanent else format_html(' <a href="{}">Plan the undo…</a>', back)
             done = "was deleted for good" if permanent else "was deleted"
@@ -117,16 +117,16 @@ def delete(request: UserRequest, subject: str) -> HttpResponse:
     return render(request, "schemas/delete.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _doomed(asked: RegistryGateway, subject: str, number: int | None, *, permanent: bool) -> list[int]:
-    live = _live(asked, subject)
-    every = asked.versions(subject, deleted=True) if permanent else live
-    found = [item for item in every if (item not in live) == permanent]
-    return [item for item in found if number in (None, item)]
+def _doomed(gateway: RegistryGateway, subject: str, number: int | None, *, permanent: bool) -> list[int]:
+    live = _live(gateway, subject)
+    every = gateway.versions(subject, deleted=True) if permanent else live
+    doomed = [item for item in every if (item not in live) == permanent]
+    return [item for item in doomed if number in (None, item)]
 
 
-def _live(asked: RegistryGateway, subject: str) -> list[int]:
+def _live(gateway: RegistryGateway, subject: str) -> list[int]:
     try:
-        return asked.versions(subject)
+        return gateway.versions(subject)
     except RefusedError as error:
         if error.code == "40401":
             return []

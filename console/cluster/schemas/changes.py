@@ -103,7 +103,7 @@ def _short(value: object) -> str:
 def _object(text: bytes | None) -> dict[str, Any]:
     """Return the JSON object that the bytes are; empty for anything else: any client may write to the topic."""
     try:
-        found = parse_foreign_json(text or b"{}")
+        document = parse_foreign_json(text or b"{}")
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}

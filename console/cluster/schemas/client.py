@@ -53,7 +53,7 @@ class RegistryClient:
         self._lock = threading.Lock()
         self._away_until_s, self._why_away = 0.0, ""
         #: The cluster that it has told, and until when that counts.
-        self._told, self._told_until_s = "", 0.0
+        self._cluster_id, self._cluster_id_until_s = "", 0.0
 
     def ask(self, method: str, *parts: str, query: Mapping[str, str] | None = None, body: object = None) -> Any:
         """What is answered, read as JSON. `parts` of the path are quoted here.
@@ -70,12 +70,12 @@ class RegistryClient:
     def _cluster(self) -> str:
         """Empty: it tells none, as not every kind does."""
         with self._lock:
-            if self._now_s() < self._told_until_s:
-                return self._told
-        told = _cluster_in(self._answer("GET", "v1", "metadata", "id"))
+            if self._now_s() < self._cluster_id_until_s:
+                return self._cluster_id
+        cluster_id = _cluster_in(self._answer("GET", "v1", "metadata", "id"))
         with self._lock:
-            self._told, self._told_until_s = told, self._now_s() + KNOWN_S
-        return told
+            self._cluster_id, self._cluster_id_until_s = cluster_id, self._now_s() + KNOWN_S
+        return cluster_id
 
     def _answer(
         self, method: str, *parts: str, query: Mapping[str, str] | None = None, body: object = None
@@ -95,20 +95,20 @@ class RegistryClient:
 
     def _read(self, answer: httpx2.Response) -> Any:
         try:
-            said = parse_foreign_json(answer.content)
+            document = parse_foreign_json(answer.content)
         except (ValueError, RecursionError):
-            said = None
-        if answer.status_code == 200 and said is not None:
-            return said
-        told = said if isinstance(said, dict) else {}
-        message = str(told.get("message") or "")[:_MESSAGE_LENGTH_MAX]
+            document = None
+        if answer.status_code == 200 and document is not None:
+            return document
+        fields = document if isinstance(document, dict) else {}
+        message = str(fields.get("message") or "")[:_MESSAGE_LENGTH_MAX]
         if answer.status_code in (401, 403):
             message = f"The schema registry does not let the console in: {message or answer.status_code}. " + (
                 f"Look at {PREFIX}USER and {PREFIX}PASSWORD_FILE."
             )
         elif not message:
             raise self._away(f"it answers with status {answer.status_code}, and nothing that can be read")
-        raise RefusedError(str(told.get("error_code") or answer.status_code)[:20], message)
+        raise RefusedError(str(fields.get("error_code") or answer.status_code)[:20], message)
 
     def _away(self, reason: str) -> RegistryAwayError:
         sentence = (
@@ -123,12 +123,12 @@ class RegistryClient:
 def _cluster_in(answer: httpx2.Response) -> str:
     """`{"scope": {"clusters": {"kafka-cluster": …}}}`, as Confluent's tells it."""
     try:
-        said = parse_foreign_json(answer.content) if answer.status_code == 200 else None
+        document = parse_foreign_json(answer.content) if answer.status_code == 200 else None
     except (ValueError, RecursionError):
         return ""
     for name in ("scope", "clusters", "kafka-cluster"):
-        said = said.get(name) if isinstance(said, dict) else None
-    return said if isinstance(said, str) else ""
+        document = document.get(name) if isinstance(document, dict) else None
+    return document if isinstance(document, str) else ""
 
 
 def quoted(part: str) -> str:

@@ -63,25 +63,25 @@ def schema_id_of(data: bytes | None) -> int | None:
     """Return the id that the frame names, or None for what is not framed: no schema has the id 0."""
     if not data or data[0] != 0 or len(data) < FRAME_BYTES:
         return None
-    (found,) = struct.unpack(">i", data[1:FRAME_BYTES])
-    return found if found > 0 else None
+    (schema_id,) = struct.unpack(">i", data[1:FRAME_BYTES])
+    return schema_id if schema_id > 0 else None
 
 
-def usable(asked: RegistryGateway, schema: RegisteredText, again: Callable[[], RegisteredText]) -> Usable:
+def usable(gateway: RegistryGateway, schema: RegisteredText, again: Callable[[], RegisteredText]) -> Usable:
     """`again` asks for it in the form of descriptors, where it is Protobuf. Raises CodecError, GatewayError."""
     if schema.type == "AVRO":
-        referred = _referred(asked, schema, "")
+        referred = _referred(gateway, schema, "")
         return Usable(schema, read_schema(schema.text, tuple(referred.values())))
     if schema.type == "PROTOBUF":
-        return Usable(schema, ProtobufText(again().text, _referred(asked, schema, "serialized")))
+        return Usable(schema, ProtobufText(again().text, _referred(gateway, schema, "serialized")))
     if schema.type == "JSON":
-        return Usable(schema, None, tuple(_referred(asked, schema, "").items()))
+        return Usable(schema, None, tuple(_referred(gateway, schema, "").items()))
     raise UnusableSchemaError(f"schemas of type {schema.type} are not known to the console")
 
 
-def _referred(asked: RegistryGateway, schema: RegisteredText, form: str) -> dict[str, str]:
+def _referred(gateway: RegistryGateway, schema: RegisteredText, form: str) -> dict[str, str]:
     """Name → text of all it refers to, each after what it refers to itself."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     begun: set[tuple[str, int]] = set()
 
     def visit(schema: RegisteredText) -> None:
@@ -92,12 +92,12 @@ def _referred(asked: RegistryGateway, schema: RegisteredText, form: str) -> dict
             begun.add(place)
             if len(begun) > REFERENCES_MAX:
                 raise UnusableSchemaError(f"it refers to more than {REFERENCES_MAX} schemas")
-            inner = asked.version(reference.subject, reference.version, form=form)
+            inner = gateway.version(reference.subject, reference.version, form=form)
             visit(inner)
-            found[reference.name] = inner.text
+            texts[reference.name] = inner.text
 
     visit(schema)
-    return found
+    return texts
 
 
 def decoded(ready: Usable, schema_id: int, message: bytes) -> Decoded:
@@ -157,22 +157,22 @@ class KeptSchemas:
 
     def ask(self, schema_id: int) -> Usable | str:
         """Raises GatewayError while the registry is away; that is not kept here."""
-        asked = registry()
+        gateway = registry()
         try:
-            schema = asked.of_id(schema_id)
-            found = usable(asked, schema, lambda: asked.of_id(schema_id, form="serialized"))
+            schema = gateway.of_id(schema_id)
+            usable_schema = usable(gateway, schema, lambda: gateway.of_id(schema_id, form="serialized"))
         except RefusedError as error:
             return self._refuse(schema_id, f"the registry says: {error}")
         except CodecError as error:
             return self._refuse(schema_id, str(error))
         with self._lock:
             if schema_id not in self._kept:
-                self._kept[schema_id] = found
-                self._letters += len(found.schema.text)
+                self._kept[schema_id] = usable_schema
+                self._letters += len(usable_schema.schema.text)
             while len(self._kept) > KEPT_MAX or (self._letters > KEPT_LETTERS_MAX and len(self._kept) > 1):
                 _, gone = self._kept.popitem(last=False)
                 self._letters -= len(gone.schema.text)
-        return found
+        return usable_schema
 
     def forget(self) -> None:
         with self._lock:
@@ -233,8 +233,8 @@ class PageDecoder:
             if not self._long_lookups_left:
                 return None
             self._long_lookups_left -= 1
-        found = self._decode(schema_id, data)
-        return None if found.problem else found
+        decoded = self._decode(schema_id, data)
+        return None if decoded.problem else decoded
 
     def _decode(self, schema_id: int, data: bytes) -> Decoded:
         if len(data) > DECODED_BYTES_MAX:

@@ -46,10 +46,14 @@ class SchemaWatch:
         self._before = now
 
     def _fingerprint(self, topics: Collection[str]) -> str:
-        asked = registry()
+        gateway = registry()
         ends = self._gateway.record_spans(TOPIC, False) if TOPIC in topics else {}
-        said = [asked.subjects(), asked.subjects(deleted=True), sorted((at, span.next) for at, span in ends.items())]
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+        fingerprint = [
+            gateway.subjects(),
+            gateway.subjects(deleted=True),
+            sorted((at, span.next) for at, span in ends.items()),
+        ]
+        return hashlib.sha256(json.dumps(fingerprint).encode()).hexdigest()[:16]
 
 
 def tier(context: TierContext) -> TierLook:

@@ -31,26 +31,28 @@ class RegistryAddress:
 
 def read_registry_address(environment: Mapping[str, str]) -> RegistryAddress | None:
     """None: there is no registry."""
-    said = {key.removeprefix(PREFIX): value for key, value in environment.items() if key.startswith(PREFIX) and value}
-    if "URL" not in said:
-        if said:
-            sys.exit(f"{PREFIX}{min(said)} is set without {PREFIX}URL.")
+    values = {key.removeprefix(PREFIX): value for key, value in environment.items() if key.startswith(PREFIX) and value}
+    if "URL" not in values:
+        if values:
+            sys.exit(f"{PREFIX}{min(values)} is set without {PREFIX}URL.")
         return None
-    if not _is_address(said["URL"]):
-        sys.exit(f"{PREFIX}URL={said['URL'][:300]} must be http://host:port or https://host:port, without a password.")
-    if ("USER" in said) != ("PASSWORD_FILE" in said):
+    if not _is_address(values["URL"]):
+        sys.exit(
+            f"{PREFIX}URL={values['URL'][:300]} must be http://host:port or https://host:port, without a password."
+        )
+    if ("USER" in values) != ("PASSWORD_FILE" in values):
         sys.exit(f"{PREFIX}USER and {PREFIX}PASSWORD_FILE are set together or not at all.")
-    if "USER" in said and _is_readable_on_the_way(said["URL"]):
-        sys.exit(f"{PREFIX}URL={said['URL'][:300]} would be sent the password readably: it must be https.")
-    files = {name: Path(said[name]).expanduser().resolve() for name in ("PASSWORD_FILE", "CA_FILE") if name in said}
-    found = RegistryAddress(
-        said["URL"].rstrip("/"), said.get("USER", ""), files.get("PASSWORD_FILE"), files.get("CA_FILE")
+    if "USER" in values and _is_readable_on_the_way(values["URL"]):
+        sys.exit(f"{PREFIX}URL={values['URL'][:300]} would be sent the password readably: it must be https.")
+    files = {name: Path(values[name]).expanduser().resolve() for name in ("PASSWORD_FILE", "CA_FILE") if name in values}
+    address = RegistryAddress(
+        values["URL"].rstrip("/"), values.get("USER", ""), files.get("PASSWORD_FILE"), files.get("CA_FILE")
     )
     try:
-        _ = found.login
+        _ = address.login
     except FileError as error:
         sys.exit(f"Schema registry: {error}")
-    return found
+    return address
 
 
 def _is_address(text: str) -> bool:

@@ -33,10 +33,10 @@ def laid_out(text: str) -> str:
 
 def rows_of(old: str, new: str) -> list[DiffRow]:
     one, other = _lines(old), _lines(new)
-    found: list[DiffRow] = []
+    diff_rows: list[DiffRow] = []
     for tag, at, to, new_at, new_to in SequenceMatcher(None, one, other, autojunk=True).get_opcodes():
-        found += _pairs("same" if tag == "equal" else "changed", one, range(at, to), other, range(new_at, new_to))
-    return found
+        diff_rows += _pairs("same" if tag == "equal" else "changed", one, range(at, to), other, range(new_at, new_to))
+    return diff_rows
 
 
 def is_cut(old: str, new: str) -> bool:

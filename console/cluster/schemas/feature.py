@@ -102,7 +102,7 @@ FEATURE = Feature(
             _SCHEMAS,
             columns_of("Subject, Type, Latest, Id, Versions, Compatibility"),
             order=("deleted",),
-            asked=("search",),
+            filters=("search",),
             rows=25,
         ),
     ),

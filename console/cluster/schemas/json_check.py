@@ -17,10 +17,10 @@ _SECONDS_MAX = 5.0
 
 def check(schema: str, referred: dict[str, str], document: str) -> None:
     """Raises NotEncodedError with the path of what does not fit, and for one that takes too long."""
-    asked = json.dumps({"schema": schema, "referred": referred, "document": document})
+    question = json.dumps({"schema": schema, "referred": referred, "document": document})
     try:
         done = subprocess.run(
-            module_command("console.cluster.schemas.json_check"), input=asked, env=with_code_path({}),
+            module_command("console.cluster.schemas.json_check"), input=question, env=with_code_path({}),
             capture_output=True, text=True, timeout=_SECONDS_MAX, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -45,9 +45,9 @@ def problem(schema: str, referred: dict[str, str], document: str) -> str:
 
 
 def _main() -> None:
-    asked = json.loads(sys.stdin.read())
+    question = json.loads(sys.stdin.read())
     try:
-        sys.stdout.write(problem(asked["schema"], asked["referred"], asked["document"]))
+        sys.stdout.write(problem(question["schema"], question["referred"], question["document"]))
     except Exception as error:  # whatever a schema does to the validator is the answer
         sys.stdout.write(f"the schema cannot be used: {type(error).__name__} {error!s:.200}")
 

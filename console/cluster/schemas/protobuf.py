@@ -49,15 +49,15 @@ class ProtobufText:
 
     def _message(self, indexes: list[int]) -> Any:
         among = list(self._file.message_types_by_name.values())
-        found = None
+        descriptor = None
         for index in indexes:
             if not 0 <= index < len(among):
                 raise NotDecodedError(f"message {index} of {len(among)}, which the schema does not have")
-            found = among[index]
-            among = list(found.nested_types)
-        if found is None:
+            descriptor = among[index]
+            among = list(descriptor.nested_types)
+        if descriptor is None:
             raise NotDecodedError("no message is named")
-        return message_factory.GetMessageClass(found)()
+        return message_factory.GetMessageClass(descriptor)()
 
 
 def _described(text: str) -> descriptor_pb2.FileDescriptorProto:

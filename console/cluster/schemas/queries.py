@@ -84,26 +84,26 @@ class SubjectView:
         return not set(self.versions) - self.deleted
 
 
-def subject_view(asked: RegistryGateway, name: str, reach: Reach, wanted: QueryDict) -> SubjectView:
+def subject_view(gateway: RegistryGateway, name: str, reach: Reach, wanted: QueryDict) -> SubjectView:
     """Raises GatewayError; RefusedError for a subject that is not there."""
-    every = asked.versions(name, deleted=True)
-    live = _live_versions(asked, name)
+    every = gateway.versions(name, deleted=True)
+    live = _live_versions(gateway, name)
     new = _chosen(wanted.get("to", ""), every) or (live or every)[-1]
     before = [item for item in every if item < new]
     old = _chosen(wanted.get("from", ""), every) or (before[-1] if before else None)
-    comparison = _compared(asked, name, old if old != new else None, new)
+    comparison = _compared(gateway, name, old if old != new else None, new)
     references = [reference for reference in comparison.new.references if is_within(reach, reference.subject)]
-    referrers = [place for referrer in asked.referrers(name, new) for place in asked.places(referrer)]
+    referrers = [place for referrer in gateway.referrers(name, new) for place in gateway.places(referrer)]
     seen = sorted({referrer for referrer in referrers if is_within(reach, referrer[0])})
     return SubjectView(
         name=name,
         versions=every[-VERSIONS_OFFERED_MAX:],
         deleted=frozenset(every) - frozenset(live),
         comparison=comparison,
-        level=asked.level(name),
-        mode=asked.mode(name),
-        default_level=asked.level() or "",
-        default_mode=asked.mode() or "",
+        level=gateway.level(name),
+        mode=gateway.mode(name),
+        default_level=gateway.level() or "",
+        default_mode=gateway.mode() or "",
         references=references,
         hidden_references=len(comparison.new.references) - len(references),
         referrers=seen,
@@ -137,9 +137,9 @@ def users_of(name: str, reach: Reach) -> Users:
     return Users(topics[:USERS_NAMED_MAX], named, count - len(named), strategy)
 
 
-def _live_versions(asked: RegistryGateway, name: str) -> list[int]:
+def _live_versions(gateway: RegistryGateway, name: str) -> list[int]:
     try:
-        return asked.versions(name)
+        return gateway.versions(name)
     except RefusedError as error:
         if error.code == "40401":
             return []
@@ -150,7 +150,7 @@ def _chosen(text: str, versions: Sequence[int]) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 10 and int(text) in versions else None
 
 
-def _compared(asked: RegistryGateway, name: str, old: int | None, new: int) -> VersionComparison:
-    one, other = asked.version(name, old) if old is not None else None, asked.version(name, new)
+def _compared(gateway: RegistryGateway, name: str, old: int | None, new: int) -> VersionComparison:
+    one, other = gateway.version(name, old) if old is not None else None, gateway.version(name, new)
     texts = laid_out(one.text) if one else "", laid_out(other.text)
     return VersionComparison(one, other, rows_of(*texts) if one else rows_of(texts[1], texts[1]), is_cut(*texts))

@@ -62,8 +62,8 @@ class CompatibilityVerdict:
     @property
     def reasons(self) -> list[tuple[str, str]]:
         """Kind and sentence of each message that has both, as Confluent's checkers write them; others as they are."""
-        found = [(message, _REASON.match(message)) for message in self.messages]
-        return [(match["kind"], match["sentence"]) if match else ("", item) for item, match in found]
+        matched = [(message, _REASON.match(message)) for message in self.messages]
+        return [(match["kind"], match["sentence"]) if match else ("", item) for item, match in matched]
 
 
 class RegistryGateway:
@@ -73,39 +73,41 @@ class RegistryGateway:
         self._client = client
 
     def subjects(self, *, deleted: bool = False) -> list[str]:
-        said = self._client.ask("GET", "subjects", query={"deleted": "true"} if deleted else None)
-        return sorted(name for name in _listed(said) if isinstance(name, str))
+        subjects = self._client.ask("GET", "subjects", query={"deleted": "true"} if deleted else None)
+        return sorted(name for name in _listed(subjects) if isinstance(name, str))
 
     def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
-        said = self._client.ask("GET", "subjects", subject, "versions", query={"deleted": "true"} if deleted else None)
-        return sorted(number for number in _listed(said) if isinstance(number, int))
+        numbers = self._client.ask(
+            "GET", "subjects", subject, "versions", query={"deleted": "true"} if deleted else None
+        )
+        return sorted(number for number in _listed(numbers) if isinstance(number, int))
 
     def version(self, subject: str, number: int | str, *, form: str = "") -> RegisteredText:
         query = {"deleted": "true"} | ({"format": form} if form else {})
         return _schema(self._client.ask("GET", "subjects", subject, "versions", str(number), query=query))
 
     def of_id(self, schema_id: int, *, form: str = "") -> RegisteredText:
-        said = self._client.ask("GET", "schemas", "ids", str(schema_id), query={"format": form} if form else None)
-        return _schema({"id": schema_id, **_mapped(said)})
+        response = self._client.ask("GET", "schemas", "ids", str(schema_id), query={"format": form} if form else None)
+        return _schema({"id": schema_id, **_mapped(response)})
 
     def places(self, schema_id: int) -> list[tuple[str, int]]:
         """The subjects and versions that have this id."""
-        said = _listed(self._client.ask("GET", "schemas", "ids", str(schema_id), "versions"))
-        pairs = [(item.get("subject"), _number(item.get("version"))) for item in said if isinstance(item, dict)]
+        places = _listed(self._client.ask("GET", "schemas", "ids", str(schema_id), "versions"))
+        pairs = [(item.get("subject"), _number(item.get("version"))) for item in places if isinstance(item, dict)]
         return sorted((subject, number) for subject, number in pairs if isinstance(subject, str))
 
     def referrers(self, subject: str, number: int) -> list[int]:
-        said = self._client.ask("GET", "subjects", subject, "versions", str(number), "referencedby")
-        return [item for item in _listed(said) if _is_number(item)][:REFERENCES_MAX]
+        referrers = self._client.ask("GET", "subjects", subject, "versions", str(number), "referencedby")
+        return [item for item in _listed(referrers) if _is_number(item)][:REFERENCES_MAX]
 
     def level(self, subject: str = "") -> str | None:
         """None: the subject has none of its own."""
-        said = self._of_scope("GET", "config", subject)
-        return None if said is None else str(said.get("compatibilityLevel", ""))[:40]
+        response = self._of_scope("GET", "config", subject)
+        return None if response is None else str(response.get("compatibilityLevel", ""))[:40]
 
     def mode(self, subject: str = "") -> str | None:
-        said = self._of_scope("GET", "mode", subject)
-        return None if said is None else str(said.get("mode", ""))[:40]
+        response = self._of_scope("GET", "mode", subject)
+        return None if response is None else str(response.get("mode", ""))[:40]
 
     def set_level(self, subject: str, level: str | None) -> None:
         self._set("config", subject, None if level is None else {"compatibility": level})
@@ -115,11 +117,11 @@ class RegistryGateway:
 
     def compare(self, subject: str, schema: RegisteredText) -> CompatibilityVerdict:
         """With the versions that the subject's level names; a subject that is not there takes anything."""
-        said = self._client.ask(
+        response = self._client.ask(
             "POST", "compatibility", "subjects", subject, "versions", query={"verbose": "true"}, body=schema.fields
         )
-        messages = tuple(str(message)[:2_000] for message in _listed(_mapped(said).get("messages") or [])[:100])
-        return CompatibilityVerdict(_mapped(said).get("is_compatible") is True, messages)
+        messages = tuple(str(message)[:2_000] for message in _listed(_mapped(response).get("messages") or [])[:100])
+        return CompatibilityVerdict(_mapped(response).get("is_compatible") is True, messages)
 
     def registered(self, subject: str, schema: RegisteredText) -> RegisteredText | None:
         """The version that has this very schema, if there is one."""
@@ -132,8 +134,8 @@ class RegistryGateway:
 
     def register(self, subject: str, schema: RegisteredText) -> int:
         """Return the id of the schema."""
-        said = _mapped(self._client.ask("POST", "subjects", subject, "versions", body=schema.fields))
-        return said["id"] if _is_number(said.get("id")) else 0
+        response = _mapped(self._client.ask("POST", "subjects", subject, "versions", body=schema.fields))
+        return response["id"] if _is_number(response.get("id")) else 0
 
     def delete(self, subject: str, number: int | None, *, permanent: bool) -> None:
         parts = ["subjects", subject] + ([] if number is None else ["versions", str(number)])
@@ -192,32 +194,34 @@ class SubjectRow:
         return self.count == 0
 
 
-def subject_row(asked: RegistryGateway, name: str) -> SubjectRow:
+def subject_row(gateway: RegistryGateway, name: str) -> SubjectRow:
     """One that goes meanwhile is a row without a version."""
     try:
-        versions = asked.versions(name)
+        versions = gateway.versions(name)
         return SubjectRow(
-            name, asked.version(name, versions[-1]) if versions else None, len(versions), asked.level(name)
+            name, gateway.version(name, versions[-1]) if versions else None, len(versions), gateway.level(name)
         )
     except RefusedError:
         return SubjectRow(name, None, 0, None)
 
 
-def _schema(said: object) -> RegisteredText:
-    told = _mapped(said)
-    references = [reference for reference in _listed(told.get("references") or []) if isinstance(reference, dict)]
+def _schema(value: object) -> RegisteredText:
+    fields = _mapped(value)
+    references = [reference for reference in _listed(fields.get("references") or []) if isinstance(reference, dict)]
     return RegisteredText(
-        text=str(told.get("schema") or ""),
-        type=str(told.get("schemaType") or "AVRO")[:40],
+        text=str(fields.get("schema") or ""),
+        type=str(fields.get("schemaType") or "AVRO")[:40],
         references=tuple(_reference(reference) for reference in references[:REFERENCES_MAX]),
-        subject=str(told.get("subject") or ""),
-        version=_number(told.get("version")),
-        id=_number(told.get("id")),
+        subject=str(fields.get("subject") or ""),
+        version=_number(fields.get("version")),
+        id=_number(fields.get("id")),
     )
 
 
-def _reference(said: Mapping[str, object]) -> TextReference:
-    return TextReference(str(said.get("name") or ""), str(said.get("subject") or ""), _number(said.get("version")))
+def _reference(reference: Mapping[str, object]) -> TextReference:
+    return TextReference(
+        str(reference.get("name") or ""), str(reference.get("subject") or ""), _number(reference.get("version"))
+    )
 
 
 def _is_number(value: object) -> bool:
@@ -228,13 +232,13 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _mapped(said: object) -> dict[str, Any]:
-    if not isinstance(said, dict):
+def _mapped(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
         raise RegistryAwayError("The schema registry answers something else than a registry does.")
-    return said
+    return value
 
 
-def _listed(said: object) -> Sequence[Any]:
-    if not isinstance(said, list):
+def _listed(value: object) -> Sequence[Any]:
+    if not isinstance(value, list):
         raise RegistryAwayError("The schema registry answers something else than a registry does.")
-    return said
+    return value

@@ -54,12 +54,12 @@ def restore(request: UserRequest, subject: str) -> HttpResponse:
     number = int(text) if text.isdecimal() and len(text) < 10 else None
     context: dict[str, object] = {"subject": subject, "restores": True, "fields": [("version", number or "")]}
     with refusable() as answer:
-        asked = registry()
-        lost = _lost(asked, subject, number)
-        verdict = asked.compare(subject, lost[0]) if lost else None
+        gateway = registry()
+        lost = _lost(gateway, subject, number)
+        verdict = gateway.compare(subject, lost[0]) if lost else None
         plan = context["plan"] = restore_plan(subject, number, lost, verdict)
         if is_confirmed(request):
-            refused = do_restore(request.user, plan, asked, subject, lost, Confirmation.parse(request.POST))
+            refused = do_restore(request.user, plan, gateway, subject, lost, Confirmation.parse(request.POST))
             if len(refused) < len(plan.lines):
                 messages.success(request, f"{plan.object_name} was restored.")
             for name, why in list(refused.items())[:5]:
@@ -71,7 +71,7 @@ def restore(request: UserRequest, subject: str) -> HttpResponse:
 def do_restore(
     actor: User,
     plan: Plan,
-    asked: RegistryGateway,
+    gateway: RegistryGateway,
     subject: str,
     lost: Sequence[RegisteredText],
     confirmation: Confirmation,
@@ -82,7 +82,7 @@ def do_restore(
         refused: dict[str, str] = {}
         for schema in lost:
             try:
-                asked.register(subject, schema)
+                gateway.register(subject, schema)
             except RefusedError as error:
                 refused[f"version {schema.version}"] = str(error)
         NAMES.forget()
@@ -91,21 +91,21 @@ def do_restore(
     return carry_out(actor, plan, confirmation, change)
 
 
-def _lost(asked: RegistryGateway, subject: str, number: int | None) -> list[RegisteredText]:
+def _lost(gateway: RegistryGateway, subject: str, number: int | None) -> list[RegisteredText]:
     """One of each text, and of those that are not there by now, at most VERSIONS_MAX. Raises GatewayError."""
-    live = set(_versions(asked, subject, deleted=False))
+    live = set(_versions(gateway, subject, deleted=False))
     deleted = [
         version
-        for version in _versions(asked, subject, deleted=True)
+        for version in _versions(gateway, subject, deleted=True)
         if version not in live and number in (None, version)
     ]
-    found = {schema.id: schema for schema in (asked.version(subject, at) for at in deleted[:VERSIONS_MAX])}
-    return [item for item in found.values() if not live or asked.registered(subject, item) is None]
+    schemas = {schema.id: schema for schema in (gateway.version(subject, at) for at in deleted[:VERSIONS_MAX])}
+    return [item for item in schemas.values() if not live or gateway.registered(subject, item) is None]
 
 
-def _versions(asked: RegistryGateway, subject: str, *, deleted: bool) -> list[int]:
+def _versions(gateway: RegistryGateway, subject: str, *, deleted: bool) -> list[int]:
     try:
-        return asked.versions(subject, deleted=deleted)
+        return gateway.versions(subject, deleted=deleted)
     except RefusedError as error:
         if error.code == "40401":
             return []

@@ -66,11 +66,11 @@ def schema_of_id(request: UserRequest, number: int) -> HttpResponse:
     reach = reach_of(request.user)
     context: dict[str, object] = {"number": number}
     try:
-        asked = registry()
+        gateway = registry()
         places = [place for place in _places(number) if is_within(reach, place[0])]
         if not places:
             raise Http404(f"No subject that you may see has a schema of id {number}.")
-        schema = asked.of_id(number)
+        schema = gateway.of_id(number)
         context |= {"schema": schema, "text": laid_out(schema.text), "places": places}
     except GatewayError as error:
         context["error"] = str(error)

@@ -92,8 +92,8 @@ def topic_delete(request: UserRequest, name: str) -> HttpResponse:
     """With `when` later after a day of grace. With `undo`, the number of a creation that is kept: taken back while the
     topic is still empty."""
     topic = access_changing(request.user, name)
-    asked = request.POST if request.method == "POST" else request.GET
-    undo, when = asked.get("undo") or request.GET.get("undo", ""), asked.get("when", "")
+    parameters = request.POST if request.method == "POST" else request.GET
+    undo, when = parameters.get("undo") or request.GET.get("undo", ""), parameters.get("when", "")
     if undo:
         _check_creation(name, undo)
     elif when == LATER:

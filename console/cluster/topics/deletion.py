@@ -125,7 +125,7 @@ def _not_empty(topic: DoomedTopic, spans: Mapping[int, OffsetSpan]) -> str:
 def some_groups(names: Collection[str], hidden: int) -> str:
     """`a, b and 3 that your rights do not reach`."""
     more = len(names) - _GROUPS_NAMED
-    said = [", ".join(sorted(names)[:_GROUPS_NAMED])] if names else []
-    said += [f"{more} more"] if more > 0 else []
-    said += [f"{hidden} that your rights do not reach"] if hidden else []
-    return " and ".join(said)
+    parts = [", ".join(sorted(names)[:_GROUPS_NAMED])] if names else []
+    parts += [f"{more} more"] if more > 0 else []
+    parts += [f"{hidden} that your rights do not reach"] if hidden else []
+    return " and ".join(parts)

@@ -75,9 +75,9 @@ def _carry_out(row: PlannedDeletion, shape: Shape | None, groups: GroupsView, no
     if topic is None or traces.unknown:
         _postpone(row, traces.unknown or "The console has not looked at the topic lately.", now)
         return
-    told = doomed(topic, EVERYTHING)
-    plan = deletion_plan(replace(told, topic_id=shape[0], partition_count=shape[1]), here.BOOTSTRAP_SERVERS)
-    plan = replace(plan, obstacle=" ".join(_obstacles(row, DeletionFacts(traces, told.uses), now)))
+    doomed_topic = doomed(topic, EVERYTHING)
+    plan = deletion_plan(replace(doomed_topic, topic_id=shape[0], partition_count=shape[1]), here.BOOTSTRAP_SERVERS)
+    plan = replace(plan, obstacle=" ".join(_obstacles(row, DeletionFacts(traces, doomed_topic.uses), now)))
     if end(DOING, "", "", of=GOING, pk=row.pk):
         _delete(row, plan)
 
@@ -103,8 +103,8 @@ def _delete(row: PlannedDeletion, plan: Plan) -> None:
     posted = Posted(path="", mode=PostMode.APPROVED, approver=approver, digest=digest_of(plan, approver), note=note)
     try:
         with posting(posted):
-            said = Confirmation(digest_of(plan, actor), plan.typed_name)
-            carry_out(actor, plan, said, lambda: cluster_gateway().delete_topic(row.topic))
+            confirmation = Confirmation(digest_of(plan, actor), plan.typed_name)
+            carry_out(actor, plan, confirmation, lambda: cluster_gateway().delete_topic(row.topic))
     except (NotConfirmedError, RefusedError) as error:
         _end(row, KEPT, str(error))
     else:

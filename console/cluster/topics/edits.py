@@ -70,13 +70,13 @@ class ChosenEdit:
 def read_edits(parameters: QueryDict) -> tuple[Edit, ...]:
     """Pairs of `setting` and `value`, and `also`, which has no value yet. Of a name that comes twice the last."""
     values = parameters.getlist("value")
-    found: dict[str, Edit] = {}
+    edits: dict[str, Edit] = {}
     for number, name in enumerate(parameters.getlist("setting")):
         value = values[number] if number < len(values) else ""
-        found[name] = Edit(name, plain_value(name, value.strip()[:VALUE_LENGTH_MAX]))
-    if (also := parameters.get("also", "")) and also not in found:
-        found[also] = Edit(also)
-    return tuple(edit for edit in found.values() if edit.name)[:EDITS_MAX]
+        edits[name] = Edit(name, plain_value(name, value.strip()[:VALUE_LENGTH_MAX]))
+    if (also := parameters.get("also", "")) and also not in edits:
+        edits[also] = Edit(also)
+    return tuple(edit for edit in edits.values() if edit.name)[:EDITS_MAX]
 
 
 def chosen_edits(edits: Iterable[Edit], settings: Iterable[SettingView]) -> tuple[ChosenEdit, ...]:

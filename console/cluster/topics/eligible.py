@@ -76,9 +76,9 @@ class EligibleWords:
 def with_eligible(partitions: Iterable[Partition], panel: EligiblePanel | None) -> list[Partition]:
     """Return the partitions, each with `eligible`; with no panel the topic is whole, and has no ELR."""
     listed = list(partitions)
-    told = {recovery.leaders.partition: recovery.leaders for recovery in panel.recoveries} if panel else {}
+    by_partition = {recovery.leaders.partition: recovery.leaders for recovery in panel.recoveries} if panel else {}
     for partition in listed:
-        leaders = told.get(partition.partition)
+        leaders = by_partition.get(partition.partition)
         if panel and panel.error:
             partition.eligible = EligibleWords("unknown", "unknown")
         else:

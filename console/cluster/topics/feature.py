@@ -153,7 +153,7 @@ FEATURE = Feature(
                 "Lag, Retention"
             ),
             order=("sort", "internal", "applications"),
-            asked=("search",),
+            filters=("search",),
             rows=50,
         ),
     ),

@@ -81,12 +81,12 @@ def later_plan(
     """Of one or many. What is lost then is said now; the moment moves on while somebody reads, and is told."""
     at_once = deletion_plan(topics[0], bootstrap_servers) if len(topics) == 1 else None
     plan = at_once or deletion_of_many(topics, bootstrap_servers)
-    said = f"deleted at {minute(due)}"
+    text = f"deleted at {minute(due)}"
     return Plan(
         action=LATER if at_once else MANY_LATER,
         object_type=plan.object_type,
         object_name=plan.object_name,
-        lines=tuple(PlanLine(topic.name, None, said, is_told=True) for topic in topics),
+        lines=tuple(PlanLine(topic.name, None, text, is_told=True) for topic in topics),
         read=(*plan.read, f"grace={GRACE}"),
         touches=(*_meanwhile(topics, traces, due), *plan.touches),
         losses=plan.losses,
@@ -147,8 +147,8 @@ def _meanwhile(topics: Sequence[DoomedTopic], traces: Mapping[str, Traces], due:
     it, are = ("it", "is") if len(topics) == 1 else ("they", "are")
     stays, retention = ("stays", "its retention goes") if len(topics) == 1 else ("stay", "their retention goes")
     yield (
-        f"Nothing is done before {minute(due)}: {it} {stays} as {it} {are}, {retention} on, and "
-        "everybody who looks is shown what is to come."
+        f"Nothing is deleted before {minute(due)}: {it} {stays} as {it} {are}, {retention} on, and "
+        "the pages of the topic announce the deletion."
     )
     yield (
         "A topic is kept if by then it is another one, was written to or read by a group, or is still used; if rules "

@@ -74,8 +74,8 @@ def end(state: str, by: str, outcome: str, *, of: Iterable[str] = OPEN, **chosen
 
     A deletion may be called off and planned anew between two looks: who has looked at one chooses it by its key.
     """
-    found = PlannedDeletion.objects.filter(state__in=list(of), **chosen)
-    return found.update(state=state, outcome=outcome[:1_000], decided_by=by, decided_at=timezone.now())
+    deletions = PlannedDeletion.objects.filter(state__in=list(of), **chosen)
+    return deletions.update(state=state, outcome=outcome[:1_000], decided_by=by, decided_at=timezone.now())
 
 
 def was_deleted(topics: Collection[str], by: str) -> None:
@@ -87,8 +87,8 @@ def was_deleted(topics: Collection[str], by: str) -> None:
 def tell(topics: Iterable[str]) -> None:
     """When the transaction commits: pages of these topics and lists of topics fetch themselves anew."""
     version: dict[str, object] = {"version": now_ms()}
-    told = (LIVE_GROUP, *(groups.topic(topic) for topic in topics))
-    push_partials([(group, "live/resync.html", version) for group in told])
+    live_groups = (LIVE_GROUP, *(groups.topic(topic) for topic in topics))
+    push_partials([(group, "live/resync.html", version) for group in live_groups])
 
 
 def _facts(topic: DoomedTopic, traces: Traces) -> dict[str, object]:

@@ -30,9 +30,9 @@ class GracePlan:
 
 def deletion_later(topics: Sequence[Topic], reach: Reach, groups: GroupsView | None = None) -> GracePlan:
     """`groups`: as they were asked a moment ago. Raises GatewayError: how they are used now has to be known."""
-    told, traces = doomed_topics(topics, reach), traces_now(shapes_of(topics), groups)
+    doomed, traces = doomed_topics(topics, reach), traces_now(shapes_of(topics), groups)
     due = timezone.now() + GRACE
-    return GracePlan(later_plan(told, traces, due, here.BOOTSTRAP_SERVERS, _obstacle(topics)), told, traces)
+    return GracePlan(later_plan(doomed, traces, due, here.BOOTSTRAP_SERVERS, _obstacle(topics)), doomed, traces)
 
 
 def calling_off(names: Collection[str]) -> CallOffPlan:

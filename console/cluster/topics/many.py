@@ -140,11 +140,11 @@ def _internal(topics: Sequence[DoomedTopic]) -> str:
 
 def _followed(topics: Sequence[TopicEdit]) -> Iterable[str]:
     yield "Every replica of the topics follows the new value at once; no record is touched by the change itself."
-    said: dict[str, list[str]] = {}
+    followed: dict[str, list[str]] = {}
     for topic in topics:
         for sentence in _cautions(topic).touches[1:]:
-            said.setdefault(sentence, []).append(topic.topic)
-    for sentence, names in said.items():
+            followed.setdefault(sentence, []).append(topic.topic)
+    for sentence, names in followed.items():
         yield f"{_some(names)}: {sentence}"
 
 

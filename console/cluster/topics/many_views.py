@@ -46,20 +46,20 @@ from console.state.clusters.models import Topic
 def many(request: UserRequest) -> HttpResponse:
     """`topic`, as often as wanted, `do`, and for a setting its name and `value`; `undo` takes one back."""
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
-    asked = request.POST if request.method == "POST" else request.GET
-    names, reach = asked.getlist("topic"), reach_of(request.user)
+    parameters = request.POST if request.method == "POST" else request.GET
+    names, reach = parameters.getlist("topic"), reach_of(request.user)
     for name in names:
         require_changing(request.user, name)
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
-    context: dict[str, Any] = _offered(request, reach, names) | {"do": asked.get("do", ""), "chosen": set(names)}
-    context |= {"setting": asked.get("setting", "")[:249], "value": asked.get("value", "")[:VALUE_LENGTH_MAX]}
+    context: dict[str, Any] = _offered(request, reach, names) | {"do": parameters.get("do", ""), "chosen": set(names)}
+    context |= {"setting": parameters.get("setting", "")[:249], "value": parameters.get("value", "")[:VALUE_LENGTH_MAX]}
     with refusable() as answer:
-        if (names and (request.method == "POST" or "do" in asked)) or asked.get("undo"):
-            change = _change(context, asked.get("undo", ""), names, reach)
+        if (names and (request.method == "POST" or "do" in parameters)) or parameters.get("undo"):
+            change = _change(context, parameters.get("undo", ""), names, reach)
             context["plan"] = change.plan if isinstance(change, GracePlan) else change
             context["fields"] = [
                 *(("topic", name) for name in names),
-                *((key, asked[key]) for key in ("do", "setting", "value", "undo") if asked.get(key)),
+                *((key, parameters[key]) for key in ("do", "setting", "value", "undo") if parameters.get(key)),
             ]
             if request.method == "POST":
                 return _apply(request, change)
@@ -72,8 +72,8 @@ def _offered(request: UserRequest, reach: Reach, names: list[str]) -> dict[str, 
     """Return what can be ticked: `names`, whatever the search hides, then what it chooses."""
     query = TopicListQuery.parse(request.GET)
     chosen = list(changeable_topics(reach).filter(name__in=names[:TOPICS_MAX]).order_by("name"))
-    found = chosen_topics(query, reach).filter(pk__in=changeable_topics(reach).order_by().values("pk"))
-    others = found.exclude(pk__in=[topic.pk for topic in chosen])
+    topics = chosen_topics(query, reach).filter(pk__in=changeable_topics(reach).order_by().values("pk"))
+    others = topics.exclude(pk__in=[topic.pk for topic in chosen])
     return {
         "query": query,
         "topics": [*chosen, *others[: TOPICS_MAX - len(chosen)]],
@@ -113,14 +113,14 @@ def _kept(setting: str, number: str) -> tuple[str, dict[str, str]]:
 
 
 def _setting_plan(name: str, wanted: dict[Topic, str]) -> SettingOfMany:
-    gateway, found = cluster_gateway(), []
+    gateway, edits = cluster_gateway(), []
     for topic, typed in wanted.items():
         known = changeable(gateway.topic_settings(topic.name))
         if name not in known:
             raise RefusedError("INVALID_CONFIG", f"{name} is no setting that is changed here.")
         gateway.check_topic_settings(topic.name, {name: None if typed == DEFAULT else typed})
-        found.append(TopicEdit(topic.name, topic.topic_id, topic.replication_factor, known[name], typed))
-    return setting_of_many(found, here.BOOTSTRAP_SERVERS)
+        edits.append(TopicEdit(topic.name, topic.topic_id, topic.replication_factor, known[name], typed))
+    return setting_of_many(edits, here.BOOTSTRAP_SERVERS)
 
 
 def _apply(request: UserRequest, change: GracePlan | DeletionOfMany | SettingOfMany) -> HttpResponse:

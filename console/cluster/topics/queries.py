@@ -109,13 +109,13 @@ def with_groups(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topi
     """The topics, each with `group_count` and `lag` (None without groups) of the groups in reach, in one query, and
     with `may_change`: whether a person of that reach may change it.
     """
-    found = list(topics)
-    places = partitions_within(reach).filter(topic__in=[topic.name for topic in found]).order_by().values_list("topic")
+    listed = list(topics)
+    places = partitions_within(reach).filter(topic__in=[topic.name for topic in listed]).order_by().values_list("topic")
     counted = {name: (groups, lag) for name, groups, lag in places.annotate(Count("group", distinct=True), Sum("lag"))}
-    for topic in found:
+    for topic in listed:
         topic.group_count, topic.lag = counted.get(topic.name, (0, None))
         topic.may_change = Right.OPERATE in rights_on_topic(reach, topic)
-    return found
+    return listed
 
 
 def groups_of(topic: str, reach: Reach) -> list[str]:

@@ -35,10 +35,10 @@ def topic_settings(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     if wants_csv(request):
         try:
-            found = cluster_gateway().topic_settings(topic.name)
+            topic_settings = cluster_gateway().topic_settings(topic.name)
         except GatewayError as error:
             return _page(request, topic, error=str(error))
-        rows = ((view.name, view.value, view.source, view.default, view.meaning) for view in found)
+        rows = ((view.name, view.value, view.source, view.default, view.meaning) for view in topic_settings)
         return csv_response(request, f"settings-{topic.name}", TITLES, rows)
     return _page(request, topic, read_edits(request.GET))
 
@@ -49,11 +49,11 @@ def change(request: UserRequest, name: str) -> HttpResponse:
     topic = access_changing(request.user, name)
     edits = read_edits(request.POST)
     with refusable() as answer:
-        found = cluster_gateway().topic_settings(topic.name)
-        edits = _checked(topic, found, edits)
+        topic_settings = cluster_gateway().topic_settings(topic.name)
+        edits = _checked(topic, topic_settings, edits)
         if _are_refused(edits):
             return _page(request, topic, edits)
-        plan = _plan(topic, found, edits)
+        plan = _plan(topic, topic_settings, edits)
         if plan is None:
             raise Http404("There is no such setting to change here.")
         do_change_settings(request.user, plan, Confirmation.parse(request.POST))
@@ -74,32 +74,32 @@ def _page(
 ) -> HttpResponse:
     context = {"topic": topic, "error": error, "retention_keys": RETENTION_KEYS, "undo": _undo(request)}
     try:
-        found = cluster_gateway().topic_settings(topic.name)
+        topic_settings = cluster_gateway().topic_settings(topic.name)
         if Right.OPERATE in rights_on_topic(reach_of(request.user), topic):
-            edits = _checked(topic, found, edits)
+            edits = _checked(topic, topic_settings, edits)
     except GatewayError as refusal:
         context["error"] = error or str(refusal)
     else:
         status = 422 if _are_refused(edits) and status == 200 else status
-        chosen = chosen_edits(edits, found)
-        plan = None if _are_refused(edits) else _plan(topic, found, [item.edit for item in chosen])
-        context |= {"settings": found, "chosen": chosen, "plan": plan}
+        chosen = chosen_edits(edits, topic_settings)
+        plan = None if _are_refused(edits) else _plan(topic, topic_settings, [item.edit for item in chosen])
+        context |= {"settings": topic_settings, "chosen": chosen, "plan": plan}
         context["fields"] = [(key, text) for item in chosen for key, text in _pair(item.edit)]
-        context["others"] = sorted(changeable(found).keys() - {item.edit.name for item in chosen})
+        context["others"] = sorted(changeable(topic_settings).keys() - {item.edit.name for item in chosen})
     return render(request, "topics/settings.html", context, status=status)
 
 
-def _plan(topic: Topic, found: Iterable[SettingView], edits: Sequence[Edit]) -> SettingsPlan | None:
+def _plan(topic: Topic, views: Iterable[SettingView], edits: Sequence[Edit]) -> SettingsPlan | None:
     """None while a value is missing, and where a setting is none to change here."""
     if not edits or any(not edit.value for edit in edits):
         return None
     wanted = [(edit.name, edit.value) for edit in edits]
-    return settings_plan(topic.name, topic.replication_factor, found, wanted, here.BOOTSTRAP_SERVERS, topic.topic_id)
+    return settings_plan(topic.name, topic.replication_factor, views, wanted, here.BOOTSTRAP_SERVERS, topic.topic_id)
 
 
-def _checked(topic: Topic, found: Iterable[SettingView], edits: Sequence[Edit]) -> tuple[Edit, ...]:
+def _checked(topic: Topic, views: Iterable[SettingView], edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """Return the edits with why the cluster refuses each of those that are changed here. Raises GatewayError."""
-    known = changeable(found)
+    known = changeable(views)
     if any(edit.name not in known for edit in edits):
         return tuple(edits)
     return checked(edits, partial(cluster_gateway().check_topic_settings, topic.name))

@@ -37,15 +37,15 @@ class SizeForm(forms.Form):
 
     def demand(self, partitions: int) -> TopicDemand:
         """`partitions`: that there are already, or 0."""
-        said = self.cleaned_data
+        fields = self.cleaned_data
         return TopicDemand(
-            throughput=said["throughput"],
-            consumer_throughput=said["consumer_throughput"],
-            producer_throughput=said["producer_throughput"],
-            growth=said["growth"],
-            consumers=said["consumers"],
-            replication_factor=said["replication_factor"],
-            retention_ms=int(said["retention"]),
-            head_room=said["head_room"] / 100,
+            throughput=fields["throughput"],
+            consumer_throughput=fields["consumer_throughput"],
+            producer_throughput=fields["producer_throughput"],
+            growth=fields["growth"],
+            consumers=fields["consumers"],
+            replication_factor=fields["replication_factor"],
+            retention_ms=int(fields["retention"]),
+            head_room=fields["head_room"] / 100,
             partitions=partitions,
         )

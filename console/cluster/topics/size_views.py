@@ -77,8 +77,8 @@ def _costs(planned: Size, demand: TopicDemand) -> list[tuple[str, str, str]]:
 def _next(planned: Size, demand: TopicDemand, topic: Topic | None) -> tuple[str, str] | None:
     """Address and words of the plan that makes it so; None if nothing is to be done."""
     if topic is None:
-        asked = {"partition_count": planned.partitions, "replication_factor": demand.replication_factor}
-        return f"{reverse('topic-create')}?{urlencode(asked)}", "Create such a topic…"
+        parameters = {"partition_count": planned.partitions, "replication_factor": demand.replication_factor}
+        return f"{reverse('topic-create')}?{urlencode(parameters)}", "Create such a topic…"
     if planned.partitions <= topic.partition_count:
         return None
     address = f"{reverse('topic-add-partitions', args=[topic.name])}?partition_count={planned.partitions}"
@@ -96,8 +96,8 @@ def _command(request: UserRequest, topic: Topic | None) -> str:
         "retention",
         "head_room",
     )
-    said = {name.replace("_", "-"): request.GET.get(name) or None for name in (*named, "replication_factor")}
-    return shell_command("kafka-plan", here.BOOTSTRAP_SERVERS, {"topic": topic.name if topic else None, **said})
+    options = {name.replace("_", "-"): request.GET.get(name) or None for name in (*named, "replication_factor")}
+    return shell_command("kafka-plan", here.BOOTSTRAP_SERVERS, {"topic": topic.name if topic else None, **options})
 
 
 def _registered() -> QuerySet[Broker]:

@@ -87,13 +87,13 @@ def _process_facts(row: ManagedProcess) -> ProcessFacts:
 def _brokers_to_tell(config: EnsembleConfig) -> list[tuple[ManagedProcess, str]]:
     """Brokers this console runs whose configuration names other servers than the members, with what it is to say."""
     connect = ",".join(member.address for member in config.members if member.address)
-    found = []
+    outdated = []
     for row in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER):
         _, slash, chroot = row.spec.get("zookeeper", "").partition("/")
         wanted = f"{connect}{slash}{chroot}"
         if row.spec and connect and row.spec["zookeeper"] != wanted:
-            found.append((row, wanted))
-    return found
+            outdated.append((row, wanted))
+    return outdated
 
 
 def _do(change: EnsembleChange, config: EnsembleConfig, decision: EnsembleDecision) -> None:

@@ -33,7 +33,7 @@ TOO_LATE = "It cannot be called off any more: the members may have changed alrea
 def change(request: UserRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     fields = request.POST if request.method == "POST" else request.GET
-    kind, replaced = _asked(fields)
+    kind, replaced = _requested_change(fields)
     planned = None
     with refusable(503) as answer:
         planned = plan_now(kind, replaced)
@@ -61,14 +61,14 @@ def _shown_plan(request: UserRequest, planned: EnsemblePlan) -> Plan:
 def call_off(request: UserRequest, number: int) -> HttpResponse:
     """What changed arrives by push, for everybody alike."""
     require(request.user, Right.OPERATE)
-    found = get_object_or_404(EnsembleChange, pk=number)
-    require_operating_all(request.user, process_names(found.joining, found.leaving))
-    if not do_call_off(request.user, found):
+    change = get_object_or_404(EnsembleChange, pk=number)
+    require_operating_all(request.user, process_names(change.joining, change.leaving))
+    if not do_call_off(request.user, change):
         messages.warning(request, TOO_LATE)
     return HttpResponse("") if request.htmx else redirect("zookeeper")
 
 
-def _asked(fields: Mapping[str, str]) -> tuple[EnsembleChangeKind, int | None]:
+def _requested_change(fields: Mapping[str, str]) -> tuple[EnsembleChangeKind, int | None]:
     try:
         kind = EnsembleChangeKind(fields.get("kind", "grow"))
     except ValueError:

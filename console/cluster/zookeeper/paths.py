@@ -34,10 +34,10 @@ class Crumb:
 
 def crumbs(path: str) -> list[Crumb]:
     """The znodes above `path` and itself, the root first."""
-    found = [Crumb("/", "/")]
+    crumbs = [Crumb("/", "/")]
     for part in [part for part in path.split("/") if part]:
-        found.append(Crumb(part, f"{found[-1].path.rstrip('/')}/{part}"))
-    return found
+        crumbs.append(Crumb(part, f"{crumbs[-1].path.rstrip('/')}/{part}"))
+    return crumbs
 
 
 def explain(path: str) -> str:
@@ -55,27 +55,27 @@ class Mention:
 
 def mentions(path: str, value: object) -> list[Mention]:
     """Whom the znode speaks of, by its path and by its decoded JSON, each once."""
-    found = [Mention(kind, match["name"]) for kind, pattern in _NAMES for match in [pattern.match(path)] if match]
+    mentions = [Mention(kind, match["name"]) for kind, pattern in _NAMES for match in [pattern.match(path)] if match]
     if isinstance(value, Mapping):
-        found += _of_value(path, value)
-    return list(dict.fromkeys(found))
+        mentions += _of_value(path, value)
+    return list(dict.fromkeys(mentions))
 
 
 def _of_value(path: str, value: Mapping[str, object]) -> list[Mention]:
     ids: list[object] = [value.get("brokerid"), value.get("broker"), value.get("leader")]
     isr = value.get("isr")
     ids += isr if isinstance(isr, list) else []
-    found = [Mention("broker", str(id_)) for id_ in ids if type(id_) is int and id_ >= 0]
+    mentions = [Mention("broker", str(id_)) for id_ in ids if type(id_) is int and id_ >= 0]
     entity = value.get("entity_path")
     if isinstance(entity, str) and path.startswith("/config/changes/"):
         kind, _, name = entity.partition("/")
         if kind in ("topics", "brokers") and name and name != "<default>":
-            found.append(Mention(kind.removesuffix("s"), name))
+            mentions.append(Mention(kind.removesuffix("s"), name))
     partitions = value.get("partitions")
     if isinstance(partitions, list):
         topics = (partition.get("topic") for partition in partitions[:20] if isinstance(partition, Mapping))
-        found += [Mention("topic", topic) for topic in topics if isinstance(topic, str)]
-    return found
+        mentions += [Mention("topic", topic) for topic in topics if isinstance(topic, str)]
+    return mentions
 
 
 _NAMES = [

@@ -28,7 +28,7 @@ _CLIENTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class EnsembleNow:
     """What a plan is worked out from. `managed` are numbers of members whose process this console runs."""
 
     config: EnsembleConfig
@@ -57,7 +57,7 @@ def wanted_count(kind: EnsembleChangeKind, size: int) -> int:
 
 
 def plan_change(
-    kind: EnsembleChangeKind, present: Present, offered: tuple[Server, ...], replaced: int | None = None
+    kind: EnsembleChangeKind, present: EnsembleNow, offered: tuple[Server, ...], replaced: int | None = None
 ) -> EnsemblePlan:
     """`offered` are servers that could be started, as many as `wanted_count` says; `replaced` is who goes."""
     numbers = sorted(present.config.numbers)
@@ -106,14 +106,16 @@ def _lines(config: EnsembleConfig, joining: tuple[Server, ...], leaving: tuple[i
             yield PlanLine(f"server {member.number}", member.line.partition("=")[2], None)
 
 
-def _read(present: Present) -> Iterable[str]:
+def _read(present: EnsembleNow) -> Iterable[str]:
     yield f"version {present.config.version:x}"
     for member in present.config.members:
         yield member.line
     yield f"serving {sorted(present.serving)} leader {present.leader} open {present.is_change_open}"
 
 
-def _obstacle(kind: EnsembleChangeKind, present: Present, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
+def _obstacle(
+    kind: EnsembleChangeKind, present: EnsembleNow, joining: tuple[Server, ...], leaving: tuple[int, ...]
+) -> str:
     numbers = present.config.numbers
     foreign = sorted(numbers - present.managed)
     if present.is_change_open:
@@ -131,7 +133,7 @@ def _obstacle(kind: EnsembleChangeKind, present: Present, joining: tuple[Server,
     return _quorum_obstacle(present, joining, leaving)
 
 
-def _quorum_obstacle(present: Present, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
+def _quorum_obstacle(present: EnsembleNow, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
     """A reconfig needs a quorum of the old members and of the new ones."""
     numbers = present.config.numbers
     if len(numbers & present.serving) < quorum_of(len(numbers)) or present.leader is None:
@@ -143,7 +145,7 @@ def _quorum_obstacle(present: Present, joining: tuple[Server, ...], leaving: tup
     return ""
 
 
-def _touches(present: Present, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> tuple[str, ...]:
+def _touches(present: EnsembleNow, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> tuple[str, ...]:
     before = len(present.config.numbers)
     after = before + len(joining) - len(leaving)
     sentences = [f"Before: {_survives(before)}. After: {_survives(after)}.", *filter(None, [size_advice(after)])]
@@ -190,7 +192,7 @@ def _command(joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
 
 def present_from(
     config: EnsembleConfig, modes: Mapping[int, str], managed: frozenset[int], is_change_open: bool
-) -> Present:
+) -> EnsembleNow:
     """`modes` are of those that serve."""
     leader = next((number for number, mode in modes.items() if mode in ("leader", "standalone")), None)
-    return Present(config, frozenset(modes) & config.numbers, leader, managed & config.numbers, is_change_open)
+    return EnsembleNow(config, frozenset(modes) & config.numbers, leader, managed & config.numbers, is_change_open)

@@ -123,8 +123,8 @@ def _page_number(request: UserRequest) -> int:
 
 def _links(view: ZnodeView, shown: ShownValue | None) -> list[tuple[str, str]]:
     """What to call it, and its address."""
-    found = mentions(view.path, shown.decoded if shown else None)
-    return [(f"{item.kind} {item.name}", address) for item in found if (address := _address(item))]
+    mentioned = mentions(view.path, shown.decoded if shown else None)
+    return [(f"{item.kind} {item.name}", address) for item in mentioned if (address := _address(item))]
 
 
 def _address(mention: Mention) -> str:

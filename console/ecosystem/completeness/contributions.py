@@ -37,13 +37,13 @@ def series_of(increment: Increment) -> SeriesKey:
 def contribution(increment: Increment, undone: Iterable[Increment], now_ms: int) -> Points:
     """By steps of the finest tier, without what has no time. `undone`: what it has replaced in the ledger."""
     points: Points = {}
-    for window, point in _said(increment, undone):
+    for window, point in _points_of(increment, undone):
         if now_ms - TIERS[-1].kept_ms <= window <= now_ms + AHEAD_MS:
             add(points, window - window % FINEST.step_ms, point)
     return points
 
 
-def _said(increment: Increment, undone: Iterable[Increment]) -> Iterator[tuple[int, DeliveryPoint]]:
+def _points_of(increment: Increment, undone: Iterable[Increment]) -> Iterator[tuple[int, DeliveryPoint]]:
     for window, tally in increment.windows.items():
         yield window, DeliveryPoint(tally.count, tally.bytes)
     for kind, windows in increment.aside.items():

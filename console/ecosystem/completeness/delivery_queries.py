@@ -98,37 +98,37 @@ def seen_series(reach: Reach = EVERYTHING) -> QuerySet[DeliverySeries]:
 
 
 def readers(now_ms: int, reach: Reach = EVERYTHING, search: str = "", topic: str = "") -> list[ReaderRow]:
-    found = seen_series(reach).filter(tier__in=READERS)
+    series = seen_series(reach).filter(tier__in=READERS)
     if search:
-        found = found.filter(Q(topic__icontains=search) | Q(reader__icontains=search))
+        series = series.filter(Q(topic__icontains=search) | Q(reader__icontains=search))
     if topic:
-        found = found.filter(topic=topic)
+        series = series.filter(topic=topic)
     lost = _lost(topic)
     rows = [
         ReaderRow(finding, lost.get((finding.topic, f"{finding.tier} {finding.reader}"), 0), now_ms)
-        for finding in found
+        for finding in series
     ]
     return sorted(rows, key=lambda row: row.rank)
 
 
 def _lost(topic: str) -> dict[tuple[str, str], int]:
     audited = AuditedTopic.objects.filter(finding_count__gt=0)
-    found: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     for name, findings in (audited.filter(name=topic) if topic else audited).values_list("name", "findings"):
         for _, column, state, *_ in findings:
             if state == WindowState.MISSING:
-                found[name, column] = found.get((name, column), 0) + 1
-    return found
+                counts[name, column] = counts.get((name, column), 0) + 1
+    return counts
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPast:
-    """One reader's past of one topic. `told`: of its settled bins; `findings`: what the verdict says of the reader."""
+    """One reader's past of one topic: `summary` of its settled bins, `findings` of the verdict about the reader."""
 
     reader: ReaderRow
     bins: tuple[Bin, ...]
     width_ms: int
-    told: Summary
+    summary: Summary
     steps: StepChart
     latency: LatencyChart
     findings: list[list[object]]
@@ -167,23 +167,23 @@ def deliveries(rows: Sequence[ReaderRow], topic: str, query: ChartQuery, now_ms:
     from_ms, to_ms = from_ms - from_ms % width_ms, -(-to_ms // width_ms) * width_ms
     points = _points(series, resolution, from_ms, to_ms)
     expected = expected_among(series, points)
-    findings, found = _findings(topic), []
+    findings, histories = _findings(topic), []
     for row in rows:
         received = points.get(row.row.pk, {})
         mine = bins(expected, received, range(from_ms, to_ms, width_ms), now_ms, begins_for(row.row, width_ms))
-        told, steps = summary(mine), step_chart(mine, width_ms)
-        latency, said = latency_chart(mine, width_ms), findings.get(row.column, [])
-        found.append(DeliveryPast(row, tuple(mine), width_ms, told, steps, latency, said))
-    return found
+        past_summary, steps = summary(mine), step_chart(mine, width_ms)
+        latency, column_findings = latency_chart(mine, width_ms), findings.get(row.column, [])
+        histories.append(DeliveryPast(row, tuple(mine), width_ms, past_summary, steps, latency, column_findings))
+    return histories
 
 
 def _findings(topic: str) -> dict[str, list[list[object]]]:
     """By the column they are of: window, column, state, partition, offset, sentence."""
-    found: dict[str, list[list[object]]] = {}
+    by_reader: dict[str, list[list[object]]] = {}
     for (findings,) in AuditedTopic.objects.filter(name=topic).values_list("findings"):
         for finding in findings:
-            found.setdefault(finding[1], []).append(finding)
-    return found
+            by_reader.setdefault(finding[1], []).append(finding)
+    return by_reader
 
 
 def resolution_for(age_ms: int) -> ChartTier:
@@ -198,12 +198,12 @@ def width_for(span_ms: int, at_least_ms: int) -> int:
 
 
 def _points(series: Sequence[DeliverySeries], resolution: ChartTier, from_ms: int, to_ms: int) -> dict[int, Points]:
-    found: dict[int, Points] = {delivery_series.pk: {} for delivery_series in series}
+    points: dict[int, Points] = {delivery_series.pk: {} for delivery_series in series}
     rows = DeliveryRow.objects.filter(
-        series__in=list(found), tier=resolution.number, begins_ms__gte=resolution.row_of(from_ms), begins_ms__lt=to_ms
+        series__in=list(points), tier=resolution.number, begins_ms__gte=resolution.row_of(from_ms), begins_ms__lt=to_ms
     )
     for number, begins_ms, packed in rows.values_list("series", "begins_ms", "points"):
         for at_ms, point in unpack(bytes(packed), resolution, begins_ms).items():
             if from_ms <= at_ms < to_ms:
-                found[number][at_ms] = point
-    return found
+                points[number][at_ms] = point
+    return points

@@ -56,24 +56,26 @@ def write(heard: Mapping[SeriesKey, SeriesUpdate], read_to: Mapping[int, int], t
 def _series(heard: Mapping[SeriesKey, SeriesUpdate]) -> dict[SeriesKey, DeliverySeries]:
     """Those of `heard`, made where they are new, as long as there is room."""
     topics = {key.topic for key in heard}
-    found: dict[SeriesKey, DeliverySeries] = {}
+    delivery_series: dict[SeriesKey, DeliverySeries] = {}
     for names in _batches(sorted(topics)):
         for series in DeliverySeries.objects.filter(topic__in=names):
             key = SeriesKey(series.topic, series.tier, series.reader)
             if key in heard:
-                found[key] = series
+                delivery_series[key] = series
     room = SERIES_MAX - DeliverySeries.objects.count()
-    new = [key for key in heard if key not in found and heard[key].points and len(key.reader) <= NAME_LENGTH_MAX]
+    new = [
+        key for key in heard if key not in delivery_series and heard[key].points and len(key.reader) <= NAME_LENGTH_MAX
+    ]
     for key in new[: max(0, room)]:
-        found[key] = DeliverySeries(**key._asdict(), first_ms=min(heard[key].points))
-    for key, item in found.items():
-        said = heard[key]
-        item.first_ms = min(item.first_ms, *said.points) if said.points else item.first_ms
-        item.at_ms, item.window_ms = max(item.at_ms, said.at_ms), said.window_ms
-    fresh = [item for item in found.values() if item.pk is None]
+        delivery_series[key] = DeliverySeries(**key._asdict(), first_ms=min(heard[key].points))
+    for key, item in delivery_series.items():
+        points_heard = heard[key]
+        item.first_ms = min(item.first_ms, *points_heard.points) if points_heard.points else item.first_ms
+        item.at_ms, item.window_ms = max(item.at_ms, points_heard.at_ms), points_heard.window_ms
+    fresh = [item for item in delivery_series.values() if item.pk is None]
     made = {series.pk for series in DeliverySeries.objects.bulk_create(fresh, batch_size=_AT_ONCE)}
-    rewrite([item for item in found.values() if item.pk not in made], ("first_ms", "at_ms", "window_ms"))
-    return found
+    rewrite([item for item in delivery_series.values() if item.pk not in made], ("first_ms", "at_ms", "window_ms"))
+    return delivery_series
 
 
 def _write_rows(

@@ -27,10 +27,10 @@ _SEARCH_LENGTH_MAX = 249
 def delivery(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     search = request.GET.get("search", "")[:_SEARCH_LENGTH_MAX].replace("\0", "")
-    found = readers(now_ms(), reach_of(request.user), search)
+    series = readers(now_ms(), reach_of(request.user), search)
     if wants_csv(request):
-        return csv_response(request, "delivery", TITLES, (row.cells for row in found))
-    context = {"readers": found[:ROWS_SHOWN], "count": len(found), "search": search}
+        return csv_response(request, "delivery", TITLES, (row.cells for row in series))
+    context = {"readers": series[:ROWS_SHOWN], "count": len(series), "search": search}
     return render(request, "completeness/delivery.html", context)
 
 
@@ -44,13 +44,13 @@ def topic_delivery(request: UserRequest, name: str) -> HttpResponseBase:
     if wanted and not chosen:
         raise Http404(f"{wanted} tells nothing of {name}.")
     shown = chosen if wants_csv(request) else chosen[:READERS_SHOWN]
-    found = deliveries(shown, topic.name, query, at_ms)
+    histories = deliveries(shown, topic.name, query, at_ms)
     if wants_csv(request):
-        rows = (cells for item in found for cells in item.cells)
+        rows = (cells for item in histories for cells in item.cells)
         return csv_response(request, f"delivery-{name}", BIN_TITLES, rows)
     context = {
         "topic": topic,
-        "deliveries": found,
+        "deliveries": histories,
         "readers": every,
         "left_out": len(chosen) - len(shown),
         "reader": wanted,

@@ -90,10 +90,10 @@ def add(points: Points, at_ms: int, point: DeliveryPoint) -> None:
 
 def stepped(points: Mapping[int, DeliveryPoint], step_ms: int) -> Points:
     """Return the points in longer steps."""
-    found: Points = {}
+    steps: Points = {}
     for at_ms, point in points.items():
-        add(found, at_ms - at_ms % step_ms, point)
-    return found
+        add(steps, at_ms - at_ms % step_ms, point)
+    return steps
 
 
 def by_row(points: Mapping[int, DeliveryPoint], tier: ChartTier) -> dict[int, Points]:
@@ -133,8 +133,8 @@ def _dense(latency: Latency, width: int) -> list[int]:
     return [latency.early, latency.most_ms, first, *(groups.get(index, 0) for index in range(first, max(groups) + 1))]
 
 
-def _sparse(said: list[int], width: int) -> Latency:
-    early, most_ms, *rest = said
+def _sparse(pairs: list[int], width: int) -> Latency:
+    early, most_ms, *rest = pairs
     groups = ((rest[0] + at, count) for at, count in enumerate(rest[1:]) if count)
     ages = {min(group * width + width // 2, BUCKET_MAX): count for group, count in groups}
     return Latency(ages, early, most_ms)

@@ -53,7 +53,7 @@ class WindowView:
         return tone_of(self.state)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         return f"{'without a time' if self.at_ms is None else clock(self.at_ms)}: {self.state}"
 
     @property
@@ -120,15 +120,15 @@ class AuditedTopicRow:
     @property
     def findings(self) -> list[list[Any]]:
         """Window, tier, state, partition, offset, sentence."""
-        return [item for item in self._said if item[2] not in MOVES]
+        return [item for item in self._visible_findings if item[2] not in MOVES]
 
     @property
     def moves(self) -> list[list[Any]]:
         """As findings, of groups that went back or were set forward; in the place of a window when they did."""
-        return [item for item in self._said if item[2] in MOVES]
+        return [item for item in self._visible_findings if item[2] in MOVES]
 
     @property
-    def _said(self) -> list[list[Any]]:
+    def _visible_findings(self) -> list[list[Any]]:
         return [finding for finding in self.row.findings if is_seen(self.reach, finding[1])]
 
     @property
@@ -159,8 +159,8 @@ def seen(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
 
 def audited(now_ms: int, reach: Reach = EVERYTHING) -> list[AuditedTopicRow]:
     """Return them, worst first."""
-    found = [AuditedTopicRow(item, now_ms, reach) for item in seen(reach)]
-    return sorted(found, key=lambda row: (-row.row.finding_count, -row.row.late_count, row.row.name))
+    topic_rows = [AuditedTopicRow(item, now_ms, reach) for item in seen(reach)]
+    return sorted(topic_rows, key=lambda row: (-row.row.finding_count, -row.row.late_count, row.row.name))
 
 
 def disagreeing(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:

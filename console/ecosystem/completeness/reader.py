@@ -40,14 +40,14 @@ class AuditReader:
         self._is_taken = False
         records = stream.read(_WAIT_S, _AT_ONCE)
         self.is_behind = len(records) >= _AT_ONCE
-        found = []
+        increments = []
         for record in records:
             try:
                 increment = Increment.from_bytes(record.value)
             except BadIncrement:
                 continue  # who may write the topic may not end the audit
-            found.append((increment, record.offset >= self._summed.get(record.partition, 0)))
-        return found
+            increments.append((increment, record.offset >= self._summed.get(record.partition, 0)))
+        return increments
 
     def taken(self) -> None:
         """What the last batch held is known now."""

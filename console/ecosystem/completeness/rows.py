@@ -16,8 +16,8 @@ _SENTENCE_LENGTH_MAX = 500
 
 
 def columns(verdict: AuditVerdict) -> dict[str, Any]:
-    found = [finding for finding in verdict.findings if finding.state in TROUBLES]
-    newest = sorted(found, key=lambda finding: finding.window, reverse=True)[:FINDINGS_KEPT]
+    findings = [finding for finding in verdict.findings if finding.state in TROUBLES]
+    newest = sorted(findings, key=lambda finding: finding.window, reverse=True)[:FINDINGS_KEPT]
     return {
         "complete_until_ms": verdict.complete_until,
         "window_ms": verdict.window_ms,
@@ -25,19 +25,19 @@ def columns(verdict: AuditVerdict) -> dict[str, Any]:
             [row.window, str(row.state), {name: [tally.count, tally.bytes] for name, tally in row.tiers.items()}]
             for row in verdict.rows[-WINDOWS_KEPT:]
         ],
-        "findings": [*map(_found, newest), *map(_moved, verdict.moves[: -MOVES_KEPT - 1 : -1])],
-        "finding_count": len(found),
+        "findings": [*map(_finding_row, newest), *map(_moved, verdict.moves[: -MOVES_KEPT - 1 : -1])],
+        "finding_count": len(findings),
         "late_count": len(verdict.late),
     }
 
 
-def _found(finding: Finding) -> list[Any]:
-    told = sentence(finding)[:_SENTENCE_LENGTH_MAX]
+def _finding_row(finding: Finding) -> list[Any]:
+    text = sentence(finding)[:_SENTENCE_LENGTH_MAX]
     partition = finding.partitions[0] if finding.partitions else None
-    return [finding.window, finding.tier, str(finding.state), partition, finding.first_offset, told]
+    return [finding.window, finding.tier, str(finding.state), partition, finding.first_offset, text]
 
 
 def _moved(move: GroupMove) -> list[Any]:
-    told = told_move(move)[:_SENTENCE_LENGTH_MAX]
+    text = told_move(move)[:_SENTENCE_LENGTH_MAX]
     how = WENT_BACK if move.is_back else SET_FORWARD
-    return [move.at_ms, f"{AuditTier.COMMITTED} {move.group}", how, move.partition, move.start, told]
+    return [move.at_ms, f"{AuditTier.COMMITTED} {move.group}", how, move.partition, move.start, text]

@@ -58,7 +58,7 @@ def step_chart(bins: Sequence[Bin], width_ms: int) -> StepChart:
         steps=_steps([_drawn(bin_) for bin_ in bins], top, width),
         under=_blocks(under, top, width),
         over=_blocks(over, top, width),
-        columns=tuple(_column(at, bin_.at_ms, width, _told(bin_)) for at, bin_ in enumerate(bins)),
+        columns=tuple(_column(at, bin_.at_ms, width, _tooltip(bin_)) for at, bin_ in enumerate(bins)),
         top=grouped(round(top)),
         middle=grouped(round(top / 2)) if top >= 2 else "",
         highest=grouped(max(bin_.received for bin_ in bins)),
@@ -105,15 +105,15 @@ def _column(at: int, at_ms: int, width: float, text: str) -> ChartColumn:
     return ChartColumn(round(at * width, 1), at_ms, text)
 
 
-def _told(bin_: Bin) -> str:
+def _tooltip(bin_: Bin) -> str:
     expected = UNKNOWN if bin_.expected is None else grouped(bin_.expected)
-    told = [f"expected {expected}", f"received {grouped(bin_.received)}"]
+    parts = [f"expected {expected}", f"received {grouped(bin_.received)}"]
     if bin_.missing:
-        told.append(f"{grouped(bin_.missing)} {'missing' if bin_.is_settled else 'to come'}")
+        parts.append(f"{grouped(bin_.missing)} {'missing' if bin_.is_settled else 'to come'}")
     if bin_.over:
-        told.append(f"{grouped(bin_.over)} again")
-    told += [f"{grouped(count)} {kind}" for kind, count in sorted(bin_.point.aside.items()) if count]
-    return " · ".join(told)
+        parts.append(f"{grouped(bin_.over)} again")
+    parts += [f"{grouped(count)} {kind}" for kind, count in sorted(bin_.point.aside.items()) if count]
+    return " · ".join(parts)
 
 
 def _y(value: float, top: float) -> float:
@@ -137,10 +137,10 @@ def _steps(values: Sequence[int | None], top: float, width: float, *, is_area: b
     return "".join(path) + (f"{ground}Z" if is_area and was_known else "")
 
 
-def _blocks(found: Iterable[tuple[int, int, int | None]], top: float, width: float) -> str:
+def _blocks(steps: Iterable[tuple[int, int, int | None]], top: float, width: float) -> str:
     """Rectangles from one value to another, at least a stroke high: a single record among millions is seen."""
     path = []
-    for at, low, high in found:
+    for at, low, high in steps:
         upper, lower = _y(high or 0, top), _y(max(low, 0), top)
         upper = min(upper, lower - 3)
         path.append(f"M{at * width:.1f} {lower:.1f}H{(at + 1) * width:.1f}V{upper:.1f}H{at * width:.1f}Z")

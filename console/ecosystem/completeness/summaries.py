@@ -41,13 +41,13 @@ def rewrite(series: Collection[DeliverySeries], columns: Sequence[str]) -> None:
 
 def finest_points(series: Iterable[DeliverySeries], from_ms: int) -> dict[int, Points]:
     """By number of the series."""
-    found: dict[int, Points] = defaultdict(dict)
+    points: dict[int, Points] = defaultdict(dict)
     rows = DeliveryRow.objects.filter(
         series__in=[item.pk for item in series], tier=FINEST.number, begins_ms__gte=FINEST.row_of(from_ms)
     )
     for number, begins_ms, packed in rows.values_list("series", "begins_ms", "points"):
-        found[number] |= unpack(bytes(packed), FINEST, begins_ms)
-    return found
+        points[number] |= unpack(bytes(packed), FINEST, begins_ms)
+    return points
 
 
 def _summarize(series: Collection[DeliverySeries], points: dict[int, Points], now_ms: int) -> None:
@@ -57,17 +57,17 @@ def _summarize(series: Collection[DeliverySeries], points: dict[int, Points], no
         if delivery_series.tier not in READERS:
             continue
         steps = range(to_ms - width_ms * (-(-(SUMMARY_MS + SETTLED_AFTER_MS) // width_ms)), to_ms, width_ms)
-        told = summary(
+        totals = summary(
             bins(expected, points.get(delivery_series.pk, {}), steps, now_ms, begins_for(delivery_series, width_ms))
         )
         delivery_series.expected, delivery_series.received, delivery_series.again, delivery_series.aside = (
-            told.expected,
-            told.received,
-            told.again,
-            told.aside,
+            totals.expected,
+            totals.received,
+            totals.again,
+            totals.aside,
         )
-        delivery_series.delivered, delivery_series.early = told.delivered, told.early
-        delivery_series.p50_ms, delivery_series.p95_ms, delivery_series.p99_ms, delivery_series.most_ms = told.latency
+        delivery_series.delivered, delivery_series.early = totals.delivered, totals.early
+        delivery_series.p50_ms, delivery_series.p95_ms, delivery_series.p99_ms, delivery_series.most_ms = totals.latency
 
 
 def width_of(series: Iterable[DeliverySeries]) -> int:

@@ -21,11 +21,11 @@ def expected_of(appended: Iterable[Points], produced: Points) -> dict[int, int]:
     """Step → records. Two who count the same log count the same records: who has come further is believed.
     What one has counted again, because it began anew, is there once.
     """
-    found: dict[int, int] = {}
+    expected: dict[int, int] = {}
     for points in appended:
         for at_ms, point in points.items():
-            found[at_ms] = max(found.get(at_ms, 0), point.distinct)
-    return found or {at_ms: point.count for at_ms, point in produced.items()}
+            expected[at_ms] = max(expected.get(at_ms, 0), point.distinct)
+    return expected or {at_ms: point.count for at_ms, point in produced.items()}
 
 
 class Bin(NamedTuple):
@@ -97,9 +97,9 @@ class Summary(NamedTuple):
     early: int
 
 
-def summary(found: Sequence[Bin]) -> Summary:
+def summary(bins: Sequence[Bin]) -> Summary:
     """Of bins that are settled."""
-    settled = [item for item in found if item.is_settled]
+    settled = [item for item in bins if item.is_settled]
     compared = [item for item in settled if item.expected is not None]
     expected = sum(bin_.expected or 0 for bin_ in compared) if compared else None
     missing = sum(bin_.missing for bin_ in compared)
@@ -117,5 +117,10 @@ def summary(found: Sequence[Bin]) -> Summary:
 
 def latencies(point: DeliveryPoint) -> tuple[float | None, float | None, float | None, float | None]:
     """p50, p95, p99 and the highest."""
-    told = [point.latency.percentile(share) for share in (0.5, 0.95, 0.99)]
-    return told[0], told[1], told[2], float(point.latency.most_ms) if told[0] is not None else None
+    percentiles = [point.latency.percentile(share) for share in (0.5, 0.95, 0.99)]
+    return (
+        percentiles[0],
+        percentiles[1],
+        percentiles[2],
+        float(point.latency.most_ms) if percentiles[0] is not None else None,
+    )

@@ -26,11 +26,13 @@ def completeness(request: UserRequest) -> HttpResponseBase:
 @require_safe
 def completeness_topic(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
-    found, reach = AuditedTopic.objects.filter(name=topic.name), reach_of(request.user)
-    if not found:
+    audited_topics, reach = AuditedTopic.objects.filter(name=topic.name), reach_of(request.user)
+    if not audited_topics:
         raise Http404(f"Nobody counts what is in {name}.")
     if wants_csv(request):
-        return csv_response(request, f"completeness-{name}", TITLES, cells(found, reach))
+        return csv_response(request, f"completeness-{name}", TITLES, cells(audited_topics, reach))
     return render(
-        request, "completeness/topic.html", {"topic": topic, "audited": AuditedTopicRow(found[0], now_ms(), reach)}
+        request,
+        "completeness/topic.html",
+        {"topic": topic, "audited": AuditedTopicRow(audited_topics[0], now_ms(), reach)},
     )

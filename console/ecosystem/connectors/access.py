@@ -29,18 +29,18 @@ def access_connectors(user: User) -> QuerySet[Connector]:
 def access_connector(user: User, name: str, right: Right = Right.VIEW) -> Connector:
     """As last seen. PermissionDenied without `right`, Http404 if there is none."""
     require_on(user, Resource.PROCESS, name, right)
-    found = Connector.objects.filter(name=name).first()
-    if found is None:
+    connector = Connector.objects.filter(name=name).first()
+    if connector is None:
         raise Http404(f"There is no connector {name}.")
-    return found
+    return connector
 
 
 def access_offsets(user: User, name: str, right: Right = Right.VIEW) -> Connector:
     """As `access_connector`, of who may see every topic there is: offsets name them as they come."""
-    found = access_connector(user, name, right)
+    connector = access_connector(user, name, right)
     if reach_of(user).is_limited(Resource.TOPIC):
         raise PermissionDenied(NAMES_BEYOND)
-    return found
+    return connector
 
 
 def require_configuring(user: User) -> None:

@@ -155,31 +155,31 @@ def parsed(body: bytes) -> Any:
 def error_text(body: bytes) -> str:
     """The sentence of an error, empty if there is none."""
     try:
-        said = parsed(body)
+        document = parsed(body)
     except UnexpectedAnswerError:
         return ""
-    return _cut(said.get("message"), _SENTENCE_LENGTH_MAX) if isinstance(said, dict) else ""
+    return _cut(document.get("message"), _SENTENCE_LENGTH_MAX) if isinstance(document, dict) else ""
 
 
-def worker(said: Any) -> WorkerView:
-    found = _map(said, "the worker")
-    return WorkerView(_text(found, "version"), _cut(found.get("kafka_cluster_id"), _WORD_LENGTH_MAX))
+def worker(document: Any) -> WorkerView:
+    fields = _map(document, "the worker")
+    return WorkerView(_text(fields, "version"), _cut(fields.get("kafka_cluster_id"), _WORD_LENGTH_MAX))
 
 
 def listing(infos: Any, statuses: Any) -> Listing:
     """Of `GET /connectors?expand=info` and `…=status`; a connector without a status yet is one without tasks."""
-    found, of_status = _map(infos, "the list of connectors"), _map(statuses, "the list of states")
-    chosen = sorted(name for name in found if 0 < len(name) <= NAME_LENGTH_MAX)[:CONNECTORS_MAX]
+    connectors, of_status = _map(infos, "the list of connectors"), _map(statuses, "the list of states")
+    chosen = sorted(name for name in connectors if 0 < len(name) <= NAME_LENGTH_MAX)[:CONNECTORS_MAX]
 
     def both(name: str) -> dict[str, Any]:
-        told = _map(found[name], f"the connector {name}")
-        return {"info": told.get("info"), "status": _map(of_status.get(name) or {}, "a state").get("status")}
+        fields = _map(connectors[name], f"the connector {name}")
+        return {"info": fields.get("info"), "status": _map(of_status.get(name) or {}, "a state").get("status")}
 
-    return Listing(tuple(connector(name, both(name)) for name in chosen), len(found) - len(chosen))
+    return Listing(tuple(connector(name, both(name)) for name in chosen), len(connectors) - len(chosen))
 
 
-def connector(name: str, said: Any) -> ConnectorView:
-    both = _map(said, f"the connector {name}")
+def connector(name: str, document: Any) -> ConnectorView:
+    both = _map(document, f"the connector {name}")
     info = _map(both.get("info") or {}, f"the connector {name}")
     status = _map(both.get("status") or {}, f"the status of {name}")
     of_tasks = _list(status.get("tasks") or [], f"the tasks of {name}")[:TASKS_MAX]
@@ -194,28 +194,28 @@ def connector(name: str, said: Any) -> ConnectorView:
     )
 
 
-def config(said: Any) -> dict[str, str]:
+def config(document: Any) -> dict[str, str]:
     """Without keys that have no value."""
-    found = _map(said, "the configuration")
-    if len(found) > KEYS_MAX:
-        raise UnexpectedAnswerError(f"the configuration has {len(found)} keys")
-    return {key[:_WORD_LENGTH_MAX]: _value(value) for key, value in found.items() if value is not None}
+    fields = _map(document, "the configuration")
+    if len(fields) > KEYS_MAX:
+        raise UnexpectedAnswerError(f"the configuration has {len(fields)} keys")
+    return {key[:_WORD_LENGTH_MAX]: _value(value) for key, value in fields.items() if value is not None}
 
 
-def plugins(said: Any) -> tuple[PluginView, ...]:
-    found = [_map(item, "a plugin") for item in _list(said, "the plugins")[:PLUGINS_MAX]]
-    made = (PluginView(_text(entry, "class"), _text(entry, "type"), _cut(entry.get("version"), 60)) for entry in found)
+def plugins(document: Any) -> tuple[PluginView, ...]:
+    listed = [_map(item, "a plugin") for item in _list(document, "the plugins")[:PLUGINS_MAX]]
+    made = (PluginView(_text(entry, "class"), _text(entry, "type"), _cut(entry.get("version"), 60)) for entry in listed)
     return tuple(view for view in made if view.kind in ("source", "sink"))
 
 
-def keys(said: Any) -> tuple[KeyView, ...]:
-    return tuple(_key(_map(value, "a key")) for value in _list(said, "the declaration")[:KEYS_MAX])
+def keys(document: Any) -> tuple[KeyView, ...]:
+    return tuple(_key(_map(value, "a key")) for value in _list(document, "the declaration")[:KEYS_MAX])
 
 
-def validation(said: Any) -> Validation:
+def validation(document: Any) -> Validation:
     declared: list[KeyView] = []
     values: dict[str, ValueView] = {}
-    for entry in _list(_map(said, "the validation").get("configs"), "the validation")[:KEYS_MAX]:
+    for entry in _list(_map(document, "the validation").get("configs"), "the validation")[:KEYS_MAX]:
         both = _map(entry, "a key")
         if both.get("definition") is not None:
             declared.append(_key(_map(both["definition"], "a key")))
@@ -228,32 +228,32 @@ def validation(said: Any) -> Validation:
     return Validation(tuple(declared), values)
 
 
-def offsets(said: Any) -> tuple[OffsetView, ...]:
-    listed = _list(_map(said, "the offsets").get("offsets"), "the offsets")
+def offsets(document: Any) -> tuple[OffsetView, ...]:
+    listed = _list(_map(document, "the offsets").get("offsets"), "the offsets")
     if len(listed) > OFFSETS_MAX:
         raise UnexpectedAnswerError(f"there are {len(listed)} offsets")
     return tuple(map(_offset, listed))
 
 
-def topics(name: str, said: Any) -> tuple[str, ...]:
-    of_connector = _map(_map(said, "the topics").get(name), "the topics")
+def topics(name: str, document: Any) -> tuple[str, ...]:
+    of_connector = _map(_map(document, "the topics").get(name), "the topics")
     return tuple(sorted(set(_texts(of_connector.get("topics")))))[:CONNECTORS_MAX]
 
 
-def message(said: Any) -> str:
-    return _cut(said.get("message"), _SENTENCE_LENGTH_MAX) if isinstance(said, dict) else ""
+def message(document: Any) -> str:
+    return _cut(document.get("message"), _SENTENCE_LENGTH_MAX) if isinstance(document, dict) else ""
 
 
-def _task(said: Any) -> TaskView:
-    found = _map(said, "a task")
-    number = found.get("id")
+def _task(document: Any) -> TaskView:
+    fields = _map(document, "a task")
+    number = fields.get("id")
     if not isinstance(number, int) or isinstance(number, bool) or not -1 <= number < 1_000_000:
         raise UnexpectedAnswerError("a task has no number")
-    trace = found.get("trace")
+    trace = fields.get("trace")
     return TaskView(
         number,
-        _text(found, "state")[:40],
-        _cut(found.get("worker_id"), _WORD_LENGTH_MAX),
+        _text(fields, "state")[:40],
+        _cut(fields.get("worker_id"), _WORD_LENGTH_MAX),
         _shortened(trace) if isinstance(trace, str) else "",
     )
 
@@ -265,27 +265,27 @@ def _shortened(trace: str) -> str:
     return f"{trace[:half]}\n… {len(trace) - 2 * half} characters are left out …\n{trace[-half:]}"
 
 
-def _key(said: Mapping[str, Any]) -> KeyView:
-    default = said.get("default_value")
-    order = said.get("order")
-    name = _text(said, "name")
+def _key(fields: Mapping[str, Any]) -> KeyView:
+    default = fields.get("default_value")
+    order = fields.get("order")
+    name = _text(fields, "name")
     return KeyView(
         name,
-        _cut(said.get("type"), 40).upper() or "STRING",
-        said.get("required") is True,
+        _cut(fields.get("type"), 40).upper() or "STRING",
+        fields.get("required") is True,
         None if default is None else _value(default),
-        _cut(said.get("importance"), 40).upper(),
-        _cut(said.get("documentation"), _DOCUMENTATION_LENGTH_MAX),
-        _cut(said.get("group"), 100) or "Common",
+        _cut(fields.get("importance"), 40).upper(),
+        _cut(fields.get("documentation"), _DOCUMENTATION_LENGTH_MAX),
+        _cut(fields.get("group"), 100) or "Common",
         order if isinstance(order, int) else 0,
-        _cut(said.get("display_name"), 200) or name,
+        _cut(fields.get("display_name"), 200) or name,
     )
 
 
-def _offset(said: Any) -> OffsetView:
-    found = _map(said, "an offset")
-    offset = found.get("offset")
-    return OffsetView(_map(found.get("partition"), "an offset"), None if offset is None else _map(offset, "an offset"))
+def _offset(document: Any) -> OffsetView:
+    fields = _map(document, "an offset")
+    offset = fields.get("offset")
+    return OffsetView(_map(fields.get("partition"), "an offset"), None if offset is None else _map(offset, "an offset"))
 
 
 def _map(value: Any, what: str) -> dict[str, Any]:
@@ -300,8 +300,8 @@ def _list(value: Any, what: str) -> list[Any]:
     return value
 
 
-def _text(found: Mapping[str, Any], name: str) -> str:
-    value = found.get(name)
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
     if not isinstance(value, str) or not value:
         raise UnexpectedAnswerError(f"there is no {name}")
     return value[:_WORD_LENGTH_MAX]

@@ -75,7 +75,7 @@ def ask_all(
 async def _bounded(client: httpx2.AsyncClient, question: WorkerRequest, deadline_s: float) -> WorkerResponse:
     try:
         async with asyncio.timeout(deadline_s):
-            return await _asked(client, question)
+            return await _request(client, question)
     except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, AddressRefusedError) as error:
         raise NotAskedError(_why(error)) from None
     except TimeoutError:
@@ -84,7 +84,7 @@ async def _bounded(client: httpx2.AsyncClient, question: WorkerRequest, deadline
         raise NoAnswerError(_why(error)) from None
 
 
-async def _asked(client: httpx2.AsyncClient, question: WorkerRequest) -> WorkerResponse:
+async def _request(client: httpx2.AsyncClient, question: WorkerRequest) -> WorkerResponse:
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     if question.body is not None:
         headers["Content-Type"] = "application/json"
@@ -137,8 +137,8 @@ class _CheckedSockets(httpcore2.AnyIOBackend):
         return await super().connect_tcp(last, port, *rest, **more)
 
 
-def _run(asked: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run_coroutine_threadsafe(asked, _loop()).result()
+def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop()).result()
 
 
 _starting = threading.Lock()

@@ -64,7 +64,7 @@ class ConnectClient:
         self._connect, self._meant, self._now_s = connect, meant, now_s
         self._answered_last = ""
         #: Of each address the cluster it has told, and until when that counts.
-        self._told: dict[str, tuple[str, float]] = {}
+        self._cluster_ids: dict[str, tuple[str, float]] = {}
 
     @property
     def is_configured(self) -> bool:
@@ -72,15 +72,17 @@ class ConnectClient:
 
     @property
     def address(self) -> str:
-        """Where a command line would ask; empty: nowhere."""
+        """The worker's address for command lines; empty while no worker is configured."""
         return self._addresses()[0] if self.is_configured else ""
 
     def workers(self) -> dict[str, WorkerView | str]:
         """Of each address who answers there, or why nobody does; all are asked at once."""
         addresses = self._connect.addresses
         questions = [self._question("GET", address, "/") for address in addresses]
-        said = ask_all(questions, self._connect.authority_file, _GREETING_S)
-        return {address: self._own(address, _worker(answer)) for address, answer in zip(addresses, said, strict=True)}
+        responses = ask_all(questions, self._connect.authority_file, _GREETING_S)
+        return {
+            address: self._own(address, _worker(answer)) for address, answer in zip(addresses, responses, strict=True)
+        }
 
     def _own(self, address: str, worker: WorkerView | str) -> WorkerView | str:
         """Or why it is not."""
@@ -94,15 +96,15 @@ class ConnectClient:
 
     def connectors(self) -> Listing:
         """Asked twice: of both at once Connect leaves out who has no status yet."""
-        infos = self._read("/connectors?expand=info", lambda said: said)
-        statuses = self._read("/connectors?expand=status", lambda said: said)
+        infos = self._read("/connectors?expand=info", lambda document: document)
+        statuses = self._read("/connectors?expand=status", lambda document: document)
         return _honest(lambda: answers.listing(infos, statuses))
 
     def connector(self, name: str) -> ConnectorView:
         """Its configuration as it is now. RefusedError NOT_FOUND if there is none."""
-        info = self._read(_path(name), lambda said: said)
+        info = self._read(_path(name), lambda document: document)
         try:
-            status = self._read(_path(name, "/status"), lambda said: said)
+            status = self._read(_path(name, "/status"), lambda document: document)
         except RefusedError as error:
             if error.code != "NOT_FOUND":
                 raise
@@ -113,7 +115,7 @@ class ConnectClient:
         return self._read(_path(name, "/offsets"), answers.offsets)
 
     def topics(self, name: str) -> tuple[str, ...]:
-        return self._read(_path(name, "/topics"), lambda said: answers.topics(name, said))
+        return self._read(_path(name, "/topics"), lambda document: answers.topics(name, document))
 
     def plugins(self) -> tuple[PluginView, ...]:
         return self._read("/connector-plugins", answers.plugins)
@@ -128,8 +130,8 @@ class ConnectClient:
 
     def create(self, name: str, config: Mapping[str, str], initial_state: str = "") -> None:
         """It runs at once unless `initial_state` (PAUSED, STOPPED: KIP-980) says otherwise."""
-        said = {"initial_state": initial_state} if initial_state else {}
-        self._change("POST", "/connectors", {"name": name, "config": dict(config)} | said)
+        query = {"initial_state": initial_state} if initial_state else {}
+        self._change("POST", "/connectors", {"name": name, "config": dict(config)} | query)
 
     def configure(self, name: str, config: Mapping[str, str]) -> None:
         """All of it: a key that is not there is taken away."""
@@ -167,7 +169,7 @@ class ConnectClient:
         addresses = self._addresses()
         for address in addresses:
             try:
-                answer = self._asked(method, address, path, body)
+                answer = self._request(method, address, path, body)
             except (NotAskedError, NoAnswerError) as error:
                 problems.append(f"{address}: {error}")
                 continue
@@ -180,13 +182,13 @@ class ConnectClient:
         problems: list[str] = []
         for address in self._addresses():
             try:
-                answer = self._asked(method, address, path, body)
+                answer = self._request(method, address, path, body)
             except NotAskedError as error:
                 problems.append(f"{address}: {error}")
             except NoAnswerError as error:
                 raise UnknownOutcomeError(f"{address}: {error}. {UNKNOWN_OUTCOME}") from None
             else:
-                return _checked(answer, lambda said: said)
+                return _checked(answer, lambda document: document)
         raise _silent(problems)
 
     def _require_own(self, address: str) -> None:
@@ -194,7 +196,7 @@ class ConnectClient:
         meant = self._meant()
         if not meant:
             return
-        cluster, until_s = self._told.get(address, ("", 0.0))
+        cluster, until_s = self._cluster_ids.get(address, ("", 0.0))
         if self._now_s() >= until_s:
             cluster = self._cluster_told(address) or cluster
             if not cluster:
@@ -204,7 +206,7 @@ class ConnectClient:
 
     def _remember(self, address: str, cluster: str) -> None:
         if cluster:
-            self._told[address] = cluster, self._now_s() + _KNOWN_S
+            self._cluster_ids[address] = cluster, self._now_s() + _KNOWN_S
 
     def _cluster_told(self, address: str) -> str:
         """Empty: it tells none now, as when its brokers are away. Raises NotAskedError, RefusedError."""
@@ -217,7 +219,7 @@ class ConnectClient:
         worker = _worker(answer)
         return worker.kafka_cluster_id if isinstance(worker, WorkerView) else ""
 
-    def _asked(self, method: str, address: str, path: str, body: object) -> WorkerResponse:
+    def _request(self, method: str, address: str, path: str, body: object) -> WorkerResponse:
         self._require_own(address)
         answer = ask(self._question(method, address, path, body), self._connect.authority_file)
         self._answered_last = address
@@ -258,14 +260,14 @@ _CODES = {401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "CONFLICT"}
 
 
 def _refusal(answer: WorkerResponse) -> str:
-    said = answers.error_text(answer.body)
+    text = answers.error_text(answer.body)
     if answer.status == 401:
         return (
             "Kafka Connect does not let the console in: BARNABAS_CONNECT_AUTHENTICATION_FILE must hold user:password."
         )
     if answer.status == 409:
-        return f"{said or 'Its workers are busy.'} Try again in a moment."
-    return said or f"Kafka Connect answered with status {answer.status}, and without a reason."
+        return f"{text or 'Its workers are busy.'} Try again in a moment."
+    return text or f"Kafka Connect answered with status {answer.status}, and without a reason."
 
 
 def _checked(answer: WorkerResponse, read: Callable[[Any], T]) -> T:

@@ -37,23 +37,23 @@ class ConnectSettings:
 
 def read_connect(environment: Mapping[str, str]) -> ConnectSettings:
     """Without addresses: there is no Connect."""
-    said = {name: environment.get(f"{PREFIX}{name}", "").strip() for name in ("", "_AUTHENTICATION_FILE", "_CA_FILE")}
-    addresses = tuple(part.strip().rstrip("/") for part in said.pop("").split(",") if part.strip())
+    values = {name: environment.get(f"{PREFIX}{name}", "").strip() for name in ("", "_AUTHENTICATION_FILE", "_CA_FILE")}
+    addresses = tuple(part.strip().rstrip("/") for part in values.pop("").split(",") if part.strip())
     if not addresses:
-        if unused := [name for name, value in said.items() if value]:
+        if unused := [name for name, value in values.items() if value]:
             sys.exit(f"{PREFIX}{unused[0]} is set without {PREFIX}.")
         return ConnectSettings()
     if len(addresses) > WORKERS_MAX:
         sys.exit(f"{PREFIX} names {len(addresses)} workers; {WORKERS_MAX} are enough, for each answers for all.")
-    found = ConnectSettings(addresses, _path(said["_AUTHENTICATION_FILE"]), _path(said["_CA_FILE"]))
+    connect_settings = ConnectSettings(addresses, _path(values["_AUTHENTICATION_FILE"]), _path(values["_CA_FILE"]))
     try:
-        has_password = found.authentication is not None
+        has_password = connect_settings.authentication is not None
     except FileError as error:
         sys.exit(f"{PREFIX}_AUTHENTICATION_FILE: {error}")
     for address in addresses:
         if problem := _problem(address, has_password):
             sys.exit(f"{PREFIX}: {address[:300]} {problem}.")
-    return found
+    return connect_settings
 
 
 def _problem(address: str, has_password: bool) -> str:

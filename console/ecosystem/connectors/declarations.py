@@ -36,13 +36,13 @@ class DeclaredSecrets:
 
     def of(self, classes: Iterable[str]) -> Mapping[str, frozenset[str]]:
         """As far as it is known; what is not is told by names alone."""
-        asked = 0
+        count = 0
         for class_ in sorted(set(classes)):
-            if self._is_old(class_) and asked < ASKED_MAX:
-                asked += 1
+            if self._is_old(class_) and count < ASKED_MAX:
+                count += 1
                 self._ask(class_)
         with self._lock:
-            return {name: found for name, (found, _) in self._known.items()}
+            return {name: keys for name, (keys, _) in self._known.items()}
 
     def _is_old(self, name: str) -> bool:
         with self._lock:
@@ -53,10 +53,10 @@ class DeclaredSecrets:
         try:
             keys = self._client.declaration(name.rpartition(".")[2])
         except GatewayError:
-            found = known, self._now_ms() + REFUSED_MS
+            knowns = known, self._now_ms() + REFUSED_MS
         else:
-            found = frozenset(key.name for key in keys if key.type == SECRET_TYPE), self._now_ms() + KEPT_MS
+            knowns = frozenset(key.name for key in keys if key.type == SECRET_TYPE), self._now_ms() + KEPT_MS
         with self._lock:
             if len(self._known) >= CLASSES_MAX:
                 self._known.clear()
-            self._known[name] = found
+            self._known[name] = knowns

@@ -162,7 +162,7 @@ FEATURE = Feature(
             _CONNECTORS,
             columns_of("Connector, State, Tasks, Lag or rate, Worker"),
             order=("kind", "failed"),
-            asked=("search",),
+            filters=("search",),
             rows=50,
         ),
     ),

@@ -101,14 +101,14 @@ class ConfigForm(forms.Form):
     @property
     def typed(self) -> dict[str, str]:
         """Keys with a value; a secret that was left empty is what it was."""
-        found: dict[str, str] = dict(self.cleaned_data["more"])
+        values: dict[str, str] = dict(self.cleaned_data["more"])
         for key in self._keys:
             value = self.cleaned_data[_PREFIX + key]
             if not value and _is_hidden(self._keys[key]):
                 value = self._kept.get(key, "")
             if value:
-                found[key] = value
-        return found
+                values[key] = value
+        return values
 
     def refuse(self, key: str, why: str) -> None:
         name = _PREFIX + key if _PREFIX + key in self.fields else key if key == "name" and key in self.fields else None

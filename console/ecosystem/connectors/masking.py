@@ -48,14 +48,14 @@ def masked(config: Mapping[str, str], declared: Collection[str] = ()) -> dict[st
 
 def secrets_in(config: Mapping[str, str], declared: Collection[str] = ()) -> list[str]:
     """The secrets themselves, the longest first."""
-    found: set[str] = set()
+    values: set[str] = set()
     for key, value in config.items():
         if value and not _REFERENCE.fullmatch(value):
             if is_secret(key, declared):
-                found.add(value)
+                values.add(value)
             else:
-                found.update(value[start:end] for start, end in secret_places(value))
-    return sorted((name for name in found if len(name) >= _SECRET_LENGTH_MIN and name != MASK), key=len, reverse=True)
+                values.update(value[start:end] for start, end in secret_places(value))
+    return sorted((name for name in values if len(name) >= _SECRET_LENGTH_MIN and name != MASK), key=len, reverse=True)
 
 
 def without(text: str, secrets: Collection[str]) -> str:

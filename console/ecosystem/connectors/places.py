@@ -50,10 +50,10 @@ def place_in(trace: str) -> RecordRange | None:
     searched = trace[:_SEARCHED_MAX]
     for pattern in _PLACES:
         if match := pattern.search(searched):
-            said = match.groupdict()
-            last = int(said["last"]) if said.get("last") else None
+            groups = match.groupdict()
+            last = int(groups["last"]) if groups.get("last") else None
             return RecordRange(
-                said["topic"], int(said["partition"]), int(said["offset"]), last, bool(said.get("elsewhere"))
+                groups["topic"], int(groups["partition"]), int(groups["offset"]), last, bool(groups.get("elsewhere"))
             )
     return None
 
@@ -61,11 +61,11 @@ def place_in(trace: str) -> RecordRange | None:
 def error_in(trace: str) -> tuple[str, str]:
     """Class and sentence of what lies at the bottom of it: of Java the last cause, of Python the first error."""
     lines = [line.rstrip() for line in trace[:_SEARCHED_MAX].splitlines()]
-    found = [match for line in lines if (match := _ERROR.fullmatch(line[:2_000]))]
-    if not found:
+    matches = [match for line in lines if (match := _ERROR.fullmatch(line[:2_000]))]
+    if not matches:
         return "", next((line.strip() for line in lines if line.strip()), "")[:_CAUSE_LENGTH_MAX]
-    causes = [match for match in found if match["caused"]]
-    root = causes[-1] if causes else found[0]
+    causes = [match for match in matches if match["caused"]]
+    root = causes[-1] if causes else matches[0]
     return root["name"].rpartition(".")[2], (root["said"] or "")[:_CAUSE_LENGTH_MAX]
 
 

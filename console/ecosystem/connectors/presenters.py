@@ -127,10 +127,10 @@ class ShownConnector:
         place = place_in(trace) if trace else None
         if place is not None and not self._sees(place.topic):
             place = None
-        name, said = error_in(trace) if trace else ("", "")
+        name, error = error_in(trace) if trace else ("", "")
         is_read = self.may_read_traces
         may_read_record = place is not None and Right.RECORDS in self.reach.rights_on(Resource.TOPIC, place.topic)
-        shown = (trace, name, said) if is_read else ("", name, "")
+        shown = (trace, name, error) if is_read else ("", name, "")
         return ShownTask(number, state, worker, *shown, place, may_read_record, failed_stage(trace))
 
     def _sees(self, topic: str) -> bool:

@@ -57,12 +57,12 @@ class ConnectorListQuery:
 
 
 def chosen(query: ConnectorListQuery, reach: Reach) -> QuerySet[Connector]:
-    found = connectors_within(reach)
+    connectors = connectors_within(reach)
     if query.search:
-        found = found.filter(Q(name__icontains=query.search) | Q(class_name__icontains=query.search))
+        connectors = connectors.filter(Q(name__icontains=query.search) | Q(class_name__icontains=query.search))
     if query.kind:
-        found = found.filter(kind=query.kind)
-    return found.filter(failed_since_ms__isnull=False) if query.only_failed else found
+        connectors = connectors.filter(kind=query.kind)
+    return connectors.filter(failed_since_ms__isnull=False) if query.only_failed else connectors
 
 
 def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> "Page[Any]":
@@ -73,27 +73,27 @@ def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> "Page[
 
 def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
     """With what the collector saw of consumer groups and topics, as far as they are in reach."""
-    found = list(rows)
-    if not found:
+    listed = list(rows)
+    if not listed:
         return []
-    names = {item.group for item in found if item.group}
+    names = {item.group for item in listed if item.group}
     groups = {group.name: group for group in groups_within(reach).filter(name__in=names).defer("members")}
-    written = {topic for item in found if item.kind == "source" for topic in item.topics}
+    written = {topic for item in listed if item.kind == "source" for topic in item.topics}
     rates = dict(topics_within(reach).filter(name__in=written).values_list("name", "records_per_second"))
-    unread = unread_by_failed(found, reach)
+    unread = unread_by_failed(listed, reach)
     return [
         ShownConnector(item, reach, groups.get(item.group), _rate(item, rates), (), unread.get(item.name))
-        for item in found
+        for item in listed
     ]
 
 
 def shown_one(row: Connector, reach: Reach) -> ShownConnector:
-    (found,) = shown([row], reach)
+    (presented,) = shown([row], reach)
     hidden: tuple[str, ...] = ()
     if reach.is_limited(Resource.TOPIC):
         seen = topics_within(reach).values("pk")
         hidden = tuple(Topic.objects.exclude(pk__in=seen).values_list("name", flat=True))
-    return replace(found, hidden_topics=hidden)
+    return replace(presented, hidden_topics=hidden)
 
 
 def csv_rows(query: ConnectorListQuery, reach: Reach) -> Iterator[tuple[object, ...]]:
@@ -121,11 +121,13 @@ def csv_rows(query: ConnectorListQuery, reach: Reach) -> Iterator[tuple[object, 
 def deleted_lately() -> list[tuple[KeptInverse, str]]:
     """Of connectors that are not there now, the newest of each, and of which class it was."""
     there = set(Connector.objects.values_list("name", flat=True))
-    found: dict[str, KeptInverse] = {}
+    inverses: dict[str, KeptInverse] = {}
     for kept in KeptInverse.objects.filter(object_type="connector", action=DELETED)[:200]:
         if kept.object_name not in there:
-            found.setdefault(kept.object_name, kept)
-    return [(kept, kept.values["config"].get("connector.class", "")) for kept in list(found.values())[:DELETED_SHOWN]]
+            inverses.setdefault(kept.object_name, kept)
+    return [
+        (kept, kept.values["config"].get("connector.class", "")) for kept in list(inverses.values())[:DELETED_SHOWN]
+    ]
 
 
 def _rate(row: Connector, rates: dict[str, float | None]) -> float | None:

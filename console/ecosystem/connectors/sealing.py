@@ -27,10 +27,10 @@ def unseal(user: User, name: str, sealed: str) -> dict[str, str]:
     if not sealed or len(sealed) > LENGTH_MAX or not sealed.isascii():
         return {}
     try:
-        found = json.loads(_box(user, name).decrypt(sealed.encode(), ttl=LASTS_S))
+        document = json.loads(_box(user, name).decrypt(sealed.encode(), ttl=LASTS_S))
     except InvalidToken:
         return {}
-    return dict(found)
+    return dict(document)
 
 
 def print_of(value: str) -> str:

@@ -49,11 +49,11 @@ _PATTERNS = (
 
 def secret_places(text: str) -> list[tuple[int, int]]:
     """Begin and end of each secret, in order; none is within another."""
-    found = sorted(
+    spans = sorted(
         {*_in_addresses(text), *(match.span("secret") for pattern in _PATTERNS for match in pattern.finditer(text))}
     )
     places: list[tuple[int, int]] = []
-    for start, end in found:
+    for start, end in spans:
         if places and start < places[-1][1]:
             places[-1] = places[-1][0], max(end, places[-1][1])
         else:

@@ -39,14 +39,14 @@ def look() -> ConnectLook:
 
 def keep_workers(workers: Mapping[str, WorkerView | str]) -> bool:
     """Whether they read differently."""
-    found = [
-        [address, "", "", said] if isinstance(said, str) else [address, said.version, said.kafka_cluster_id, ""]
-        for address, said in workers.items()
+    listed = [
+        [address, "", "", worker] if isinstance(worker, str) else [address, worker.version, worker.kafka_cluster_id, ""]
+        for address, worker in workers.items()
     ]
     kept = next(iter(kept_rows(_looks)), None) or ConnectLook.objects.create(pk=1)
-    if kept.workers == found:
+    if kept.workers == listed:
         return False
-    update_row(ConnectLook, "id", 1, workers=found)
+    update_row(ConnectLook, "id", 1, workers=listed)
     return True
 
 

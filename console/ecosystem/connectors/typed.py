@@ -35,14 +35,17 @@ def name_problem(name: str) -> str:
 def from_json(text: str) -> dict[str, str]:
     """Raises TypedError."""
     try:
-        found = parse_foreign_json(text)
+        document = parse_foreign_json(text)
     except (ValueError, RecursionError) as error:
         raise TypedError(f"This is no JSON: {error}."[:300]) from None
-    if isinstance(found, dict) and isinstance(found.get("config"), dict):
-        found = {**({"name": found["name"]} if isinstance(found.get("name"), str) else {}), **found["config"]}
-    if not isinstance(found, dict):
+    if isinstance(document, dict) and isinstance(document.get("config"), dict):
+        document = {
+            **({"name": document["name"]} if isinstance(document.get("name"), str) else {}),
+            **document["config"],
+        }
+    if not isinstance(document, dict):
         raise TypedError("A configuration is an object: keys and their values.")
-    return _checked({key: item if isinstance(item, str) else compact(item) for key, item in _valued(found).items()})
+    return _checked({key: item if isinstance(item, str) else compact(item) for key, item in _valued(document).items()})
 
 
 def from_lines(text: str) -> dict[str, str]:
@@ -70,9 +73,9 @@ def resolved(
         if MASK not in value:
             config[key] = value
             continue
-        found = [item[key] for item in known if key in item and masked_value(key, item[key], declared) == value]
-        if found:
-            config[key] = found[0]
+        originals = [item[key] for item in known if key in item and masked_value(key, item[key], declared) == value]
+        if originals:
+            config[key] = originals[0]
         else:
             problems[key] = NOT_KEPT
     return config, problems
@@ -96,10 +99,10 @@ def secrets_of(*configs: Mapping[str, str], declared: Collection[str]) -> list[s
 def offsets_from(text: str) -> list[OffsetView]:
     """Raises TypedError."""
     try:
-        found = parse_foreign_json(text)
+        document = parse_foreign_json(text)
     except (ValueError, RecursionError) as error:
         raise TypedError(f"This is no JSON: {error}."[:300]) from None
-    listed = found.get("offsets") if isinstance(found, dict) else found
+    listed = document.get("offsets") if isinstance(document, dict) else document
     if not isinstance(listed, list) or not listed or len(listed) > OFFSETS_MAX:
         raise TypedError('A list is needed, as [{"partition": {…}, "offset": {…}}].')
     for value in listed:
@@ -114,8 +117,8 @@ def offsets_text(offsets: Iterable[OffsetView]) -> str:
     return json.dumps([{"partition": e.partition, "offset": e.offset} for e in offsets], indent=2, ensure_ascii=False)
 
 
-def _valued(found: Mapping[str, object]) -> dict[str, object]:
-    return {str(key): value for key, value in found.items() if value is not None}
+def _valued(document: Mapping[str, object]) -> dict[str, object]:
+    return {str(key): value for key, value in document.items() if value is not None}
 
 
 def _checked(config: dict[str, str]) -> dict[str, str]:

@@ -97,10 +97,10 @@ def details(request: UserRequest, name: str) -> HttpResponse:
 
 def _offsets(row: Connector) -> dict[str, object]:
     try:
-        found: tuple[OffsetView, ...] = connect_client().offsets(row.name)
+        offsets: tuple[OffsetView, ...] = connect_client().offsets(row.name)
     except GatewayError as error:
         return {"error": str(error)}
-    return {"offsets": found[:OFFSETS_SHOWN], "offsets_count": len(found)}
+    return {"offsets": offsets[:OFFSETS_SHOWN], "offsets_count": len(offsets)}
 
 
 def _topics(row: Connector) -> tuple[tuple[str, ...] | None, str]:

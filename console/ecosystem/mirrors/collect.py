@@ -68,9 +68,9 @@ class MirrorCollector:
         for _ in range(_ROUNDS_MAX):
             records = self._stream.read(_WAIT_S, _AT_ONCE)
             for record in records:
-                said = understood(record.key, record.value)
-                if said is not None:
-                    flow, partition, status = said
+                record_value = understood(record.key, record.value)
+                if record_value is not None:
+                    flow, partition, status = record_value
                     key, number = (flow[:201], partition.topic[:NAME_LENGTH_MAX]), str(partition.partition)
                     known = self._partitions[key]
                     if status is None:
@@ -116,8 +116,8 @@ class OtherClusters:
     def look(self) -> bool:
         """Whether a mirror has trouble. What lies in a cluster that is named no more is forgotten."""
         MirroredTopic.objects.exclude(cluster__in=("", *self._collectors)).delete()
-        found = [self._look(alias, item) for alias, item in self._collectors.items()]
-        return any(found)
+        looks = [self._look(alias, item) for alias, item in self._collectors.items()]
+        return any(looks)
 
     def _look(self, alias: str, collector: MirrorCollector) -> bool:
         try:

@@ -15,12 +15,12 @@ _SERVERS = re.compile(r"[^\s,:=]+:\d{1,5}(,[^\s,:=]+:\d{1,5})*")
 
 def read_mirror_clusters(environment: Mapping[str, str]) -> dict[str, str]:
     """Bootstrap servers by alias, from `ALIAS=HOST:PORT,…` separated by spaces."""
-    found: dict[str, str] = {}
+    by_alias: dict[str, str] = {}
     for part in environment.get(VARIABLE, "").split():
         alias, _, servers = part.partition("=")
-        if not _ALIAS.fullmatch(alias) or not _SERVERS.fullmatch(servers) or alias in found:
+        if not _ALIAS.fullmatch(alias) or not _SERVERS.fullmatch(servers) or alias in by_alias:
             sys.exit(f"{VARIABLE}: {part[:300]} is not ALIAS=HOST:PORT,… of a cluster that is named once.")
-        found[alias] = servers
-    if len(found) > CLUSTERS_MAX:
-        sys.exit(f"{VARIABLE} names {len(found)} clusters; at most {CLUSTERS_MAX} can be looked at.")
-    return found
+        by_alias[alias] = servers
+    if len(by_alias) > CLUSTERS_MAX:
+        sys.exit(f"{VARIABLE} names {len(by_alias)} clusters; at most {CLUSTERS_MAX} can be looked at.")
+    return by_alias

@@ -18,8 +18,8 @@ def reachable() -> dict[str, Ends]:
     """By name. A flow is known by what its mirror says; an alias the settings do not name is this cluster's."""
     others = mirror_gateways()
     known = MirroredTopic.objects.values_list("flow", "cluster").distinct().order_by("flow", "cluster")
-    found = (_ends(flow, cluster, others) for flow, cluster in known)
-    return {ends.flow: ends for ends in found if ends is not None}
+    pairs = (_ends(flow, cluster, others) for flow, cluster in known)
+    return {ends.flow: ends for ends in pairs if ends is not None}
 
 
 def _ends(flow: str, cluster: str, others: dict[str, ClusterGateway]) -> Ends | None:

@@ -87,34 +87,34 @@ def back(ends: Ends, group: str, former: dict[TopicPartition, int | None]) -> Gr
 
 def noted(reset: Reset, moved: Iterable[MovedOffset]) -> Reset:
     """With where each place comes from, and whether records are read again there."""
-    told: dict[TopicPartition, str] = {}
+    notes: dict[TopicPartition, str] = {}
     for line in moved:
         if line.target is not None:
             note = f"from {line.source.topic}-{line.source.partition} at {line.at}"
-            told[line.target] = note if line.is_exact else f"{note}; some records are read again"
+            notes[line.target] = note if line.is_exact else f"{note}; some records are read again"
 
     def with_note(move: OffsetMove) -> OffsetMove:
-        return replace(move, note="; ".join(filter(None, (told.get(move.place, ""), move.note))))
+        return replace(move, note="; ".join(filter(None, (notes.get(move.place, ""), move.note))))
 
     return Reset(tuple(map(with_note, reset.moves)), tuple(map(with_note, reset.stays)))
 
 
-def move_plan(ends: Ends, group: str, found: GroupMoveState, *, is_undo: bool = False, read_only: str = "") -> Plan:
+def move_plan(ends: Ends, group: str, state: GroupMoveState, *, is_undo: bool = False, read_only: str = "") -> Plan:
     """`is_undo`: offsets that were kept are put back; where the group is in the source does not matter then.
 
     `read_only`: why nothing may be changed in the target; empty: it may.
     """
-    plan = reset_plan(found.here, found.reset, "" if is_undo else command(ends, group), ACTION)
-    stays = "" if is_undo else _stays_of_type(ends, found)
+    plan = reset_plan(state.here, state.reset, "" if is_undo else command(ends, group), ACTION)
+    stays = "" if is_undo else _stays_of_type(ends, state)
     object_type, object_name = ends.object_of(group)
-    taken = "" if is_undo or found.there.state in FREE_STATES else _members_there(ends, found.there)
-    left = len(found.left_behind)
+    taken = "" if is_undo or state.there.state in FREE_STATES else _members_there(ends, state.there)
+    left = len(state.left_behind)
     touches = (f"{left} of the partitions it reads have no place in {ends.target_name}, see below.",) if left else ()
     return replace(
         plan,
         object_type=object_type,
         object_name=object_name,
-        read=(*plan.read, ends.flow, found.there.state, *(f"{place} {at}" for place, at in _committed(found.there))),
+        read=(*plan.read, ends.flow, state.there.state, *(f"{place} {at}" for place, at in _committed(state.there))),
         touches=(*plan.touches, *touches),
         losses=plan.losses if is_undo else (),
         safe_because="" if left or is_undo else _READ_BEFORE.format(ends=ends),
@@ -134,9 +134,9 @@ def command(ends: Ends, group: str) -> str:
     return shell_command("kafka-mirror-groups", ends.source_servers, options)
 
 
-def _stays_of_type(ends: Ends, found: GroupMoveState) -> str:
+def _stays_of_type(ends: Ends, state: GroupMoveState) -> str:
     """Return why a group of its type does not go on elsewhere; empty: it can."""
-    for view, cluster in ((found.there, ends.source_name), (found.here, ends.target_name)):
+    for view, cluster in ((state.there, ends.source_name), (state.here, ends.target_name)):
         sentence = view.details.unknown_because
         if view.group_type == SHARE:
             sentence = f"It is a share group in {cluster}: which records are acknowledged is known there only."

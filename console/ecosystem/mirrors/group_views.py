@@ -38,8 +38,8 @@ BEYOND_THERE = "In the other cluster your rights do not reach this group, so it 
 def move_group(request: UserRequest) -> HttpResponse:
     """`flow` and `group` are asked for; with `undo` former offsets of the target are put back."""
     require_somewhere(request.user, Resource.GROUP, Right.OPERATE)
-    asked = request.POST if request.method == "POST" else request.GET
-    group, flow = asked.get("group", "").strip()[:GROUP_NAME_LENGTH_MAX], asked.get("flow", "")[:201]
+    parameters = request.POST if request.method == "POST" else request.GET
+    group, flow = parameters.get("group", "").strip()[:GROUP_NAME_LENGTH_MAX], parameters.get("flow", "")[:201]
     known = reachable()
     context: dict[str, Any] = {"known": known.values(), "group": group, "flow": flow, "offered": _offered(request)}
     if not group:
@@ -52,31 +52,31 @@ def move_group(request: UserRequest) -> HttpResponse:
     with refusable(422 if request.method == "POST" else 200) as answer:
         ends = with_clusters(known[flow])
         _require_group_there(request, ends, group)
-        return _planned(request, ends, group, context, asked.get("undo", ""))
+        return _planned(request, ends, group, context, parameters.get("undo", ""))
     return render(request, "mirrors/move-group.html", context | {"error": answer.error}, status=answer.status)
 
 
 def _planned(request: UserRequest, ends: Ends, group: str, context: dict[str, Any], undo: str) -> HttpResponse:
     kept = find_inverse(*ends.object_of(group), undo)
-    found = look(ends, group) if kept is None else back(ends, group, flat(kept.values))
-    _require_topics(request, found, ends)
-    plan = move_plan(ends, group, found, is_undo=kept is not None, read_only=_why_read_only_there(ends))
-    count = len(found.reset.moves)
+    state = look(ends, group) if kept is None else back(ends, group, flat(kept.values))
+    _require_topics(request, state, ends)
+    plan = move_plan(ends, group, state, is_undo=kept is not None, read_only=_why_read_only_there(ends))
+    count = len(state.reset.moves)
     context |= {
         "ends": ends,
-        "found": found,
+        "found": state,
         "plan": plan,
         "kept": kept,
-        "moves": found.reset.moves[:SHOWN],
+        "moves": state.reset.moves[:SHOWN],
         "hidden_count": max(0, count - SHOWN),
-        "stays": found.reset.stays[:SHOWN],
-        "left_behind": found.left_behind[:SHOWN],
+        "stays": state.reset.stays[:SHOWN],
+        "left_behind": state.left_behind[:SHOWN],
         "fields": [("group", group), ("flow", ends.flow), *([("undo", kept.pk)] if kept else [])],
         "verb": f"Commit {count} offset{'' if count == 1 else 's'} in {ends.target_name}",
     }
     if is_confirmed(request):
         confirmation = Confirmation.parse(request.POST)
-        refused, taken_back_by = do_move_group(request.user, plan, ends, group, found.reset, confirmation)
+        refused, taken_back_by = do_move_group(request.user, plan, ends, group, state.reset, confirmation)
         _tell(request, plan, ends, group, refused, taken_back_by)
         return redirect(f"{reverse('mirror-group-move')}?{urlencode({'group': group, 'flow': ends.flow})}")
     return render(request, "mirrors/move-group.html", context)
@@ -88,8 +88,8 @@ def _tell(
     for place, why in sorted(refused.items())[:5]:
         messages.error(request, f"{place} was not changed: {why}")
     if len(refused) < len(plan.lines):
-        asked = urlencode({"group": group, "flow": ends.flow, "undo": kept.pk if kept else ""})
-        address = f"{reverse('mirror-group-move')}?{asked}"
+        query = urlencode({"group": group, "flow": ends.flow, "undo": kept.pk if kept else ""})
+        address = f"{reverse('mirror-group-move')}?{query}"
         undo = format_html(' <a href="{}">Plan the undo…</a>', address) if kept else ""
         messages.success(
             request, format_html("{} goes on in {} from the offsets of the plan.{}", group, ends.target_name, undo)
@@ -103,11 +103,11 @@ def _require_group_there(request: UserRequest, ends: Ends, group: str) -> None:
             raise PermissionDenied(BEYOND_THERE)
 
 
-def _require_topics(request: UserRequest, found: GroupMoveState, ends: Ends) -> None:
+def _require_topics(request: UserRequest, state: GroupMoveState, ends: Ends) -> None:
     """Of both clusters, by their names; where an end is another cluster of this console, by the rights in that one."""
     reaches = [reach_of(request.user)]
     reaches += [reach_in(request.user, name) for name in ends.source_clusters | ends.target_clusters]
-    if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in found.topics for reach in reaches):
+    if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in state.topics for reach in reaches):
         raise PermissionDenied(READS_BEYOND)
 
 

@@ -83,8 +83,8 @@ def seen(reach: Reach = EVERYTHING) -> QuerySet[MirroredTopic]:
 
 
 def flows(now_ms: int, reach: Reach = EVERYTHING) -> list[FlowRow]:
-    found = (MirroredTopicRow(row, now_ms) for row in seen(reach).iterator())
-    return [_flow(name, list(rows)) for name, rows in groupby(found, key=lambda row: row.row.flow)]
+    topic_rows = (MirroredTopicRow(row, now_ms) for row in seen(reach).iterator())
+    return [_flow(name, list(rows)) for name, rows in groupby(topic_rows, key=lambda row: row.row.flow)]
 
 
 def _flow(name: str, rows: list[MirroredTopicRow]) -> FlowRow:

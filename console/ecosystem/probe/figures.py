@@ -14,15 +14,15 @@ COUNTS = (
 SKETCHES = ("produce", "end_to_end")
 
 
-def checked(said: object) -> Tally:
+def checked(document: object) -> Tally:
     """Raises ValueError for what is no tally."""
-    if not isinstance(said, Mapping):
+    if not isinstance(document, Mapping):
         raise ValueError("a tally is no object")
-    told: Tally = {name: int(said[name]) for name in COUNTS if name in said}
+    tally: Tally = {name: int(document[name]) for name in COUNTS if name in document}
     for name in SKETCHES:
-        if name in said:
-            told[name] = {str(int(bucket)): int(count) for bucket, count in said[name].items()}
-    return told
+        if name in document:
+            tally[name] = {str(int(bucket)): int(count) for bucket, count in document[name].items()}
+    return tally
 
 
 def added(tallies: Iterable[Tally]) -> Tally:

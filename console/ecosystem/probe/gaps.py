@@ -32,26 +32,26 @@ class ProbeGap:
 
 def gaps(minutes: Sequence[Minute], until_ms: int) -> list[ProbeGap]:
     """Newest first; minutes in a row with the same silent brokers are one. `until_ms`: when it is now."""
-    found: list[tuple[int, int, tuple[int, ...] | None, list[ProbeFigures]]] = []
+    stretches: list[tuple[int, int, tuple[int, ...] | None, list[ProbeFigures]]] = []
     expected = minutes[0].begins_ms if minutes else until_ms
     for minute in minutes:
         if minute.begins_ms > expected:
-            found.append((expected, minute.begins_ms, None, []))
+            stretches.append((expected, minute.begins_ms, None, []))
         expected = minute.begins_ms + MINUTE_MS
         if not _is_well(minute):
-            _add(found, minute)
+            _add(stretches, minute)
     if until_ms - expected >= 2 * MINUTE_MS:
-        found.append((expected, until_ms, None, []))
-    return [_told(*item) for item in reversed(found)][:GAPS_SHOWN]
+        stretches.append((expected, until_ms, None, []))
+    return [_gap(*item) for item in reversed(stretches)][:GAPS_SHOWN]
 
 
-def _add(found: list[tuple[int, int, tuple[int, ...] | None, list[ProbeFigures]]], minute: Minute) -> None:
+def _add(stretches: list[tuple[int, int, tuple[int, ...] | None, list[ProbeFigures]]], minute: Minute) -> None:
     end_ms = minute.begins_ms + MINUTE_MS
-    if found and found[-1][1] == minute.begins_ms and found[-1][2] == minute.silent:
-        from_ms, _, silent, figures = found[-1]
-        found[-1] = (from_ms, end_ms, silent, [*figures, minute.figures])
+    if stretches and stretches[-1][1] == minute.begins_ms and stretches[-1][2] == minute.silent:
+        from_ms, _, silent, figures = stretches[-1]
+        stretches[-1] = (from_ms, end_ms, silent, [*figures, minute.figures])
     else:
-        found.append((minute.begins_ms, end_ms, minute.silent, [minute.figures]))
+        stretches.append((minute.begins_ms, end_ms, minute.silent, [minute.figures]))
 
 
 def _is_well(minute: Minute) -> bool:
@@ -60,13 +60,13 @@ def _is_well(minute: Minute) -> bool:
     return is_available and not (minute.silent or figures.lost or figures.duplicated or figures.reordered)
 
 
-def _told(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: list[ProbeFigures]) -> ProbeGap:
+def _gap(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: list[ProbeFigures]) -> ProbeGap:
     if silent is None:
         return ProbeGap(from_ms, to_ms, "Nothing was measured: the probe did not run, or nobody asked it.", "plain")
-    said = [f"Broker {', '.join(map(str, silent))} did not answer"] if silent else []
-    said += list(_failures(figures))
+    parts = [f"Broker {', '.join(map(str, silent))} did not answer"] if silent else []
+    parts += list(_failures(figures))
     lost = sum(figure.lost for figure in figures)
-    return ProbeGap(from_ms, to_ms, f"{'; '.join(said)}.", "critical" if lost else "warning")
+    return ProbeGap(from_ms, to_ms, f"{'; '.join(parts)}.", "critical" if lost else "warning")
 
 
 def _failures(figures: Iterable[ProbeFigures]) -> Iterable[str]:

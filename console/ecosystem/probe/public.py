@@ -75,7 +75,7 @@ def _cells(hours: Sequence[Window], now_ms: int, length_ms: int, count: int) -> 
         if (cell := begins_ms - begins_ms % length_ms) in tallies:
             tallies[cell].append(figures)
     return [
-        _cell(begins_ms, ProbeFigures(added(figure.tally for figure in told))) for begins_ms, told in tallies.items()
+        _cell(begins_ms, ProbeFigures(added(figure.tally for figure in tally))) for begins_ms, tally in tallies.items()
     ]
 
 
@@ -83,8 +83,8 @@ def _cell(begins_ms: int, figures: ProbeFigures) -> StatusCell:
     write, read = figures.produce_availability, figures.consume_availability
     if write is None and read is None:
         return StatusCell(begins_ms, "", "not measured")
-    said = [f"{word} {share(value)}" for word, value in (("to write", write), ("to read", read)) if value is not None]
-    return StatusCell(begins_ms, _tone(figures), ", ".join(said))
+    parts = [f"{word} {share(value)}" for word, value in (("to write", write), ("to read", read)) if value is not None]
+    return StatusCell(begins_ms, _tone(figures), ", ".join(parts))
 
 
 def _tone(figures: ProbeFigures) -> str:

@@ -114,10 +114,10 @@ def _charts(minutes: Sequence[Minute], at_ms: int) -> list[DrawnPanel]:
 
 def _columns(minutes: Sequence[Minute]) -> list[tuple[int, ProbeFigures]]:
     """Minutes added up as the chart's columns have them: of percentiles there is no mean."""
-    found: dict[int, list[Minute]] = {}
+    columns: dict[int, list[Minute]] = {}
     for minute in minutes:
-        found.setdefault(minute.begins_ms - minute.begins_ms % _COLUMN_MS, []).append(minute)
+        columns.setdefault(minute.begins_ms - minute.begins_ms % _COLUMN_MS, []).append(minute)
     return [
         (begins_ms, ProbeFigures(added(minute.figures.tally for minute in column)))
-        for begins_ms, column in found.items()
+        for begins_ms, column in columns.items()
     ]

@@ -31,45 +31,50 @@ class ProbeStatus:
 def read_status(body: bytes, now_ms: int) -> ProbeStatus:
     """Raises UnexpectedStatusError."""
     try:
-        said = parse_foreign_json(body)
+        document = parse_foreign_json(body)
         return ProbeStatus(
-            str(said["topic"])[:249],
-            bool(said["is_connected"]),
-            [_broker(*item) for item in list(said["brokers"].items())[:PARTS_MAX]],
-            [_partition(*item) for item in list(said["partitions"].items())[:PARTS_MAX]],
-            [_trouble(item, now_ms) for item in said["troubled"][:PARTS_MAX]],
-            _mirror(said["mirror"]) if said.get("mirror") else [],
-            [(int(begins_ms), _parts(parts)) for begins_ms, parts in said["minutes"]],
+            str(document["topic"])[:249],
+            bool(document["is_connected"]),
+            [_broker(*item) for item in list(document["brokers"].items())[:PARTS_MAX]],
+            [_partition(*item) for item in list(document["partitions"].items())[:PARTS_MAX]],
+            [_trouble(item, now_ms) for item in document["troubled"][:PARTS_MAX]],
+            _mirror(document["mirror"]) if document.get("mirror") else [],
+            [(int(begins_ms), _parts(parts)) for begins_ms, parts in document["minutes"]],
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnexpectedStatusError(f"What answers is no probe: {type(error).__name__}.") from None
 
 
-def _broker(number: str, said: dict[str, Any]) -> list[Any]:
-    blamed = said.get("blamed_at_ms")
-    since = None if blamed is None else int(blamed) - int(said["noticed_after_ms"])
+def _broker(number: str, document: dict[str, Any]) -> list[Any]:
+    blamed = document.get("blamed_at_ms")
+    since = None if blamed is None else int(blamed) - int(document["noticed_after_ms"])
     return [
         int(number),
-        int(said["leads"]),
-        bool(said["registered"]),
+        int(document["leads"]),
+        bool(document["registered"]),
         since,
-        str(said.get("why", ""))[:_TEXT_LENGTH_MAX],
+        str(document.get("why", ""))[:_TEXT_LENGTH_MAX],
     ]
 
 
-def _partition(number: str, said: dict[str, Any]) -> list[Any]:
-    return [int(number), int(said["leader"]), [int(replica) for replica in said["replicas"]]]
+def _partition(number: str, document: dict[str, Any]) -> list[Any]:
+    return [int(number), int(document["leader"]), [int(replica) for replica in document["replicas"]]]
 
 
-def _trouble(said: dict[str, Any], now_ms: int) -> list[Any]:
+def _trouble(document: dict[str, Any], now_ms: int) -> list[Any]:
     """Since when is rounded, so that it reads the same from look to look."""
-    since_ms = (now_ms - int(said["for_ms"])) // 10_000 * 10_000
-    return [int(said["partition"]), since_ms, str(said["error"])[:_TEXT_LENGTH_MAX], [int(x) for x in said["blamed"]]]
+    since_ms = (now_ms - int(document["for_ms"])) // 10_000 * 10_000
+    return [
+        int(document["partition"]),
+        since_ms,
+        str(document["error"])[:_TEXT_LENGTH_MAX],
+        [int(x) for x in document["blamed"]],
+    ]
 
 
-def _mirror(said: dict[str, Any]) -> list[Any]:
-    return [int(said["waiting"]), str(said["error"])[:_TEXT_LENGTH_MAX]]
+def _mirror(document: dict[str, Any]) -> list[Any]:
+    return [int(document["waiting"]), str(document["error"])[:_TEXT_LENGTH_MAX]]
 
 
-def _parts(said: dict[str, Any]) -> dict[str, Tally]:
-    return {str(name)[:40]: checked(tally) for name, tally in list(said.items())[:PARTS_MAX]}
+def _parts(document: dict[str, Any]) -> dict[str, Tally]:
+    return {str(name)[:40]: checked(tally) for name, tally in list(document.items())[:PARTS_MAX]}

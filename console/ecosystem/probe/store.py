@@ -39,17 +39,17 @@ def _newest_minute() -> QuerySet[Any]:
 def keep_present(status: ProbeStatus, at_ms: int) -> bool:
     """Whether it reads differently."""
     kept = state()
-    told = {name: getattr(status, name) for name in ("topic", "brokers", "partitions", "troubled", "mirror")}
+    values = {name: getattr(status, name) for name in ("topic", "brokers", "partitions", "troubled", "mirror")}
     is_news = bool(kept.error) or not kept.at_ms or _words(kept) != _words(status)
-    told |= {"at_ms": at_ms, "error": "", "error_since_ms": 0}
-    if not update_row(ProbeState, "id", 1, **told):
-        ProbeState.objects.update_or_create(pk=1, defaults=told)
+    values |= {"at_ms": at_ms, "error": "", "error_since_ms": 0}
+    if not update_row(ProbeState, "id", 1, **values):
+        ProbeState.objects.update_or_create(pk=1, defaults=values)
     return is_news
 
 
-def _words(told: ProbeState | ProbeStatus) -> list[object]:
+def _words(state: ProbeState | ProbeStatus) -> list[object]:
     """But not how many records a mirror is behind: that moves all the time, and is told with the minutes."""
-    return [told.topic, told.brokers, told.partitions, told.troubled, told.mirror[1:]]
+    return [state.topic, state.brokers, state.partitions, state.troubled, state.mirror[1:]]
 
 
 def keep_silence(error: str, at_ms: int) -> bool:
@@ -69,9 +69,9 @@ def forget_present() -> bool:
 def keep_minutes(minutes: Iterable[tuple[int, Mapping[str, Tally]]], now_ms: int) -> int:
     """Those that are not kept yet; how many. Another life of the probe has its own counts, of other minutes."""
     since_ms = now_ms - KEPT_MS[MINUTE]
-    told = {begins_ms: parts for begins_ms, parts in minutes if since_ms <= begins_ms <= now_ms}
-    known = {begins_ms for (begins_ms,) in kept_values(_minutes_from, at_ms=min(told, default=now_ms))}
-    fresh = {begins_ms: parts for begins_ms, parts in told.items() if begins_ms not in known}
+    kept = {begins_ms: parts for begins_ms, parts in minutes if since_ms <= begins_ms <= now_ms}
+    known = {begins_ms for (begins_ms,) in kept_values(_minutes_from, at_ms=min(kept, default=now_ms))}
+    fresh = {begins_ms: parts for begins_ms, parts in kept.items() if begins_ms not in known}
     if fresh:
         _keep_fresh(fresh, now_ms)
     return len(fresh)

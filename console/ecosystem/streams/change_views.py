@@ -84,8 +84,8 @@ def start(request: UserRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def reset(request: UserRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name, Right.OPERATE)
-    asked = request.POST if request.method == "POST" else request.GET
-    target = LATEST if asked.get("to") == LATEST else EARLIEST
+    parameters = request.POST if request.method == "POST" else request.GET
+    target = LATEST if parameters.get("to") == LATEST else EARLIEST
     places = positions_of(process)
     topics = {topic for topic, _ in places or ()}
     plan = reset_plan(name, places, target, (log_starts(topics), log_ends(topics)), _why_no_reset(process))

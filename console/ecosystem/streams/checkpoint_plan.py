@@ -27,12 +27,12 @@ class CheckpointLoss:
 
 def losses(places: Offsets | None, starts: Offsets) -> list[CheckpointLoss]:
     """Return them, greatest first."""
-    found = [
+    losses = [
         CheckpointLoss(topic, partition, offset, starts[topic, partition])
         for (topic, partition), offset in (places or {}).items()
         if offset < starts.get((topic, partition), 0)
     ]
-    return sorted(found, key=lambda loss: (-loss.offsets, loss.topic, loss.partition))
+    return sorted(losses, key=lambda loss: (-loss.offsets, loss.topic, loss.partition))
 
 
 def start_plan(name: str, lost: list[CheckpointLoss], fails_on_loss: bool) -> Plan:

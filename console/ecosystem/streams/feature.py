@@ -27,7 +27,7 @@ _STREAM_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 
 def stream_group(name: str) -> str:
-    """Return the group of the page of one stream job, told what its driver says of itself."""
+    """Return the channel group of one stream job's page, which gets what the job's driver reports."""
     return f"stream.{name}"
 
 

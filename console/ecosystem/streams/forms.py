@@ -38,16 +38,16 @@ class StreamForm(forms.Form):
 
     @property
     def properties(self) -> dict[str, str]:
-        said = {
+        values = {
             parameter.name: self.cleaned_data[parameter.name]
             for parameter in (*self._job.parameters, *self._job.common)
         }
-        return {name: text for name, text in said.items() if text and text != self._default(name)}
+        return {name: text for name, text in values.items() if text and text != self._default(name)}
 
     def topics(self, names: tuple[str, ...]) -> list[str]:
         """Without those that are left blank: an output need not be there."""
-        said = (self.cleaned_data[name] or self._default(name) for name in names)
-        return [topic for topic in said if topic]
+        topics = (self.cleaned_data[name] or self._default(name) for name in names)
+        return [topic for topic in topics if topic]
 
     def clean(self) -> dict[str, object]:
         """Each value as the job itself will read it."""
@@ -86,5 +86,5 @@ def hint_of(parameter: Parameter) -> str:
         f"at least {parameter.at_least:,.0f}" if parameter.at_least is not None else "",
         f"at most {parameter.at_most:,.0f}" if parameter.at_most is not None else "",
     ]
-    said = ", ".join(filter(None, limits))
-    return f"{parameter.meaning} {said[0].upper()}{said[1:]}." if said else parameter.meaning
+    text = ", ".join(filter(None, limits))
+    return f"{parameter.meaning} {text[0].upper()}{text[1:]}." if text else parameter.meaning

@@ -1,4 +1,4 @@
-"""What the header of a stream job's pages tells of it."""
+"""The header of a stream job's pages."""
 
 from console.ecosystem.streams.presenters import ShownStream
 from console.kit.access.reach import Reach

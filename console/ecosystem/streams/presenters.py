@@ -184,16 +184,18 @@ class ShownStream:
     def lags(self) -> list[PartitionLag]:
         """The furthest behind first."""
         ends = [source.get("end") for source in self.facts.get("sources") or ()]
-        found = [
+        lags = [
             PartitionLag(topic, int(partition), _position(ends, topic, partition), lag)
             for topic, partitions in (self.facts.get("lags") or {}).items()
             for partition, lag in partitions.items()
         ]
-        return sorted(found, key=lambda partition: (-partition.lag, partition.topic, partition.partition))[
+        return sorted(lags, key=lambda partition: (-partition.lag, partition.topic, partition.partition))[
             :PARTITIONS_SHOWN
         ]
 
 
 def _position(ends: Sequence[object], topic: str, partition: str) -> int | None:
-    found = [end[topic].get(partition) for end in ends if isinstance(end, dict) and isinstance(end.get(topic), dict)]
-    return found[0] if found else None
+    positions = [
+        end[topic].get(partition) for end in ends if isinstance(end, dict) and isinstance(end.get(topic), dict)
+    ]
+    return positions[0] if positions else None

@@ -28,7 +28,7 @@ def access_streams(user: User) -> list[ShownStream]:
 
 
 def access_stream(user: User, name: str, right: Right = Right.VIEW) -> ManagedProcess:
-    """PermissionDenied without `right`, Http404 if there is no such stream job."""
+    """Return a stream job. Raises PermissionDenied without `right`, and Http404 if there is no such job."""
     require_on(user, Resource.PROCESS, name, right)
     return get_object_or_404(ManagedProcess, name=name, kind=ManagedProcess.Kind.STREAM)
 

@@ -69,19 +69,19 @@ def submission_plan(submission: Submission, around: SubmissionFacts) -> Plan:
 
 
 def _obstacles(submission: Submission, around: SubmissionFacts) -> list[str]:
-    found = [around.missing] if around.missing else []
+    obstacles = [around.missing] if around.missing else []
     if submission.name in around.names:
-        found.append(f"There is a process called {submission.name} already.")
+        obstacles.append(f"There is a process called {submission.name} already.")
     if around.jobs >= around.jobs_max:
-        found.append(
+        obstacles.append(
             f"{around.jobs} stream jobs are here already, and BARNABAS_STREAM_JOBS is {around.jobs_max}: each takes "
             f"{MEMORY_OF_JOB}."
         )
     for topic in submission.writes:
         if topic in submission.reads:
-            found.append(f"It would read what it writes, without end: {topic}.")
+            obstacles.append(f"It would read what it writes, without end: {topic}.")
         if topic in around.internal:
-            found.append(f"{topic} is an internal topic, which its service alone writes.")
+            obstacles.append(f"{topic} is an internal topic, which its service alone writes.")
     if len(set(submission.writes)) < len(submission.writes):
-        found.append(f"Two of its outputs are the same topic: {submission.writes[0]}.")
-    return found
+        obstacles.append(f"Two of its outputs are the same topic: {submission.writes[0]}.")
+    return obstacles

@@ -44,19 +44,19 @@ def token_of(secret: str, now: datetime) -> ApiToken | None:
     """None if there is no such token, if it or its person's account is over, as `end_of` says, or if a password has to
     be changed first. Its person has no rights in clusters that the token does not open.
     """
-    found = _tokens().filter(digest=_digest(secret)).first()
-    if found is None or not _opens(found, now) or hasattr(found.user, "password_to_change"):
+    token = _tokens().filter(digest=_digest(secret)).first()
+    if token is None or not _opens(token, now) or hasattr(token.user, "password_to_change"):
         return None
-    if found.used_at is None or now - found.used_at >= _NOTED_EVERY:
-        ApiToken.objects.filter(pk=found.pk).update(used_at=now)
-    keep_to(found.user, found.clusters)
-    return found
+    if token.used_at is None or now - token.used_at >= _NOTED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(used_at=now)
+    keep_to(token.user, token.clusters)
+    return token
 
 
 def is_open(token: ApiToken, now: datetime) -> bool:
     """Whether it still is: tokens and accounts end while something is under way."""
-    found = _tokens().filter(pk=token.pk).first()
-    return found is not None and _opens(found, now)
+    current = _tokens().filter(pk=token.pk).first()
+    return current is not None and _opens(current, now)
 
 
 def end_of(token: ApiToken) -> datetime | None:

@@ -43,12 +43,12 @@ class ReadOnly:
 
 def read_only_now() -> dict[str, ReadOnly]:
     """What is read-only, by scope."""
-    found = {row.scope: ReadOnly(row.scope, row.by_name, row.since, row.reason) for row in ReadOnlyMode.objects.all()}
+    modes = {row.scope: ReadOnly(row.scope, row.by_name, row.since, row.reason) for row in ReadOnlyMode.objects.all()}
     if settings.READ_ONLY:
-        found[CONSOLE] = ReadOnly(CONSOLE, SYSTEM)
+        modes[CONSOLE] = ReadOnly(CONSOLE, SYSTEM)
     elif current_cluster() in settings.CLUSTERS and here.READ_ONLY:
-        found[cluster_scope()] = ReadOnly(cluster_scope(), SYSTEM)
-    return {scope: found[scope] for scope in scopes() if scope in found}
+        modes[cluster_scope()] = ReadOnly(cluster_scope(), SYSTEM)
+    return {scope: modes[scope] for scope in scopes() if scope in modes}
 
 
 def why_read_only() -> str:

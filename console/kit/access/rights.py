@@ -78,8 +78,8 @@ def _rules() -> QuerySet[NameRule]:
 
 def _by_cluster(user: User) -> dict[str, str]:
     """Only where there are several."""
-    found = ClusterRole.objects.filter(user_id=user.pk) if settings.CLUSTERS else ()
-    return {role.cluster: role.role for role in found}
+    roles = ClusterRole.objects.filter(user_id=user.pk) if settings.CLUSTERS else ()
+    return {role.cluster: role.role for role in roles}
 
 
 def rights_of(user: Person) -> frozenset[Right]:

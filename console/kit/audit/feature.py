@@ -20,7 +20,7 @@ FEATURE = Feature(
         FeatureTable(
             _AUDIT,
             columns_of("Row, Time, Person, Action, Object, Result, Values"),
-            asked=("search", "object", "result", *RANGE_NAMES),
+            filters=("search", "object", "result", *RANGE_NAMES),
         ),
     ),
 )

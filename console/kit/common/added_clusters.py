@@ -23,8 +23,8 @@ class Added:
 
 
 def names_in(directory: Path) -> list[str]:
-    found = (path.stem for path in sorted(directory.glob("*.json")))
-    return [name for name in found if NAME.fullmatch(name) and name != MAIN]
+    names = (path.stem for path in sorted(directory.glob("*.json")))
+    return [name for name in names if NAME.fullmatch(name) and name != MAIN]
 
 
 def file_in(directory: Path, name: str) -> Path:
@@ -32,16 +32,16 @@ def file_in(directory: Path, name: str) -> Path:
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """What was kept of one: `said`, as a table of clusters.toml, and `secrets`. Raises ClustersError."""
+    """Return the stored cluster: `said`, as a table of clusters.toml, and `secrets`. Raises ClustersError."""
     try:
-        found = json.loads(read_private_text(path))
+        document = json.loads(read_private_text(path))
     except FileError as error:
         raise ClustersError(str(error)) from None
     except ValueError:
         raise ClustersError(f"{path} is not as it was written.") from None
-    if not isinstance(found, dict) or not isinstance(found.get("said"), dict):
+    if not isinstance(document, dict) or not isinstance(document.get("said"), dict):
         raise ClustersError(f"{path} is not as it was written.")
-    return found
+    return document
 
 
 def read_added(directory: Path, clusters_file: ClustersFile, declared: set[str]) -> Added:
@@ -55,8 +55,8 @@ def read_added(directory: Path, clusters_file: ClustersFile, declared: set[str])
                 raise ClustersError(f"clusters.toml declares another {name}.")
             if len(declared) + len(clusters) >= CLUSTERS_MAX:
                 raise ClustersError(f"At most {CLUSTERS_MAX} clusters can be looked at.")
-            found = here.cluster(said_of(name, read_file(file_in(directory, name))["said"]))
-            clusters[name] = replace(found, values={**found.values, "IS_ADDED": True})
+            cluster = here.cluster(said_of(name, read_file(file_in(directory, name))["said"]))
+            clusters[name] = replace(cluster, values={**cluster.values, "IS_ADDED": True})
         except (ClustersError, FileError, SystemExit) as error:
             left_out[name] = str(error)
     return Added(clusters, left_out)

@@ -50,28 +50,28 @@ class ClustersFile:
         by_name = {cluster.name: cluster for cluster in clusters}
         return by_name.pop(MAIN, DeclaredCluster(MAIN, MAIN)), by_name
 
-    def cluster(self, said: ClusterTable) -> DeclaredCluster:
-        if said.name == MAIN:
-            return DeclaredCluster(MAIN, said.title, said.colour)
-        client_config = said.path("client_config", self.file.parent)
+    def cluster(self, table: ClusterTable) -> DeclaredCluster:
+        if table.name == MAIN:
+            return DeclaredCluster(MAIN, table.title, table.colour)
+        client_config = table.path("client_config", self.file.parent)
         if client_config:
             read_private_text(Path(client_config))
         values = {
-            "BOOTSTRAP_SERVERS": said.texts["bootstrap"],
-            "CLIENT_CONFIG": client_config or str(self.secrets_dir / f"client-{said.name}.properties"),
+            "BOOTSTRAP_SERVERS": table.texts["bootstrap"],
+            "CLIENT_CONFIG": client_config or str(self.secrets_dir / f"client-{table.name}.properties"),
             "CLIENT_CONFIG_IS_NAMED": bool(client_config),
-            "ZOOKEEPER": said.texts.get("zookeeper", ""),
-            "ZOOKEEPER_DIGEST_FILE": said.path("zookeeper_digest_file", self.file.parent),
-            "ZOOKEEPER_TLS_FILE": said.path("zookeeper_tls_file", self.file.parent),
-            "ZOOKEEPER_SECRET_FILE": self.secrets_dir / f"zookeeper-super-{said.name}",
+            "ZOOKEEPER": table.texts.get("zookeeper", ""),
+            "ZOOKEEPER_DIGEST_FILE": table.path("zookeeper_digest_file", self.file.parent),
+            "ZOOKEEPER_TLS_FILE": table.path("zookeeper_tls_file", self.file.parent),
+            "ZOOKEEPER_SECRET_FILE": self.secrets_dir / f"zookeeper-super-{table.name}",
             "CLUSTER_GATEWAY": "console.kit.gateway.connect.kafka_gateway",
             "ZOOKEEPER_GATEWAY": "console.kit.gateway.connect.kazoo_gateway",
-            "CONNECT": self.read_connect(self._as_environment(said, _CONNECT)),
-            "SCHEMA_REGISTRY": self.read_registry(self._as_environment(said, _REGISTRY)),
+            "CONNECT": self.read_connect(self._as_environment(table, _CONNECT)),
+            "SCHEMA_REGISTRY": self.read_registry(self._as_environment(table, _REGISTRY)),
             "MIRROR_CLUSTERS": {},
-            "READ_ONLY": said.is_read_only,
+            "READ_ONLY": table.is_read_only,
         }
-        return DeclaredCluster(said.name, said.title, said.colour, values)
+        return DeclaredCluster(table.name, table.title, table.colour, values)
 
     def second(self, broker_port: str, zookeeper: str, digest_file: str) -> dict[str, DeclaredCluster]:
         """The one that is started beside the first, in its ensemble; a broker port that is none is told later."""
@@ -82,12 +82,12 @@ class ClustersFile:
             "zookeeper": f"{zookeeper.rstrip('/')}/{SECOND}",
             "zookeeper_digest_file": digest_file,
         }
-        found = {name: value for name, value in texts.items() if value}
-        return {SECOND: self.cluster(ClusterTable(SECOND, SECOND_TITLE, "purple", False, found))}
+        values = {name: value for name, value in texts.items() if value}
+        return {SECOND: self.cluster(ClusterTable(SECOND, SECOND_TITLE, "purple", False, values))}
 
-    def _as_environment(self, said: ClusterTable, names: Mapping[str, str]) -> dict[str, str]:
-        found = {}
+    def _as_environment(self, table: ClusterTable, names: Mapping[str, str]) -> dict[str, str]:
+        variables = {}
         for name, key in names.items():
             is_file = name.endswith("_FILE")
-            found[name] = said.path(key, self.file.parent) if is_file else said.texts.get(key, "")
-        return {name: value for name, value in found.items() if value}
+            variables[name] = table.path(key, self.file.parent) if is_file else table.texts.get(key, "")
+        return {name: value for name, value in variables.items() if value}

@@ -17,14 +17,14 @@ MAIN = "main"
 #: What an address names that is no cluster: nobody may do anything there, so it reads as one that is kept from people.
 NOBODYS = "-"
 
-_asked: ContextVar[str | None] = ContextVar("cluster", default=None)
+_bound_cluster: ContextVar[str | None] = ContextVar("cluster", default=None)
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
 
 def current_cluster() -> str:
-    return _asked.get() or settings.CLUSTER
+    return _bound_cluster.get() or settings.CLUSTER
 
 
 def is_main() -> bool:
@@ -39,11 +39,11 @@ def all_clusters() -> tuple[str, ...]:
 
 @contextmanager
 def in_cluster(name: str) -> Iterator[None]:
-    token = _asked.set(name)
+    token = _bound_cluster.set(name)
     try:
         yield
     finally:
-        _asked.reset(token)
+        _bound_cluster.reset(token)
 
 
 def bound(function: Callable[P, R]) -> Callable[P, R]:
@@ -61,9 +61,9 @@ def bound(function: Callable[P, R]) -> Callable[P, R]:
 _END = object()
 
 
-def bound_each(found: Iterator[T]) -> Iterator[T]:
-    """What `found` comes to, taken in the cluster of whoever binds it: a file is read after its view has returned."""
-    take = bound(lambda: next(found, _END))
+def bound_each(iterator: Iterator[T]) -> Iterator[T]:
+    """Iterate in the cluster that is bound now: a file is read after its view has returned."""
+    take = bound(lambda: next(iterator, _END))
     return iter(take, _END)  # type: ignore[arg-type]  # it ends at _END and never gives it
 
 

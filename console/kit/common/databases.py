@@ -30,12 +30,12 @@ def cluster_of(alias: str) -> str:
 
 def database_of(cluster: str, of_console: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """The settings of a further cluster's database: like the console's, in a file or a schema of its own."""
-    found = deepcopy(dict(of_console))
-    if found["ENGINE"] == "django.db.backends.sqlite3":
-        return found | {"NAME": f"file:{quote(str(file_of(directory, cluster)))}?mode=rw"}
-    options = found.get("OPTIONS", {})
+    database = deepcopy(dict(of_console))
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        return database | {"NAME": f"file:{quote(str(file_of(directory, cluster)))}?mode=rw"}
+    options = database.get("OPTIONS", {})
     path = f"-c search_path={schema_of(cluster)}"
-    return found | {"OPTIONS": options | {"options": f"{options.get('options', '')} {path}".strip()}}
+    return database | {"OPTIONS": options | {"options": f"{options.get('options', '')} {path}".strip()}}
 
 
 def file_of(directory: Path, cluster: str) -> Path:

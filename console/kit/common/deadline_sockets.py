@@ -34,11 +34,11 @@ class DeadlineBackend(httpcore2.SyncBackend):
         connect = super().connect_tcp
         addresses = checked_addresses(host, port, self._rule) if self._rule else [host]
         return connect_to_first(
-            addresses, lambda address: _Stream(connect(address, port, timeout, local_address, socket_options))
+            addresses, lambda address: _DeadlineStream(connect(address, port, timeout, local_address, socket_options))
         )
 
 
-class _Stream(httpcore2.NetworkStream):
+class _DeadlineStream(httpcore2.NetworkStream):
     def __init__(self, inner: httpcore2.NetworkStream):
         self._inner = inner
 
@@ -57,7 +57,7 @@ class _Stream(httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, timeout))
+        return _DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)

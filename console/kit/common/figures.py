@@ -230,7 +230,7 @@ def _written(at_ms: int, form: str) -> str:
 
 @register.filter
 def hour(at_ms: int) -> str:
-    """In UTC: the hour that begins then."""
+    """Return the hour that begins at `at_ms`, in UTC."""
     return _written(at_ms, "%Y-%m-%d %H:%M UTC")
 
 

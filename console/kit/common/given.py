@@ -18,12 +18,12 @@ def read_switch(text: str, name: str) -> bool:
 def read_megabytes(text: str, name: str) -> int:
     """Return the number in bytes."""
     try:
-        found = float(text)
+        megabytes = float(text)
     except ValueError:
-        found = -1.0
-    if not 0 <= found < 1e6:
+        megabytes = -1.0
+    if not 0 <= megabytes < 1e6:
         sys.exit(f"{name}={text} must be a number of MB, 0 for no limit.")
-    return round(found * 1_000_000)
+    return round(megabytes * 1_000_000)
 
 
 def read_days(text: str, name: str) -> int:

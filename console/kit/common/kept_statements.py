@@ -103,8 +103,8 @@ def _answer(question: _Question, alias: str, given: Mapping[str, int]) -> Sequen
     ]
     with connection.cursor() as cursor:
         cursor.execute(question.sql, parameters)
-        found = cursor.fetchall()
-    return [_converted(row, question.converters, connection) for row in found] if question.converters else found
+        fetched = cursor.fetchall()
+    return [_converted(row, question.converters, connection) for row in fetched] if question.converters else fetched
 
 
 def _converted(row: Iterable[Any], converters: _Converters, connection: object) -> tuple[Any, ...]:
@@ -118,7 +118,7 @@ def _converted(row: Iterable[Any], converters: _Converters, connection: object) 
 @lru_cache(KEPT_MAX)
 def _update(model: type[Model], by: str, names: tuple[str, ...]) -> tuple[str, tuple["Field[Any, Any]", ...]]:
     quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
-    found = [stored_field(model, name) for name in names]
-    columns = ", ".join(f"{quote(column)} = %s" for _, column in found)
+    fields = [stored_field(model, name) for name in names]
+    columns = ", ".join(f"{quote(column)} = %s" for _, column in fields)
     key = quote(stored_field(model, by)[1])
-    return f"UPDATE {quote(model._meta.db_table)} SET {columns} WHERE {key} = %s", tuple(field for field, _ in found)
+    return f"UPDATE {quote(model._meta.db_table)} SET {columns} WHERE {key} = %s", tuple(field for field, _ in fields)

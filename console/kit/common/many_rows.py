@@ -44,14 +44,14 @@ def keys_of(model: type[Model], by: str, values: Sequence[Any]) -> dict[Any, int
         connection.ops.quote_name,
         (model._meta.db_table, stored_field(model, by)[1], stored_field(model, model._meta.pk.name)[1]),
     )
-    found: dict[Any, int] = {}
+    keys: dict[Any, int] = {}
     with connection.cursor() as cursor:
         for at in range(0, len(values), _VALUES_PER_QUERY):
             some = values[at : at + _VALUES_PER_QUERY]
             marks = ", ".join(["%s"] * len(some))
             cursor.execute(f"SELECT {column}, {key} FROM {table} WHERE {column} IN ({marks})", some)
-            found.update(cursor.fetchall())
-    return {value: found[value] for value in values if value in found}
+            keys.update(cursor.fetchall())
+    return {value: keys[value] for value in values if value in keys}
 
 
 def update_rows(model: type[Model], by: str, field: str, values: Mapping[Any, Any]) -> None:

@@ -18,8 +18,8 @@ class Pages(DjangoTemplates):
 
 class _Page(Template):
     @classmethod
-    def of(cls, found: Template) -> "_Page":
-        return cls(found.template, found.backend)
+    def of(cls, template: Template) -> "_Page":
+        return cls(template.template, template.backend)
 
     def render(self, context: Mapping[str, Any] | None = None, request: HttpRequest | None = None) -> str:
         if isinstance(request, InnerRequest):

@@ -10,7 +10,7 @@ _PART = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 def parse_partitions(text: str) -> frozenset[int]:
     """Blank: none is named. ValueError for anything else that is not numbers and ranges with commas between."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     count = 0
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = _PART.fullmatch(part)
@@ -18,8 +18,8 @@ def parse_partitions(text: str) -> frozenset[int]:
         count += last - first + 1
         if not first <= last or count > _COUNT_MAX:
             raise ValueError("Numbers and ranges with commas, as 0,3-5; blank for all.")
-        found.update(range(first, last + 1))
-    return frozenset(found)
+        numbers.update(range(first, last + 1))
+    return frozenset(numbers)
 
 
 def format_partitions(numbers: Iterable[int]) -> str:

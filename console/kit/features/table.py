@@ -20,14 +20,14 @@ class FeatureTable:
 
     `columns`: key and title of each, in their order; the first names the row and is always there.
 
-    `order` are parameters that come back with the list, `asked` those that only a view keeps: a list that hides
+    `order` are parameters that come back with the list, `filters` those that only a view keeps: a list that hides
     what nobody asks for today is a trap. `rows`: how many without a choice; none: the list is not paged.
     """
 
     place: PagePlace
     columns: tuple[tuple[str, str], ...]
     order: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
     rows: int = 0
 
     @property
@@ -50,21 +50,21 @@ class FeatureTable:
 
     def count(self, text: str) -> int:
         """A number of rows that is offered; 0 for anything else."""
-        found = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
-        return found if self.rows and found in ROWS else 0
+        count = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
+        return count if self.rows and count in ROWS else 0
 
     def ordered(self, parameters: Mapping[str, str]) -> dict[str, str]:
-        return _said(self.order, parameters)
+        return _canonical(self.order, parameters)
 
     def filtered(self, parameters: Mapping[str, str]) -> dict[str, str]:
         """What a view keeps of an address."""
-        return _said((*self.order, *self.asked), parameters)
+        return _canonical((*self.order, *self.filters), parameters)
 
 
-def _said(names: Iterable[str], parameters: Mapping[str, str]) -> dict[str, str]:
+def _canonical(names: Iterable[str], parameters: Mapping[str, str]) -> dict[str, str]:
     """One address for what reads the same: known names only, nothing empty."""
-    found = {name: parameters.get(name, "").strip().replace("\0", "")[:VALUE_LENGTH_MAX] for name in names}
-    return {name: value for name, value in found.items() if value}
+    values = {name: parameters.get(name, "").strip().replace("\0", "")[:VALUE_LENGTH_MAX] for name in names}
+    return {name: value for name, value in values.items() if value}
 
 
 def columns_of(titles: str) -> tuple[tuple[str, str], ...]:

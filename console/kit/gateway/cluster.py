@@ -94,7 +94,7 @@ class KafkaGateway:
         self._identities: dict[str, tuple[str, bool]] = {}
         self._identify_after = 0.0
         self._bounds = BoundsLook(client, request_timeout_seconds)
-        self._watch, self._seen = TopicWatch(self._ask_watched), SeenTopics()
+        self._watch, self._seen = TopicWatch(self._watched_settings), SeenTopics()
         self.brokers = KafkaBrokers(client, self._broker_addresses, membership, request_timeout_seconds)
         self._administration = TopicAdministration(client.admin, self.brokers.ask_any, request_timeout_seconds)
         self.groups = KafkaGroups(client, self._broker_addresses, request_timeout_seconds)
@@ -216,15 +216,15 @@ class KafkaGateway:
         return self._times(places, OffsetSpec.max_timestamp())
 
     def _times(self, places: Collection[tuple[str, int]], spec: OffsetSpec) -> dict[tuple[str, int], int | None]:
-        found: dict[tuple[str, int], int | None] = {}
+        times: dict[tuple[str, int], int | None] = {}
         for names in _batches(iter(places), PARTITIONS_PER_OFFSET_REQUEST):
             for partition, future in self._ask_offsets(names, spec).items():
                 try:
                     answer = wait_for(future, self._timeout)
-                    found[partition.topic, partition.partition] = _known(answer.timestamp)
+                    times[partition.topic, partition.partition] = _known(answer.timestamp)
                 except GatewayError as error:
                     logger.debug("no time of a record of %s-%s: %s", partition.topic, partition.partition, error)
-        return found
+        return times
 
     def delete_records(self, topic: str, before: Mapping[int, int]) -> dict[int, str]:
         return ask_to_delete(self._client, topic, before, CHANGE_TIMEOUT_SECONDS)
@@ -347,17 +347,17 @@ class KafkaGateway:
                 logger.debug("no offset of %s-%s: %s", partition.topic, partition.partition, error)
         return answers
 
-    def _ask_watched(self, names: list[str]) -> dict[str, WatchedSettings]:
+    def _watched_settings(self, names: list[str]) -> dict[str, WatchedSettings]:
         resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
         answers = {}
         for resource, future in self._client.admin().describe_configs(resources, request_timeout=self._timeout).items():
             try:
-                found = wait_for(future, self._timeout)
+                results = wait_for(future, self._timeout)
                 answers[resource.name] = WatchedSettings(
-                    int(found["min.insync.replicas"].value),
-                    int(found["retention.ms"].value),
-                    found["cleanup.policy"].value,
-                    own_settings(found.values()),
+                    int(results["min.insync.replicas"].value),
+                    int(results["retention.ms"].value),
+                    results["cleanup.policy"].value,
+                    own_settings(results.values()),
                 )
             except (GatewayError, KeyError, TypeError, ValueError) as error:
                 logger.debug("no settings of %s: %s", resource.name, error)
@@ -370,16 +370,16 @@ class KafkaGateway:
         is_internal = is_internal or name in INTERNAL_TOPICS
         partitions = []
         for partition in sorted(topic.partitions.values(), key=lambda partition: partition.id):
-            found = bounds.get((name, partition.id))
+            bound = bounds.get((name, partition.id))
             partitions.append(
                 PartitionView(
                     partition=partition.id,
                     leader=partition.leader if partition.leader >= 0 else None,
                     replicas=tuple(partition.replicas),
                     isr=tuple(sorted(partition.isrs)),
-                    leader_epoch=_known(found and found.leader_epoch),
-                    first_offset=_known(found and found.first_offset),
-                    next_offset=_known(found and found.next_offset),
+                    leader_epoch=_known(bound and bound.leader_epoch),
+                    first_offset=_known(bound and bound.first_offset),
+                    next_offset=_known(bound and bound.next_offset),
                 )
             )
         if watched is None:

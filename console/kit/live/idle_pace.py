@@ -76,7 +76,7 @@ class Attention:
             if self._paid.is_set():
                 self._hang_up()
                 stop.wait(seconds)
-            elif any(self._hears_a_call(seconds) for _ in range(BEATS_SLOWER) if not stop.is_set()):
+            elif any(self._is_woken(seconds) for _ in range(BEATS_SLOWER) if not stop.is_set()):
                 self.pay()
         except redis.RedisError as error:
             logger.debug("nobody can call: %s", error)
@@ -84,7 +84,7 @@ class Attention:
             self.pay()
             stop.wait(seconds)
 
-    def _hears_a_call(self, seconds: float) -> bool:
+    def _is_woken(self, seconds: float) -> bool:
         client = redis_of_layer()
         if client is None:
             return True

@@ -11,9 +11,9 @@ from console.kit.operations.models import Operation
 def operation_under_way(but: Operation | None = None) -> str:
     """What long change of the cluster's processes goes on, in words, other than `but`; empty: none."""
     for model in _kinds():
-        found = next((row for row in kept_rows(model.open_ones) if row != but), None)
-        if found is not None:
-            return f"{'An' if found.noun[0] in 'aeiou' else 'A'} {found.noun}"
+        operation = next((row for row in kept_rows(model.open_ones) if row != but), None)
+        if operation is not None:
+            return f"{'An' if operation.noun[0] in 'aeiou' else 'A'} {operation.noun}"
     return ""
 
 

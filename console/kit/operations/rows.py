@@ -28,10 +28,10 @@ def change(
         locked = _lock(operation)
         if not when(locked):
             return False
-        told = [name for name in values if name not in _UNAUDITED]
-        before = {name: getattr(locked, name) for name in told}
+        audited = [name for name in values if name not in _UNAUDITED]
+        before = {name: getattr(locked, name) for name in audited}
         _write(locked, values)
-        record_event(actor, f"{verb} {locked.noun}", *locked.audited, before, {name: values[name] for name in told})
+        record_event(actor, f"{verb} {locked.noun}", *locked.audited, before, {name: values[name] for name in audited})
         push_operation(locked)
     return True
 

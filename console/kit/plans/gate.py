@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from console.kit.common.hook_point import HookPoint
 from console.kit.plans.digest import digest_of
 from console.kit.plans.plan import Confirmation, NotConfirmedError, Plan
-from console.kit.plans.posted import Hold, Posted, PostMode, is_part_of_confirmed, posted_now
+from console.kit.plans.posted import PlanHold, Posted, PostMode, is_part_of_confirmed, posted_now
 
 
 class PendingChange(Protocol):
@@ -28,11 +28,11 @@ class PendingChange(Protocol):
 
 
 class Gate(Protocol):
-    def hold(self, plan: Plan, actor: User, posted: Posted | None) -> Hold | None:
+    def hold(self, plan: Plan, actor: User, posted: Posted | None) -> PlanHold | None:
         """Why `plan` is not carried out now; None: it may be. What is let through in an emergency is audited."""
         ...
 
-    def outlook(self, plan: Plan) -> Hold | None:
+    def outlook(self, plan: Plan) -> PlanHold | None:
         """What would become of `plan` if it were confirmed now, by whoever."""
         ...
 

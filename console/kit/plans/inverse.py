@@ -42,8 +42,8 @@ def find_removed(object_type: str, action: str, number: str) -> KeptInverse | No
 
 def removed(object_type: str, action: str, there: Iterable[str] = ()) -> list[KeptInverse]:
     """The newest first, without those of names that are `there` again."""
-    found = KeptInverse.objects.filter(object_type=object_type, action=action).exclude(object_name__in=list(there))
-    return list(found[:REMOVED_SHOWN])
+    inverses = KeptInverse.objects.filter(object_type=object_type, action=action).exclude(object_name__in=list(there))
+    return list(inverses[:REMOVED_SHOWN])
 
 
 def inverses_of(object_type: str, object_name: str) -> list[KeptInverse]:

@@ -72,13 +72,13 @@ class Plan:
     @property
     def confirmed(self) -> dict[str, object]:
         """What a digest of this plan stands for, as JSON can write it."""
-        found = {
+        values = {
             member.name: _plain(getattr(self, member.name))
             for member in fields(self)
             if "is_told" not in member.metadata
         }
         when = {} if self.begins_at is None else {"begins_at": str(self.begins_at)}
-        return found | when | {"lines": [line.confirmed for line in self.lines]}
+        return values | when | {"lines": [line.confirmed for line in self.lines]}
 
     @property
     def is_empty(self) -> bool:

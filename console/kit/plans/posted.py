@@ -32,7 +32,7 @@ class PostMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class PlanHold:
     """A plan that is not carried out now. `can_wait`: somebody may propose it; `sentence` says why, and what then."""
 
     sentence: str
@@ -58,7 +58,7 @@ class Posted:
     digest: str = ""
     note: str = ""
     plan: Plan | None = field(default=None)
-    held: Hold | None = field(default=None)
+    held: PlanHold | None = field(default=None)
 
     @classmethod
     def of(cls, request: HttpRequest) -> "Posted":
@@ -103,5 +103,5 @@ def is_part_of_confirmed() -> bool:
 
 
 def _pairs(lists: Iterable[tuple[str, Iterable[object]]]) -> Pairs:
-    found = ((str(name), str(value)) for name, values in lists for value in values)
-    return tuple(pair for pair in found if pair[0] not in _OWN)
+    pairs = ((str(name), str(value)) for name, values in lists for value in values)
+    return tuple(pair for pair in pairs if pair[0] not in _OWN)

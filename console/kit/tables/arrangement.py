@@ -58,8 +58,8 @@ class Arrangement:
     @property
     def view(self) -> SavedView | None:
         """The one that the address names, if it is of this list and the person may see it."""
-        found = view_seen_by(self.user, self.parameters.get(VIEW, ""))
-        return found if found is not None and found.table == self.table.name else None
+        view = view_seen_by(self.user, self.parameters.get(VIEW, ""))
+        return view if view is not None and view.table == self.table.name else None
 
     @property
     def is_as_saved(self) -> bool:
@@ -96,7 +96,7 @@ def rows_for(request: UserRequest, name: str) -> int:
 def address_of(view: SavedView) -> str:
     """All of the view is in it, so that it can be handed on, and changed without changing the view."""
     table = TABLES[view.table]
-    said = table.filtered(view.parameters) | {HIDE: ",".join(table.hidden(view.hide)), VIEW: str(view.pk)}
+    parameters = table.filtered(view.parameters) | {HIDE: ",".join(table.hidden(view.hide)), VIEW: str(view.pk)}
     if table.rows:
-        said[COUNT] = str(view.rows or table.rows)
-    return f"{reverse(table.name)}?{urlencode(said)}"
+        parameters[COUNT] = str(view.rows or table.rows)
+    return f"{reverse(table.name)}?{urlencode(parameters)}"

@@ -11,18 +11,18 @@ from console.kit.tables.models import Preference, SavedView
 
 _NUMBER_LENGTH_MAX = 15
 #: Parameters of lists in which a person types what names may have.
-_TYPED = sorted({name for table in TABLES.values() for name in table.asked})
+_TYPED = sorted({name for table in TABLES.values() for name in table.filters})
 
 
 def preference_of(user: Any) -> Preference:
     """Not saved, if nothing was chosen. Asked of the database once per user object, that is once per request."""
     if not user.is_authenticated:
         return Preference()
-    found = getattr(user, "_console_preference", None)
-    if found is None:
-        found = next(iter(kept_rows(_preferences, person=user.pk)), None) or Preference(user_id=user.pk)
-        user._console_preference = found
-    return found
+    preference = getattr(user, "_console_preference", None)
+    if preference is None:
+        preference = next(iter(kept_rows(_preferences, person=user.pk)), None) or Preference(user_id=user.pk)
+        user._console_preference = preference
+    return preference
 
 
 def _preferences() -> QuerySet[Preference]:

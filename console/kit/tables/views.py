@@ -45,8 +45,8 @@ class TableView:
 @require_safe
 def view_list(request: UserRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
-    found = views_seen_by(request.user).select_related("owner")
-    return render(request, "tables/views.html", {"shown": [_shown(request, item) for item in found]})
+    views = views_seen_by(request.user).select_related("owner")
+    return render(request, "tables/views.html", {"shown": [_shown(request, item) for item in views]})
 
 
 def _shown(request: UserRequest, view: SavedView) -> TableView:

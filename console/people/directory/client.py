@@ -88,11 +88,13 @@ class DirectoryClient:
         self, base: str, matches: list[tuple[str, str]], also: tuple[str, str] | None, attributes: list[str], most: int
     ) -> list[DirectoryEntry]:
         """Up to `most` entries, and one more if there are."""
-        asked = search(self._next(), base, matches, also, attributes, most=most + 1, seconds=max(1, int(self._left())))
-        *found, end = self._answers(asked, SEARCHED)
+        message_id = search(
+            self._next(), base, matches, also, attributes, most=most + 1, seconds=max(1, int(self._left()))
+        )
+        *entries, end = self._answers(message_id, SEARCHED)
         if end.code not in (SUCCESS, SIZE_LIMIT_EXCEEDED, NO_SUCH_OBJECT):
             raise AwayError(f"a search was answered with LDAP's code {end.code}")
-        return [item.entry for item in found if item.entry is not None]
+        return [item.entry for item in entries if item.entry is not None]
 
     def _ask_for_tls(self) -> None:
         (answer,) = self._answers(start_tls(self._next()), EXTENDED)
@@ -132,17 +134,17 @@ class DirectoryClient:
         return answer
 
     def _message(self) -> bytes:
-        found = b""
-        while (length := length_of(found)) is None:
-            found += self._received(1 if len(found) < 2 else _HEADER_BYTES - len(found))
+        data = b""
+        while (length := length_of(data)) is None:
+            data += self._received(1 if len(data) < 2 else _HEADER_BYTES - len(data))
         if length > MESSAGE_BYTES_MAX:
             raise NotLdapError(f"it announces an answer of {length} bytes")
         self._came += length
         if self._came > BYTES_MAX:
             raise NotLdapError(f"it tells more than {BYTES_MAX} bytes")
-        while len(found) < length:
-            found += self._received(length - len(found))
-        return found
+        while len(data) < length:
+            data += self._received(length - len(data))
+        return data
 
     def _received(self, most: int) -> bytes:
         self._plain().settimeout(self._left())

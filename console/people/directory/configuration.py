@@ -83,55 +83,55 @@ class DirectorySettings:
 
 def read_directory(environment: Mapping[str, str]) -> DirectorySettings | None:
     """None: there is none, for no URL is named."""
-    said = {key.removeprefix(PREFIX): item.strip() for key, item in environment.items() if key.startswith(PREFIX)}
-    said = {key: value for key, value in said.items() if value}
-    if unknown := sorted(said.keys() - _KNOWN):
+    values = {key.removeprefix(PREFIX): item.strip() for key, item in environment.items() if key.startswith(PREFIX)}
+    values = {key: value for key, value in values.items() if value}
+    if unknown := sorted(values.keys() - _KNOWN):
         sys.exit(f"{PREFIX}{unknown[0]} means nothing.")
-    if "URL" not in said:
-        if said:
-            sys.exit(f"{PREFIX}{min(said)} is set without {PREFIX}URL.")
+    if "URL" not in values:
+        if values:
+            sys.exit(f"{PREFIX}{min(values)} is set without {PREFIX}URL.")
         return None
     if missing := missing_part("ldap"):
         sys.exit(f"{PREFIX}URL is set. {missing}")
     try:
-        found = _read(said)
-        _ = found.password, found.rules
+        directory_settings = _read(values)
+        _ = directory_settings.password, directory_settings.rules
     except (FileError, GroupRulesError) as error:
         sys.exit(f"Directory: {error}")
-    return found
+    return directory_settings
 
 
-def _read(said: Mapping[str, str]) -> DirectorySettings:
+def _read(values: Mapping[str, str]) -> DirectorySettings:
     for name in ("BASE", "RULES_FILE"):
-        if name not in said:
+        if name not in values:
             sys.exit(f"{PREFIX}URL is set without {PREFIX}{name}.")
-    if ("BIND_DN" in said) != ("BIND_PASSWORD_FILE" in said):
+    if ("BIND_DN" in values) != ("BIND_PASSWORD_FILE" in values):
         sys.exit(f"{PREFIX}BIND_DN and {PREFIX}BIND_PASSWORD_FILE are set together or not at all.")
-    host, port, is_tls = _place(said["URL"])
-    found = DirectorySettings(
+    host, port, is_tls = _place(values["URL"])
+    directory_settings = DirectorySettings(
         host,
         port,
         is_tls,
-        said["BASE"],
-        _path(said["RULES_FILE"]),
-        name=_checked(said, "NAME", "ldap", _NAME, "at most 20 letters, digits, '.', '_' and '-'"),
-        bind_dn=said.get("BIND_DN", ""),
-        password_file=_path(said["BIND_PASSWORD_FILE"]) if "BIND_PASSWORD_FILE" in said else None,
-        authority_file=_path(said["CA_FILE"]) if "CA_FILE" in said else None,
-        user_attributes=tuple(_attribute("USER_ATTRIBUTES", name) for name in _list(said, "USER_ATTRIBUTES", "uid")),
-        user_class=_attribute("USER_CLASS", said["USER_CLASS"]) if "USER_CLASS" in said else "",
-        id_attribute=_attribute("ID_ATTRIBUTE", said.get("ID_ATTRIBUTE", "entryUUID")),
-        shown_attribute=_attribute("SHOWN_ATTRIBUTE", said.get("SHOWN_ATTRIBUTE", "cn")),
-        group_base=said.get("GROUP_BASE", ""),
-        group_member=_attribute("GROUP_MEMBER", said.get("GROUP_MEMBER", "member")),
-        member_of=_attribute("MEMBER_OF", said.get("MEMBER_OF", "memberOf")),
-        session_seconds=60 * _minutes(said.get("SESSION_MINUTES", "480")),
+        values["BASE"],
+        _path(values["RULES_FILE"]),
+        name=_checked(values, "NAME", "ldap", _NAME, "at most 20 letters, digits, '.', '_' and '-'"),
+        bind_dn=values.get("BIND_DN", ""),
+        password_file=_path(values["BIND_PASSWORD_FILE"]) if "BIND_PASSWORD_FILE" in values else None,
+        authority_file=_path(values["CA_FILE"]) if "CA_FILE" in values else None,
+        user_attributes=tuple(_attribute("USER_ATTRIBUTES", name) for name in _list(values, "USER_ATTRIBUTES", "uid")),
+        user_class=_attribute("USER_CLASS", values["USER_CLASS"]) if "USER_CLASS" in values else "",
+        id_attribute=_attribute("ID_ATTRIBUTE", values.get("ID_ATTRIBUTE", "entryUUID")),
+        shown_attribute=_attribute("SHOWN_ATTRIBUTE", values.get("SHOWN_ATTRIBUTE", "cn")),
+        group_base=values.get("GROUP_BASE", ""),
+        group_member=_attribute("GROUP_MEMBER", values.get("GROUP_MEMBER", "member")),
+        member_of=_attribute("MEMBER_OF", values.get("MEMBER_OF", "memberOf")),
+        session_seconds=60 * _minutes(values.get("SESSION_MINUTES", "480")),
     )
-    if len(found.issuer) > _ISSUER_LENGTH_MAX:
+    if len(directory_settings.issuer) > _ISSUER_LENGTH_MAX:
         sys.exit(f"{PREFIX}URL and {PREFIX}BASE are longer than {_ISSUER_LENGTH_MAX} characters together.")
-    if found.authority_file is not None and not found.authority_file.is_file():
-        sys.exit(f"{PREFIX}CA_FILE={found.authority_file} is no file.")
-    return found
+    if directory_settings.authority_file is not None and not directory_settings.authority_file.is_file():
+        sys.exit(f"{PREFIX}CA_FILE={directory_settings.authority_file} is no file.")
+    return directory_settings
 
 
 def _place(url: str) -> tuple[str, int, bool]:
@@ -146,8 +146,8 @@ def _place(url: str) -> tuple[str, int, bool]:
     return host, port or (636 if parts.scheme == "ldaps" else 389), parts.scheme == "ldaps"
 
 
-def _checked(said: Mapping[str, str], name: str, default: str, pattern: re.Pattern[str], what: str) -> str:
-    text = said.get(name, default)
+def _checked(values: Mapping[str, str], name: str, default: str, pattern: re.Pattern[str], what: str) -> str:
+    text = values.get(name, default)
     if not pattern.fullmatch(text):
         sys.exit(f"{PREFIX}{name}={text[:100]} must have {what}.")
     return text
@@ -157,8 +157,8 @@ def _attribute(name: str, text: str) -> str:
     return _checked({name: text}, name, "", _ATTRIBUTE, "the name of an attribute")
 
 
-def _list(said: Mapping[str, str], name: str, default: str) -> list[str]:
-    return [part.strip() for part in said.get(name, default).split(",") if part.strip()]
+def _list(values: Mapping[str, str], name: str, default: str) -> list[str]:
+    return [part.strip() for part in values.get(name, default).split(",") if part.strip()]
 
 
 def _minutes(text: str) -> int:

@@ -82,13 +82,13 @@ def search(
 
 
 def _filter(matches: Sequence[tuple[str, str]], also: tuple[str, str] | None) -> rfc2251.Filter:
-    found = rfc2251.Filter()
-    both = found["and"]
+    search_filter = rfc2251.Filter()
+    both = search_filter["and"]
     for at, (attribute, value) in enumerate(matches):
         _equal(both[0]["or"][at], attribute, value)
     if also is not None:
         _equal(both[1], *also)
-    return found
+    return search_filter
 
 
 def _equal(place: univ.Choice, attribute: str, value: str) -> None:

@@ -32,25 +32,25 @@ def _entry_of(client: DirectoryClient, directory: DirectorySettings, name: str) 
     wanted = [directory.id_attribute, directory.shown_attribute, directory.member_of, _NAME]
     matches = [(attribute, name) for attribute in directory.user_attributes]
     also = ("objectClass", directory.user_class) if directory.user_class else None
-    found = client.find(directory.base, matches, also, wanted, most=1)
-    if len(found) > 1:
+    entries = client.find(directory.base, matches, also, wanted, most=1)
+    if len(entries) > 1:
         raise AwayError("several entries have one name: BARNABAS_LDAP_USER_ATTRIBUTES must tell people apart")
-    return found[0] if found and found[0].dn else None
+    return entries[0] if entries and entries[0].dn else None
 
 
 def _groups_of(client: DirectoryClient, directory: DirectorySettings, entry: DirectoryEntry) -> frozenset[str]:
     """Raises AwayError if they are not told in full: one that is left out could be one that takes away."""
     if not directory.group_base:
-        told = entry.texts(directory.member_of)
+        names = entry.texts(directory.member_of)
     else:
         matches = [(directory.group_member, item) for item in _known_as(directory, entry)]
-        found = client.find(directory.group_base, matches, None, ["cn"], most=GROUPS_MAX)
-        if len(found) > GROUPS_MAX:
+        groups = client.find(directory.group_base, matches, None, ["cn"], most=GROUPS_MAX)
+        if len(groups) > GROUPS_MAX:
             raise AwayError(f"a person is in more than {GROUPS_MAX} groups")
-        told = [text for group in found for text in group.texts("cn")]
-    if len(told) > GROUPS_TOLD_MAX:
+        names = [text for group in groups for text in group.texts("cn")]
+    if len(names) > GROUPS_TOLD_MAX:
         raise AwayError(f"a person is in more than {GROUPS_TOLD_MAX} groups")
-    return frozenset(told)
+    return frozenset(names)
 
 
 def _known_as(directory: DirectorySettings, entry: DirectoryEntry) -> list[str]:
@@ -71,10 +71,10 @@ def _subject_of(directory: DirectorySettings, entry: DirectoryEntry) -> str:
         text = values[0].decode("ascii")
     except UnicodeDecodeError:
         text = ""
-    found = text if text.isprintable() and text else values[0].hex()
-    if len(found) > SUBJECT_LENGTH_MAX:
+    subject = text if text.isprintable() and text else values[0].hex()
+    if len(subject) > SUBJECT_LENGTH_MAX:
         raise AwayError(f"{directory.id_attribute} is longer than {SUBJECT_LENGTH_MAX} characters")
-    return found
+    return subject
 
 
 def _shown(directory: DirectorySettings, entry: DirectoryEntry) -> str:

@@ -40,5 +40,5 @@ _ENDING = ("Changes are possible again for who may make them.",)
 
 
 def _from_settings(scope: str) -> str:
-    said = "BARNABAS_READ_ONLY was set" if scope == CONSOLE else "The file of the clusters said so"
-    return f"{said} when the console was started; only a start without it ends it."
+    reason = "BARNABAS_READ_ONLY was set" if scope == CONSOLE else "The file of the clusters said so"
+    return f"{reason} when the console was started; only a start without it ends it."

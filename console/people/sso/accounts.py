@@ -61,8 +61,8 @@ def admit(person: Person, grant: Grant | None, configuration: IdentitySource) ->
 
 
 def _locked_identity(person: Person, configuration: IdentitySource) -> Identity | None:
-    found = Identity.objects.select_for_update(of=("self",)).select_related("user")
-    return found.filter(issuer=configuration.issuer, subject=person.subject).first()
+    identities = Identity.objects.select_for_update(of=("self",)).select_related("user")
+    return identities.filter(issuer=configuration.issuer, subject=person.subject).first()
 
 
 def _make_account(person: Person, configuration: IdentitySource) -> Identity:
@@ -76,9 +76,9 @@ def _make_account(person: Person, configuration: IdentitySource) -> Identity:
                 named = {"shown_name": person.shown_name, "provider": configuration.name}
                 return Identity.objects.create(user=user, issuer=configuration.issuer, subject=person.subject, **named)
         except IntegrityError:
-            found = _locked_identity(person, configuration)
-            if found is not None:
-                return found
+            identity = _locked_identity(person, configuration)
+            if identity is not None:
+                return identity
     raise LoginRefusedError("no name was free", "Too many people of your name log in. Try again.", 503)
 
 
@@ -87,7 +87,7 @@ def _give(user: User, wanted: UserRights, why: str) -> None:
     if (now.role, now.rules, now.clusters) == (wanted.role, wanted.rules, wanted.clusters):
         return
     write_standing(user, wanted)
-    record_event(user, "get rights", "user", user.username, _told(now), _told(wanted), detail=why)
+    record_event(user, "get rights", "user", user.username, _as_audited(now), _as_audited(wanted), detail=why)
 
 
 def _take_everything(identity: Identity) -> None:
@@ -98,5 +98,5 @@ def _take_everything(identity: Identity) -> None:
     end_logins(user)
 
 
-def _told(standing: UserRights) -> dict[str, object]:
+def _as_audited(standing: UserRights) -> dict[str, object]:
     return {"role": standing.role, "rules": [str(rule) for rule in standing.rules]}

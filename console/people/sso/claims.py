@@ -29,8 +29,8 @@ def groups_in(claims: Mapping[str, object], name: str) -> frozenset[str]:
     elsewhere = claims.get("_claim_names")
     if isinstance(elsewhere, Mapping) and name in elsewhere:
         raise LoginRefusedError("groups are told elsewhere (distributed claim)", TOO_MANY_GROUPS)
-    told = claim(claims, name)
-    groups = [told] if isinstance(told, str) else [] if told is None else told
+    values = claim(claims, name)
+    groups = [values] if isinstance(values, str) else [] if values is None else values
     if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
         raise LoginRefusedError(f"the claim {name} is no list of names")
     if len(groups) > GROUPS_TOLD_MAX:

@@ -51,17 +51,17 @@ class SingleSignOn:
 
 def read_single_sign_on(environment: Mapping[str, str]) -> SingleSignOn | None:
     """None: there is none, for no issuer is named."""
-    said = {key.removeprefix(PREFIX): value for key, value in environment.items() if key.startswith(PREFIX) and value}
-    if "ISSUER" not in said:
-        if said:
-            sys.exit(f"{PREFIX}{min(said)} is set without {PREFIX}ISSUER.")
+    values = {key.removeprefix(PREFIX): value for key, value in environment.items() if key.startswith(PREFIX) and value}
+    if "ISSUER" not in values:
+        if values:
+            sys.exit(f"{PREFIX}{min(values)} is set without {PREFIX}ISSUER.")
         return None
     try:
-        found = _read(said)
-        _ = found.secret, found.rules
+        single_sign_on = _read(values)
+        _ = single_sign_on.secret, single_sign_on.rules
     except (FileError, GroupRulesError) as error:
         sys.exit(f"Single sign-on: {error}")
-    return found
+    return single_sign_on
 
 
 def is_safe_address(text: str) -> bool:
@@ -77,25 +77,25 @@ def is_safe_address(text: str) -> bool:
     return bool(host) and not is_odd and (parts.scheme == "https" or is_plain)
 
 
-def _read(said: Mapping[str, str]) -> SingleSignOn:
+def _read(values: Mapping[str, str]) -> SingleSignOn:
     for name in ("CLIENT_ID", "RULES_FILE"):
-        if name not in said:
+        if name not in values:
             sys.exit(f"{PREFIX}ISSUER is set without {PREFIX}{name}.")
-    if not is_safe_address(said["ISSUER"]) or "?" in said["ISSUER"] or len(said["ISSUER"]) > _ISSUER_LENGTH_MAX:
-        sys.exit(f"{PREFIX}ISSUER={said['ISSUER'][:300]} must be an https address without a query.")
+    if not is_safe_address(values["ISSUER"]) or "?" in values["ISSUER"] or len(values["ISSUER"]) > _ISSUER_LENGTH_MAX:
+        sys.exit(f"{PREFIX}ISSUER={values['ISSUER'][:300]} must be an https address without a query.")
     return SingleSignOn(
-        issuer=said["ISSUER"],
-        client_id=said["CLIENT_ID"],
-        rules_file=_path(said["RULES_FILE"]),
-        secret_file=_path(said["CLIENT_SECRET_FILE"]) if "CLIENT_SECRET_FILE" in said else None,
-        authority_file=_path(said["CA_FILE"]) if "CA_FILE" in said else None,
-        name=_name(said.get("NAME", "sso")),
-        scopes=_scopes(said.get("SCOPES", "openid profile")),
-        name_claim=said.get("NAME_CLAIM", "preferred_username"),
-        groups_claim=said.get("GROUPS_CLAIM", "groups"),
-        session_seconds=60 * _minutes(said.get("SESSION_MINUTES", "480")),
-        only_break_glass=_choice(said, "LOCAL_LOGIN", _LOCAL_LOGINS, "allowed"),
-        allows_passwords=_choice(said, "LOCAL_PASSWORDS", {"0": False, "1": True}, "0"),
+        issuer=values["ISSUER"],
+        client_id=values["CLIENT_ID"],
+        rules_file=_path(values["RULES_FILE"]),
+        secret_file=_path(values["CLIENT_SECRET_FILE"]) if "CLIENT_SECRET_FILE" in values else None,
+        authority_file=_path(values["CA_FILE"]) if "CA_FILE" in values else None,
+        name=_name(values.get("NAME", "sso")),
+        scopes=_scopes(values.get("SCOPES", "openid profile")),
+        name_claim=values.get("NAME_CLAIM", "preferred_username"),
+        groups_claim=values.get("GROUPS_CLAIM", "groups"),
+        session_seconds=60 * _minutes(values.get("SESSION_MINUTES", "480")),
+        only_break_glass=_choice(values, "LOCAL_LOGIN", _LOCAL_LOGINS, "allowed"),
+        allows_passwords=_choice(values, "LOCAL_PASSWORDS", {"0": False, "1": True}, "0"),
     )
 
 
@@ -117,8 +117,8 @@ def _minutes(text: str) -> int:
     return int(text)
 
 
-def _choice(said: Mapping[str, str], name: str, choices: Mapping[str, bool], default: str) -> bool:
-    text = said.get(name, default)
+def _choice(values: Mapping[str, str], name: str, choices: Mapping[str, bool], default: str) -> bool:
+    text = values.get(name, default)
     if text not in choices:
         sys.exit(f"{PREFIX}{name}={text} must be {' or '.join(choices)}.")
     return choices[text]

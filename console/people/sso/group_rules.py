@@ -72,11 +72,11 @@ class GroupRules:
 
 def _joined(rules: Iterable[AccessRule]) -> tuple[AccessRule, ...]:
     """One for each pattern: `nothing` if any says so, otherwise the most that one gives, as `Reach` reads them all."""
-    found: dict[tuple[Resource, str], AccessRule] = {}
+    access_rules: dict[tuple[Resource, str], AccessRule] = {}
     for item in sorted(rules):
         key = (item.resource, item.pattern)
-        found[key] = max(found.get(key, item), item, key=lambda rule: _strength(rule.level))
-    return tuple(sorted(found.values()))
+        access_rules[key] = max(access_rules.get(key, item), item, key=lambda rule: _strength(rule.level))
+    return tuple(sorted(access_rules.values()))
 
 
 def _strength(level: AccessLevel) -> int:

@@ -31,8 +31,8 @@ class Person:
 def person_of(claims: Mapping[str, object], name_claim: str, groups_claim: str) -> Person:
     """Raises LoginRefusedError if the groups are not told in full."""
     subject = str(claims["sub"])
-    told = claim(claims, name_claim)
-    name = told if isinstance(told, str) else ""
+    value = claim(claims, name_claim)
+    name = value if isinstance(value, str) else ""
     full = claims.get("name")
     shown = printable(full) if isinstance(full, str) else ""
     return Person(subject, plain_name(name), shown or printable(name), groups_in(claims, groups_claim))

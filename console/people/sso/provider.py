@@ -86,8 +86,8 @@ class Provider:
         place = self.discovered().end_session_endpoint
         if not place:
             return ""
-        said = {"client_id": self._configuration.client_id, "post_logout_redirect_uri": return_to}
-        return str(httpx2.URL(place).copy_merge_params(said))
+        parameters = {"client_id": self._configuration.client_id, "post_logout_redirect_uri": return_to}
+        return str(httpx2.URL(place).copy_merge_params(parameters))
 
     def claims_for(self, code: str, attempt: Attempt, redirect_uri: str, now_s: int) -> dict[str, object]:
         """What the provider says, sealed, of who has brought `code`. Raises LoginRefusedError, ProviderAwayError."""
@@ -99,8 +99,8 @@ class Provider:
             expected = ExpectedClaims(
                 configuration.issuer, configuration.client_id, attempt.nonce, discovered.algorithms
             )
-            said = token.get("id_token"), expected, str(token.get("access_token", "")), now_s
-            return self._verified(*said)
+            tokens = token.get("id_token"), expected, str(token.get("access_token", "")), now_s
+            return self._verified(*tokens)
         finally:
             self._exchanges.release()
 
@@ -136,10 +136,10 @@ class Provider:
         with self._lock:
             if self._keys is not None and not anew:
                 return self._keys
-        found = _read_keys(self._get(self.discovered().jwks_uri))
+        key_set = _read_keys(self._get(self.discovered().jwks_uri))
         with self._lock:
-            self._keys = found
-        return found
+            self._keys = key_set
+        return key_set
 
     def _client(self, redirect_uri: str, secret: str | None) -> Any:
         configuration = self._configuration
@@ -157,12 +157,12 @@ class Provider:
         try:
             with httpx2.Client(**_options(self._configuration)) as client:
                 answer = client.get(address, headers={"Accept": "application/json"})
-                found = parse_foreign_json(answer.content) if answer.status_code == 200 else None
+                document = parse_foreign_json(answer.content) if answer.status_code == 200 else None
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError) as error:
             raise ProviderAwayError(f"{address}: {type(error).__name__} {error!s:.100}") from error
-        if not isinstance(found, dict):
+        if not isinstance(document, dict):
             raise ProviderAwayError(f"{address}: status {answer.status_code}, and no JSON object")
-        return found
+        return document
 
 
 @cache
@@ -191,12 +191,12 @@ def _read_discovery(document: Mapping[str, object], issuer: str) -> Discovered:
     if document.get("issuer") != issuer:
         raise ProviderAwayError(f"it says to be {str(document.get('issuer'))[:100]!r}, and {issuer!r} was asked")
     names = ("authorization_endpoint", "token_endpoint", "jwks_uri", "end_session_endpoint")
-    found = {name: str(document.get(name) or "") for name in names}
-    for name, address in found.items():
+    fields = {name: str(document.get(name) or "") for name in names}
+    for name, address in fields.items():
         if not is_safe_address(address) and (address or name != "end_session_endpoint"):
             raise ProviderAwayError(f"its {name} is no https address: {address[:100]!r}")
     return Discovered(
-        **found,
+        **fields,
         algorithms=_texts(document.get("id_token_signing_alg_values_supported")),
         client_authentication=_texts(document.get("token_endpoint_auth_methods_supported")),
         names_itself_in_answers=document.get("authorization_response_iss_parameter_supported") is True,
@@ -209,11 +209,11 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _read_keys(document: Mapping[str, object]) -> KeySet:
     """Public keys for signatures; what else lies there (keys for encryption, kinds nobody knows) is passed over."""
-    told = document.get("keys")
-    if not isinstance(told, list) or len(told) > KEYS_MAX:
+    key_list = document.get("keys")
+    if not isinstance(key_list, list) or len(key_list) > KEYS_MAX:
         raise ProviderAwayError("its keys are no list, or too many")
     keys = []
-    for value in told:
+    for value in key_list:
         if (
             not isinstance(value, dict)
             or value.get("kty") not in ("RSA", "EC", "OKP")

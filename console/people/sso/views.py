@@ -122,16 +122,16 @@ def _redirect_uri(request: HttpRequest) -> str:
 
 def _answered_attempt(request: HttpRequest, provider: "Provider") -> Attempt:
     """The attempt of this browser that this is the answer to, from the provider that was asked (RFC 9207)."""
-    attempt, said = attempt_of(request), request.GET
-    if attempt is None or not attempt.is_answered_by(said.get("state", "")):
+    attempt, parameters = attempt_of(request), request.GET
+    if attempt is None or not attempt.is_answered_by(parameters.get("state", "")):
         raise NotBegunError("no attempt of this browser has this state")
     names_itself = provider.discovered().names_itself_in_answers
-    if "iss" in said or names_itself:
-        is_asked = hmac.compare_digest(said.get("iss", "").encode(), _configuration().issuer.encode())
+    if "iss" in parameters or names_itself:
+        is_asked = hmac.compare_digest(parameters.get("iss", "").encode(), _configuration().issuer.encode())
         if not is_asked:
             raise LoginRefusedError("the answer comes from another provider")
-    if "error" in said or not 0 < len(said.get("code", "")) <= CODE_LENGTH_MAX:
-        raise LoginRefusedError(f"the provider says {said.get('error', 'nothing')[:60]!r}", NOT_LET_IN)
+    if "error" in parameters or not 0 < len(parameters.get("code", "")) <= CODE_LENGTH_MAX:
+        raise LoginRefusedError(f"the provider says {parameters.get('error', 'nothing')[:60]!r}", NOT_LET_IN)
     return attempt
 
 

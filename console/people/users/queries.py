@@ -41,13 +41,13 @@ class UserRights:
 
 
 def people(search: str = "") -> QuerySet[User]:
-    found = (
+    users = (
         User.objects.order_by("username")
         .select_related("identity")
         .prefetch_related("groups", "name_rules", "cluster_roles")
     )
     named = Q(username__icontains=search) | Q(identity__shown_name__icontains=search)
-    return found.filter(named) if search else found
+    return users.filter(named) if search else users
 
 
 def role_of(user: User) -> str:

@@ -45,14 +45,14 @@ def _is_seen(letter: str) -> bool:
 def place_of_address(address: str) -> str:
     """Who has one IPv6 address usually has all of its /64."""
     try:
-        found = ipaddress.ip_address(address)
+        ip_address = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if found.version == 6:
-        if found.ipv4_mapped is not None:
-            return str(found.ipv4_mapped)
-        return str(ipaddress.ip_network((int(found), 64), strict=False))
-    return str(found)
+    if ip_address.version == 6:
+        if ip_address.ipv4_mapped is not None:
+            return str(ip_address.ipv4_mapped)
+        return str(ipaddress.ip_network((int(ip_address), 64), strict=False))
+    return str(ip_address)
 
 
 def begin_attempt(name: str, place: str, now: datetime) -> int:

@@ -42,10 +42,10 @@ PEOPLE_PER_PAGE = 50
 def user_list(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.ADMINISTER)
     search = request.GET.get("search", "").strip()[:150]
-    found = people(search)
+    users = people(search)
     if wants_csv(request):
-        return csv_response(request, "users", TITLES, person_rows(found))
-    page = Paginator(found, PEOPLE_PER_PAGE).get_page(request.GET.get("page", "1"))
+        return csv_response(request, "users", TITLES, person_rows(users))
+    page = Paginator(users, PEOPLE_PER_PAGE).get_page(request.GET.get("page", "1"))
     shown = [(user, standing_of(user)) for user in page]
     return render(request, "users/users.html", {"page": page, "people": shown, "search": search})
 

@@ -89,12 +89,12 @@ def _read_first_properties(spec: Mapping[str, object]) -> dict[str, str]:
 
 
 def _read_log_dirs(spec: Mapping[str, object]) -> list[str]:
-    found = spec.get("log_dirs")
-    if not isinstance(found, list) or not 1 <= len(found) <= LOG_DIRS_MAX:
+    log_dirs = spec.get("log_dirs")
+    if not isinstance(log_dirs, list) or not 1 <= len(log_dirs) <= LOG_DIRS_MAX:
         raise SpecError(f"log_dirs must name 1 to {LOG_DIRS_MAX} directories.")
-    if any(isinstance(value, str) and "," in value for value in found):
+    if any(isinstance(value, str) and "," in value for value in log_dirs):
         raise SpecError("log_dirs must have no comma in a path: log.dirs of a broker is a list.")
-    directories = [read_log_directory({"log_dirs": item}, "log_dirs") for item in found]
+    directories = [read_log_directory({"log_dirs": item}, "log_dirs") for item in log_dirs]
     if len({Path(directory) for directory in directories}) < len(directories):
         raise SpecError("log_dirs names a directory twice.")
     return directories
@@ -160,7 +160,7 @@ def cluster_truth(process: StartedProcess, look: ClusterLook) -> ClusterTruth:
         return ClusterTruth(RegistrationState.ABSENT, "it is not registered in ZooKeeper", look.brokers_at_ms)
     controller = " and is controller" if broker_id == look.controller_id else ""
     holds = f"{broker.in_sync:,} of {broker.replicas:,} partitions in sync" if broker.replicas else "no partition yet"
-    said = f"it is registered in ZooKeeper{controller}; {holds}"
+    text = f"it is registered in ZooKeeper{controller}; {holds}"
     return ClusterTruth(
-        RegistrationState.PRESENT, said, look.brokers_at_ms, look.partitions_at_ms, broker.replicas, broker.in_sync
+        RegistrationState.PRESENT, text, look.brokers_at_ms, look.partitions_at_ms, broker.replicas, broker.in_sync
     )

@@ -45,10 +45,10 @@ def check(spec: Mapping[str, object]) -> Spec:
 
 
 def _read_files(spec: Mapping[str, object]) -> list[str]:
-    found = spec.get("files", [])
-    if not isinstance(found, list) or len(found) > FILES_MAX:
+    files = spec.get("files", [])
+    if not isinstance(files, list) or len(files) > FILES_MAX:
         raise SpecError(f"files must name at most {FILES_MAX} files or directories.")
-    return [read_text({"files": item}, "files") for item in found]
+    return [read_text({"files": item}, "files") for item in files]
 
 
 def launch(spec: Spec) -> Launch:

@@ -38,10 +38,10 @@ def check(spec: Mapping[str, object]) -> Spec:
 
 
 def _flows(spec: Mapping[str, object]) -> list[object]:
-    found = spec.get("flows")
-    if not isinstance(found, list) or not 1 <= len(found) <= FLOWS_MAX:
+    flows = spec.get("flows")
+    if not isinstance(flows, list) or not 1 <= len(flows) <= FLOWS_MAX:
         raise SpecError(f"flows must name 1 to {FLOWS_MAX} flows.")
-    return found
+    return flows
 
 
 def _read_flow(flow: object, clusters: Mapping[str, str]) -> Spec:

@@ -70,7 +70,7 @@ def describe_answer(_process: StartedProcess) -> str:
 def cluster_truth(process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
     """A query is registered nowhere; what it last reported stands in for it."""
     progress = read_progress(process.data_dir)
-    said = (
+    text = (
         f"its driver reports that the query is {progress.get('state')}" if progress else "it has reported nothing yet"
     )
-    return ClusterTruth(RegistrationState.NONE, said)
+    return ClusterTruth(RegistrationState.NONE, text)

@@ -29,11 +29,11 @@ _LINK = re.compile(r"<a .*?</a>", re.DOTALL)
 
 @dataclass(frozen=True)
 class PageResponse:
-    """`shown`: what the page would have been drawn of, empty if there would have been none; `told`: its messages."""
+    """`shown`: the context of the page's template, empty if there is none; `messages`: those the page shows."""
 
     response: HttpResponse
     shown: Mapping[str, Any] = field(default_factory=dict)
-    told: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     posted: Posted | None = None
 
     @property
@@ -42,7 +42,7 @@ class PageResponse:
         return 300 <= self.response.status_code < 400
 
 
-class _Messages(BaseStorage):
+class _PageMessages(BaseStorage):
     """Kept for nobody's next page."""
 
     def _get(self, *_args: object, **_named: object) -> tuple[list[Any], bool]:
@@ -77,24 +77,24 @@ def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Poste
     match = request.resolver_match = resolve(path)
     request.user, request.session, request.shown = person, SessionBase(), {}
     request.htmx = HtmxDetails(request)
-    request._messages = _Messages(request)
+    request._messages = _PageMessages(request)
     refuse_elsewhere(match.func)
-    with posting(posted or Posted.of(request)) as said:
+    with posting(posted or Posted.of(request)) as replayed:
         response = match.func(request, *match.args, **match.kwargs)
     return PageResponse(
-        response, request.shown, tuple(_in_words(message.message) for message in request._messages), said
+        response, request.shown, tuple(_in_words(message.message) for message in request._messages), replayed
     )
 
 
 def why_of(answer: PageResponse) -> str:
     """What the page would have said stands against it."""
-    said = [str(answer.shown.get("error") or ""), str(answer.shown.get("sentence") or "")]
+    sentences = [str(answer.shown.get("error") or ""), str(answer.shown.get("sentence") or "")]
     form = answer.shown.get("form")
     if isinstance(form, BaseForm) and form.is_bound:
         for name, errors in form.errors.items():
             place = "" if name == "__all__" else f"{name}: "
-            said += [f"{place}{error}" for error in errors]
-    return " ".join(name for name in said if name)
+            sentences += [f"{place}{error}" for error in errors]
+    return " ".join(name for name in sentences if name)
 
 
 def _in_words(message: object) -> str:
@@ -105,8 +105,8 @@ def _in_words(message: object) -> str:
 
 
 def _dictionary(pairs: Pairs) -> QueryDict:
-    found = QueryDict(mutable=True)
+    query_dict = QueryDict(mutable=True)
     for name, value in pairs:
-        found.appendlist(name, value)
-    found._mutable = False
-    return found
+        query_dict.appendlist(name, value)
+    query_dict._mutable = False
+    return query_dict

@@ -70,7 +70,7 @@ def events(request: HttpRequest) -> HttpResponseBase:
         return problem(403, str(error))
     if not STREAMS.take(token.user_id):
         return problem(429, f"At most {STREAMS_PER_PERSON_MAX} streams of a person are open at a time.")
-    response = StreamingHttpResponse(_Stream(token, _heard_last(request)), content_type="text/event-stream")
+    response = StreamingHttpResponse(_EventStream(token, _heard_last(request)), content_type="text/event-stream")
     response.headers["X-Accel-Buffering"] = "no"
     return response
 
@@ -83,7 +83,7 @@ def _heard_last(request: HttpRequest) -> int:
     return Change.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
 
 
-class _Stream:
+class _EventStream:
     """`after`: the line that was heard last."""
 
     def __init__(self, token: ApiToken, after: int):
@@ -125,15 +125,15 @@ class _Stream:
         reach = reach_of(person)
         if Right.VIEW not in reach.rights_anywhere:
             return None
-        found = list(changes_within(reach).filter(pk__gt=self._after).order_by("pk")[:_LINES_AT_ONCE])
-        if found:
-            self._after = found[-1].pk
-        return [_event(item, sentence_within(reach, item.sentence)) for item in found]
+        changes = list(changes_within(reach).filter(pk__gt=self._after).order_by("pk")[:_LINES_AT_ONCE])
+        if changes:
+            self._after = changes[-1].pk
+        return [_event(item, sentence_within(reach, item.sentence)) for item in changes]
 
 
 def _event(change: Change, sentence: str) -> str:
     """A line of JSON has no line end in it."""
-    said = {
+    fields = {
         "at_ms": change.at_ms,
         "kind": change.kind,
         "object": change.object_name,
@@ -141,4 +141,4 @@ def _event(change: Change, sentence: str) -> str:
         "what": sentence,
         "tone": change.tone,
     }
-    return f"id: {change.pk}\nevent: {change.kind}\ndata: {json.dumps(said)}\n\n"
+    return f"id: {change.pk}\nevent: {change.kind}\ndata: {json.dumps(fields)}\n\n"

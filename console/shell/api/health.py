@@ -12,15 +12,15 @@ from console.signals.overview.queries import health_within
 def health_of(person: User) -> dict[str, Any]:
     """As the person sees it. Raises PermissionDenied."""
     require(person, Right.VIEW)
-    found = health_within(reach_of(person))
+    health = health_within(reach_of(person))
     return {
-        "level": str(found.level),
-        "reasons": [_as_json(reason) for reason in found.reasons],
-        "muted": [_as_json(item) for item in found.muted],
+        "level": str(health.level),
+        "reasons": [_as_json(reason) for reason in health.reasons],
+        "muted": [_as_json(item) for item in health.muted],
     }
 
 
 def _as_json(reason: HealthReason) -> dict[str, Any]:
     named = ("subject", "text", "evidence", "since_ms", "key")
-    told = {name: getattr(reason, name) for name in named}
-    return {**told, "level": str(reason.level), "action": reason.action.text}
+    fields = {name: getattr(reason, name) for name in named}
+    return {**fields, "level": str(reason.level), "action": reason.action.text}

@@ -96,8 +96,8 @@ def _plan(token: ApiToken, given: Mapping[str, Any]) -> object:
     action, parameters = action_named(str(given.get("action"))), texts(_object(given, "parameters"))
     plan = plans.show(token.user, action, parameters)
     words = [f"{name}={item}" for name, value in parameters.items() for item in _listed(value)]
-    told = {name: plan[name] for name in plan if name not in ("digest", "apply")}
-    return told | {"apply_with": shlex.join(["barnabas", "api", "apply", action.name, *words])}
+    fields = {name: plan[name] for name in plan if name not in ("digest", "apply")}
+    return fields | {"apply_with": shlex.join(["barnabas", "api", "apply", action.name, *words])}
 
 
 _TABLES = {read.path: read for read in READS}
@@ -190,9 +190,9 @@ def _answer(token: ApiToken, method: str, given: Mapping[str, Any]) -> Mapping[s
 
 
 def _introduced(given: Mapping[str, Any]) -> Mapping[str, object]:
-    asked = given.get("protocolVersion")
+    version = given.get("protocolVersion")
     return {
-        "protocolVersion": asked if asked in PROTOCOLS else PROTOCOLS[0],
+        "protocolVersion": version if version in PROTOCOLS else PROTOCOLS[0],
         "capabilities": {"tools": {"listChanged": False}},
         "serverInfo": {"name": "barnabas", "title": "Barnabas", "version": __version__},
         "instructions": INSTRUCTIONS,
@@ -227,17 +227,17 @@ def _table(name: object) -> ApiRead:
 
 
 def _object(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = given.get(name, {})
-    if not isinstance(found, dict):
+    value = given.get(name, {})
+    if not isinstance(value, dict):
         raise BadCall(_BAD_PARAMS, f"{name} must be an object.")
-    return found
+    return value
 
 
 def _number(given: Mapping[str, Any], name: str, usual: int) -> int:
-    found = given.get(name, usual)
-    if isinstance(found, bool) or not isinstance(found, int):
+    value = given.get(name, usual)
+    if isinstance(value, bool) or not isinstance(value, int):
         raise BadParameter(f"{name} must be a whole number.")
-    return found
+    return value
 
 
 def _listed(value: str | list[str]) -> list[str]:

@@ -40,9 +40,9 @@ class Confirmed:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        said = {"digest": self.digest, "typed_name": self.typed_name}
-        said |= {"reason_to_change": self.reason, "emergency": self.emergency}
-        return [(name, value) for name, value in said.items() if value]
+        pairs = {"digest": self.digest, "typed_name": self.typed_name}
+        pairs |= {"reason_to_change": self.reason, "emergency": self.emergency}
+        return [(name, value) for name, value in pairs.items() if value]
 
 
 def show(person: User, action: ApiAction, parameters: Parameters) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def carry_out(person: User, action: ApiAction, parameters: Parameters, confirmed
     if answer.posted and answer.posted.held:
         return _proposed(person, answer.posted)
     if answer.has_led_on:
-        return {"applied": True, "messages": list(answer.told)}
+        return {"applied": True, "messages": list(answer.messages)}
     plan = _plan_of(answer, person, action, parameters)
     raise NotDone(door.why_of(answer) or "Nothing was changed.", _status(answer), plan)
 
@@ -93,10 +93,10 @@ def _status(answer: door.PageResponse) -> int:
     return answer.response.status_code if answer.response.status_code >= 400 else _WRONG
 
 
-def _refuse_left_out(asked: Parameters, planned: Parameters, action: ApiAction) -> None:
+def _refuse_left_out(parameters: Parameters, planned: Parameters, action: ApiAction) -> None:
     """A page passes by what it does not change, as settings that have a page of their own; a person sees that there."""
-    for name in asked.keys() & planned.keys() - set(action.path):
-        if len(_listed(asked[name])) > len(_listed(planned[name])):
+    for name in parameters.keys() & planned.keys() - set(action.path):
+        if len(_listed(parameters[name])) > len(_listed(planned[name])):
             raise NotDone(f"Of what {name} names not everything can be changed by {action.name}.", _WRONG)
 
 

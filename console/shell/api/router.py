@@ -81,7 +81,7 @@ _Skip = Annotated[int, Query(ge=0, le=tables.SKIP_MAX)]
 
 def _reader(read: ApiRead) -> Callable[..., dict[str, Any]]:
     def rows(request: UserRequest, take: int, skip: int, **values: Any) -> dict[str, Any]:
-        filters = [(name, item) for name, found in request.GET.lists() for item in found]
+        filters = [(name, item) for name, values in request.GET.lists() for item in values]
         return tables.rows(request.user, read, values, filters, take, skip)
 
     path = [(name, int if kind == "int:" else str) for kind, name in re.findall(r"{(\w+:)?(\w+)}", read.path)]
@@ -155,7 +155,7 @@ class DeclarationView(Schema):
     description="`only` kinds, as often as wanted; `names`: a pattern. Scope: read.", tags=["read"],
 )  # fmt: skip
 def declaration(request: UserRequest) -> dict[str, Any]:
-    chosen = [(name, item) for name, found in request.GET.lists() for item in found]
+    chosen = [(name, item) for name, values in request.GET.lists() for item in values]
     answer = door.look(request.user, reverse("declaration-export"), chosen)
     return {"text": answer.response.content.decode()}
 
@@ -263,8 +263,8 @@ def _denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
 
 @api.exception_handler(Http404)
 def _not_found(_request: HttpRequest, error: Http404) -> HttpResponse:
-    told = error.args[0] if error.args and isinstance(error.args[0], str) else ""
-    return problem(404, told or "There is nothing of this name that you may see.")
+    reason = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    return problem(404, reason or "There is nothing of this name that you may see.")
 
 
 @api.exception_handler(plans.NotDone)
@@ -284,8 +284,8 @@ def _gateway(_request: HttpRequest, error: GatewayError) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def _invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
-    said = [f"{'.'.join(map(str, item['loc'][1:]))}: {item['msg']}" for item in error.errors[:10]]
-    return problem(422, "; ".join(said)[:2_000])
+    problems = [f"{'.'.join(map(str, item['loc'][1:]))}: {item['msg']}" for item in error.errors[:10]]
+    return problem(422, "; ".join(problems)[:2_000])
 
 
 @api.exception_handler(HttpError)
@@ -302,10 +302,10 @@ def _too_deep(_request: HttpRequest, _error: RecursionError) -> HttpResponse:
 
 
 def description() -> dict[str, Any]:
-    found = api.get_openapi_schema(path_prefix=reverse("api-description").removesuffix("openapi.json"))
-    found["components"].setdefault("securitySchemes", {})
-    found["info"]["x-scopes"] = SCOPES
-    found["paths"][f"{reverse('api-events')}"] = {
+    openapi_schema = api.get_openapi_schema(path_prefix=reverse("api-description").removesuffix("openapi.json"))
+    openapi_schema["components"].setdefault("securitySchemes", {})
+    openapi_schema["info"]["x-scopes"] = SCOPES
+    openapi_schema["paths"][f"{reverse('api-events')}"] = {
         "get": {
             "operationId": "events",
             "summary": "What happens in the cluster, as server-sent events; `Last-Event-ID` goes on behind one",
@@ -313,7 +313,7 @@ def description() -> dict[str, Any]:
             "responses": {"200": {"description": "OK", "content": {"text/event-stream": {}}}},
         }
     }
-    return dict(found)
+    return dict(openapi_schema)
 
 
 #: Of what follows `/api/v1/`; made once, because ninja makes them anew for whoever asks.

@@ -16,10 +16,10 @@ def operation(request: HttpRequest, rest: str) -> HttpResponse:
     from console.shell.api.router import operations, problem
 
     try:
-        found = operations.resolve(rest)
+        match = operations.resolve(rest)
     except Resolver404:
         return problem(404, "There is no such address; openapi.json lists those there are.")
-    return found.func(request, *found.args, **found.kwargs)
+    return match.func(request, *match.args, **match.kwargs)
 
 
 @login_not_required

@@ -26,10 +26,10 @@ def require_changes(user: User) -> None:
 def access_change(user: User, number: int) -> ProposedChange:
     """The right first, then whether there is one that this person may see."""
     require_changes(user)
-    found = ProposedChange.objects.filter(pk=number).first()
-    if found is None or not may_see(user, found):
+    change = ProposedChange.objects.filter(pk=number).first()
+    if change is None or not may_see(user, change):
         raise Http404("There is no such change.")
-    return found
+    return change
 
 
 def may_see(user: User, change: ProposedChange) -> bool:

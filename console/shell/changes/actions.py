@@ -41,7 +41,7 @@ def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str 
     finally:
         with cluster_atomic():
             change.state = State.DONE if outcome.is_done else State.WAITING
-            change.outcome = (" ".join(outcome.told) if outcome.is_done else outcome.why)[:2_000]
+            change.outcome = (" ".join(outcome.messages) if outcome.is_done else outcome.why)[:2_000]
             change.decided_by = actor.get_username() if outcome.is_done else ""
             change.decided_at = timezone.now() if outcome.is_done else None
             change.form = [] if outcome.is_done else change.form
@@ -77,13 +77,13 @@ def _expire(change: ProposedChange, why: str) -> None:
             tell()
 
 
-def do_keep_rule(actor: User, plan: Plan, said: dict[str, object], confirmation: Confirmation) -> None:
-    """The rule says `said` from now on; with nothing it is removed. Raises NotConfirmedError."""
+def do_keep_rule(actor: User, plan: Plan, rule_values: dict[str, object], confirmation: Confirmation) -> None:
+    """The rule says `rule_values` from now on; with nothing it is removed. Raises NotConfirmedError."""
 
     def keep() -> None:
         with cluster_atomic():
-            if said:
-                values = {"said": said, "actor_name": actor.get_username()}
+            if rule_values:
+                values = {"said": rule_values, "actor_name": actor.get_username()}
                 ChangeRule.objects.update_or_create(name=plan.object_name, defaults=values)
             else:
                 for row in ChangeRule.objects.filter(name=plan.object_name):

@@ -11,7 +11,7 @@ from console.kit.common.current_cluster import all_clusters, current_cluster, in
 from console.kit.plans.apply import OBJECT_NAME_LENGTH_MAX
 from console.kit.plans.gate import PendingChange
 from console.kit.plans.plan import Plan
-from console.kit.plans.posted import Hold, Posted, PostMode
+from console.kit.plans.posted import PlanHold, Posted, PostMode
 from console.shell.changes.models import ChangeRule
 from console.shell.changes.rules import RULES_MAX, ApprovalRule, RuleDemand, RuleError, demand_of, parse_rule
 
@@ -23,9 +23,9 @@ def rules_now() -> list[ApprovalRule]:
     return [_read(rule.name, rule.said) for rule in ChangeRule.objects.all()[:RULES_MAX]]
 
 
-def _read(name: str, said: dict[str, object]) -> ApprovalRule:
+def _read(name: str, values: dict[str, object]) -> ApprovalRule:
     try:
-        return parse_rule(name, said)
+        return parse_rule(name, values)
     except RuleError as error:
         return ApprovalRule(name, "approval", ("*",), ("*",), f"The rule cannot be read: {error}")
 
@@ -44,7 +44,7 @@ def _rules_of(cluster: str) -> list[ApprovalRule]:
 
 @dataclass(frozen=True)
 class RulesGate:
-    def hold(self, plan: Plan, actor: User, posted: Posted | None) -> Hold | None:
+    def hold(self, plan: Plan, actor: User, posted: Posted | None) -> PlanHold | None:
         demand = demand_now(plan)
         if not demand.approval and not demand.closed:
             return None
@@ -56,7 +56,7 @@ class RulesGate:
             self._tell(_who(actor, posted), plan, demand, reason)
         return held
 
-    def outlook(self, plan: Plan) -> Hold | None:
+    def outlook(self, plan: Plan) -> PlanHold | None:
         return demand_now(plan).hold(plan, is_approved=False, in_emergency=False)
 
     def propose(self, actor: User, posted: Posted) -> PendingChange:

@@ -1,4 +1,4 @@
-"""A rule of changes as a person fills it in; what is kept of it is `said`."""
+"""A rule of changes as a person fills it in; what is stored of it is `rule_values`."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ _OUTSIDE = [(WAIT, "wait until it may be made"), (REFUSE, "are refused")]
 
 
 class ChangeRuleForm(forms.Form):
-    """`said` is what is kept of it, when it is valid."""
+    """The form of a rule of changes; `rule_values` is what is stored of a valid one."""
 
     name = forms.RegexField(
         r"^[A-Za-z0-9._-]{1,60}$", max_length=60, error_messages={"invalid": "Letters, digits, . _ -"}
@@ -47,32 +47,32 @@ class ChangeRuleForm(forms.Form):
 
     def __init__(self, *args: Any, **named: Any):
         super().__init__(*args, **named)
-        self.said: dict[str, Any] = {}
+        self.rule_values: dict[str, Any] = {}
 
     def clean(self) -> dict[str, Any]:
         fields = super().clean() or {}
         if self.errors:
             return fields
-        said = {"kind": fields["kind"], "actions": _split(fields["actions"]), "objects": _split(fields["objects"])}
-        said |= {"why": fields["why"]} if fields["why"] else {}
+        values = {"kind": fields["kind"], "actions": _split(fields["actions"]), "objects": _split(fields["objects"])}
+        values |= {"why": fields["why"]} if fields["why"] else {}
         if fields["kind"] == WINDOW:
-            said |= {name: fields[name] for name in ("days", "begins", "ends")} | {"zone": fields["zone"] or "UTC"}
+            values |= {name: fields[name] for name in ("days", "begins", "ends")} | {"zone": fields["zone"] or "UTC"}
         if fields["kind"] == FREEZE:
-            said |= {"from": fields["frozen_from"], "to": fields["frozen_to"]}
+            values |= {"from": fields["frozen_from"], "to": fields["frozen_to"]}
         if fields["kind"] != APPROVAL:
-            said["outside"] = fields["outside"] or WAIT
+            values["outside"] = fields["outside"] or WAIT
         try:
-            parse_rule(fields["name"], said)
+            parse_rule(fields["name"], values)
         except RuleError as error:
             self.add_error(None, str(error))
-        self.said = said
+        self.rule_values = values
         return fields
 
 
-def initial_of(name: str, said: dict[str, Any]) -> dict[str, Any]:
+def initial_of(name: str, values: dict[str, Any]) -> dict[str, Any]:
     """What a form shows of a rule that is kept."""
-    joined = {key: ", ".join(said.get(key, ())) for key in ("actions", "objects")}
-    return {**said, **joined, "name": name, "frozen_from": said.get("from", ""), "frozen_to": said.get("to", "")}
+    joined = {key: ", ".join(values.get(key, ())) for key in ("actions", "objects")}
+    return {**values, **joined, "name": name, "frozen_from": values.get("from", ""), "frozen_to": values.get("to", "")}
 
 
 def _split(text: str) -> list[str]:

@@ -81,10 +81,10 @@ def propose(actor: User, posted: Posted) -> ProposalReceipt:
 
 def names_of(plan: Plan) -> tuple[str, ...]:
     """All that it is about."""
-    found = {plan.object_name: None} | dict.fromkeys(plan.about)
+    names = {plan.object_name: None} | dict.fromkeys(plan.about)
     for part in plan.parts:
-        found |= dict.fromkeys((part.object_name, *part.about))
-    return tuple(found)[:ABOUT_MAX]
+        names |= dict.fromkeys((part.object_name, *part.about))
+    return tuple(names)[:ABOUT_MAX]
 
 
 def _refuse_what_cannot_wait(actor: User, posted: Posted) -> None:

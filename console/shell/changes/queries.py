@@ -1,4 +1,4 @@
-"""Reading changes that wait and those that are over, as far as somebody may see them."""
+"""Read changes that wait and changes that are over, within a user's reach."""
 
 from collections.abc import Iterator
 
@@ -35,8 +35,8 @@ def _undecided() -> QuerySet[ProposedChange]:
 
 
 def over_for(user: User) -> list[ProposedChange]:
-    found = ProposedChange.objects.exclude(pk__in=waiting().values("pk")).defer("form", "lines")[: 4 * OVER_SHOWN]
-    return [item for item in found if may_see(user, item)][:OVER_SHOWN]
+    changes = ProposedChange.objects.exclude(pk__in=waiting().values("pk")).defer("form", "lines")[: 4 * OVER_SHOWN]
+    return [item for item in changes if may_see(user, item)][:OVER_SHOWN]
 
 
 def csv_rows(user: User) -> Iterator[tuple[object, ...]]:

@@ -48,7 +48,7 @@ def look(change: ProposedChange, person: User | None) -> ReplayedPlan:
         posted = _posted(change, PostMode.LOOK)
     except UnreadableError:
         return ReplayedPlan(None, UNREADABLE)
-    why = _asked(person, posted).why
+    why = _replay(person, posted).why
     return ReplayedPlan(posted.plan, "" if posted.plan else why)
 
 
@@ -56,7 +56,7 @@ def look(change: ProposedChange, person: User | None) -> ReplayedPlan:
 class ReplayOutcome:
     is_done: bool
     why: str = ""
-    told: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
 
 
 def carry_out(change: ProposedChange, approver: User, digest: str, note: str, emergency: str = "") -> ReplayOutcome:
@@ -69,7 +69,7 @@ def carry_out(change: ProposedChange, approver: User, digest: str, note: str, em
     except UnreadableError:
         return ReplayOutcome(False, UNREADABLE)
     posted.approver, posted.digest, posted.note, posted.emergency = approver, digest, note, emergency
-    return _asked(person, posted)
+    return _replay(person, posted)
 
 
 def _posted(change: ProposedChange, mode: PostMode) -> Posted:
@@ -78,13 +78,13 @@ def _posted(change: ProposedChange, mode: PostMode) -> Posted:
     return Posted(change.path, query, opened(change.form), mode=mode)
 
 
-def _asked(person: User, posted: Posted) -> ReplayOutcome:
+def _replay(person: User, posted: Posted) -> ReplayOutcome:
     form = [*posted.form, ("digest", "-"), ("typed_name", "")]
     try:
         answer = door.ask(person, posted.path, posted.query, form, posted)
     except (Http404, Resolver404, PermissionDenied, GatewayError) as error:
-        told = error.args[0] if error.args and isinstance(error.args[0], str) else ""
-        return ReplayOutcome(False, told or "Its page is not there, or not open to who proposed it.")
+        reason = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+        return ReplayOutcome(False, reason or "Its page is not there, or not open to who proposed it.")
     if answer.has_led_on:
-        return ReplayOutcome(True, told=answer.told)
+        return ReplayOutcome(True, messages=answer.messages)
     return ReplayOutcome(False, door.why_of(answer) or "It was not carried out.")

@@ -45,8 +45,8 @@ def remove(request: UserRequest, rule: str) -> HttpResponse:
             do_keep_rule(request.user, plan, {}, Confirmation.parse(request.POST))
             (was, *_) = removed(OBJECT_TYPE, REMOVE)
             undo = f"{reverse('change-rule-add')}?kept={was.pk}"
-            told = 'The rule {} is removed. <a href="{}">Plan the undo…</a>'
-            messages.success(request, format_html(told, kept.name, undo))
+            text = 'The rule {} is removed. <a href="{}">Plan the undo…</a>'
+            messages.success(request, format_html(text, kept.name, undo))
             return redirect("changes")
     context = {"plan": plan, "kept": kept, "address": request.path, "error": answer.error}
     return render(request, "changes/rule.html", context, status=answer.status)
@@ -67,10 +67,10 @@ def _form_page(request: UserRequest, kept: ChangeRule | None) -> HttpResponse:
     name = form.cleaned_data["name"]
     with refusable() as answer:
         before = kept.said if kept else {}
-        plan = rule_plan(name, before, form.said, _others(request.user), _obstacle(name, is_new=kept is None))
+        plan = rule_plan(name, before, form.rule_values, _others(request.user), _obstacle(name, is_new=kept is None))
         context |= {"plan": plan, "fields": _fields(request)}
         if is_confirmed(request):
-            do_keep_rule(request.user, plan, form.said, Confirmation.parse(request.POST))
+            do_keep_rule(request.user, plan, form.rule_values, Confirmation.parse(request.POST))
             messages.success(request, f"The rule {name} counts from now on.")
             return redirect("changes")
     return render(request, "changes/rule.html", context | {"error": answer.error}, status=answer.status)
@@ -82,10 +82,10 @@ def _fields(request: UserRequest) -> list[tuple[str, str]]:
 
 
 def _kept(name: str) -> ChangeRule:
-    found = ChangeRule.objects.filter(name=name).first()
-    if found is None:
+    rule = ChangeRule.objects.filter(name=name).first()
+    if rule is None:
         raise Http404("There is no rule of this name.")
-    return found
+    return rule
 
 
 def _obstacle(name: str, *, is_new: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from console.kit.features.listed import features
 from console.kit.plans.plan import Plan
-from console.kit.plans.posted import Hold
+from console.kit.plans.posted import PlanHold
 from console.shell.changes.windows import DAYS, ChangeWindow, Freeze, is_zone, next_opening
 
 RULES_MAX = 100
@@ -73,7 +73,7 @@ class RuleDemand:
     closed: tuple[ApprovalRule, ...] = ()
     opens_at: datetime | None = field(default=None)
 
-    def hold(self, plan: Plan, *, is_approved: bool, in_emergency: bool) -> Hold | None:
+    def hold(self, plan: Plan, *, is_approved: bool, in_emergency: bool) -> PlanHold | None:
         """What of it stands against carrying `plan` out."""
         approval = () if is_approved else self.approval
         closed = () if in_emergency else self.closed
@@ -88,7 +88,7 @@ class RuleDemand:
         elif is_refused:
             needs.append("Nothing was changed.")
         rules = tuple(item.name for item in (*approval, *closed))
-        return Hold(" ".join(needs), not has_secret and not is_refused, bool(approval), bool(closed), rules)
+        return PlanHold(" ".join(needs), not has_secret and not is_refused, bool(approval), bool(closed), rules)
 
 
 def demand_of(rules: Sequence[ApprovalRule], plan: Plan, at: datetime) -> RuleDemand:
@@ -104,55 +104,59 @@ def demand_of(rules: Sequence[ApprovalRule], plan: Plan, at: datetime) -> RuleDe
     return RuleDemand(tuple(approval), closed, opens_at)
 
 
-def parse_rule(name: str, said: Mapping[str, Any]) -> ApprovalRule:
+def parse_rule(name: str, values: Mapping[str, Any]) -> ApprovalRule:
     """As it is kept. Raises RuleError."""
-    kind = str(said.get("kind", ""))
-    actions, objects = _patterns(said, "actions"), _patterns(said, "objects")
+    kind = str(values.get("kind", ""))
+    actions, objects = _patterns(values, "actions"), _patterns(values, "objects")
     if kind not in KINDS:
         raise RuleError(f"A rule is of one of these kinds: {', '.join(KINDS)}.")
-    window = _window(said) if kind == WINDOW else None
-    freeze = _freeze(said) if kind == FREEZE else None
-    outside = REFUSE if said.get("outside") == REFUSE else WAIT
-    return ApprovalRule(name, kind, actions, objects, str(said.get("why", ""))[:300], outside, window, freeze)
+    window = _window(values) if kind == WINDOW else None
+    freeze = _freeze(values) if kind == FREEZE else None
+    outside = REFUSE if values.get("outside") == REFUSE else WAIT
+    return ApprovalRule(name, kind, actions, objects, str(values.get("why", ""))[:300], outside, window, freeze)
 
 
-def _window(said: Mapping[str, Any]) -> ChangeWindow:
-    zone = str(said.get("zone", "")) or "UTC"
-    days = frozenset(str(day) for day in said.get("days", ()))
+def _window(values: Mapping[str, Any]) -> ChangeWindow:
+    zone = str(values.get("zone", "")) or "UTC"
+    days = frozenset(str(day) for day in values.get("days", ()))
     if not is_zone(zone):
         raise RuleError(f"There is no time zone {zone[:60]}; they are called as Europe/Berlin.")
     if not days or not days <= set(DAYS):
         raise RuleError("Choose the days on which it begins.")
-    return ChangeWindow(days, _time(said, "begins"), _time(said, "ends"), zone)
+    return ChangeWindow(days, _time(values, "begins"), _time(values, "ends"), zone)
 
 
-def _freeze(said: Mapping[str, Any]) -> Freeze:
-    begins, ends = (_moment(said, key) for key in ("from", "to"))
+def _freeze(values: Mapping[str, Any]) -> Freeze:
+    begins, ends = (_moment(values, key) for key in ("from", "to"))
     if ends <= begins:
         raise RuleError("A freeze ends after it begins.")
     return Freeze(begins, ends)
 
 
-def _time(said: Mapping[str, Any], key: str) -> time:
+def _time(values: Mapping[str, Any], key: str) -> time:
     try:
-        return time.fromisoformat(str(said.get(key, "")))
+        return time.fromisoformat(str(values.get(key, "")))
     except ValueError:
         raise RuleError("A window begins and ends at a time, as 22:00.") from None
 
 
-def _moment(said: Mapping[str, Any], key: str) -> datetime:
+def _moment(values: Mapping[str, Any], key: str) -> datetime:
     try:
-        found = datetime.fromisoformat(str(said.get(key, "")))
+        moment = datetime.fromisoformat(str(values.get(key, "")))
     except ValueError:
         raise RuleError("A freeze has a moment from which and one to which it holds.") from None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
-def _patterns(said: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    found = tuple(str(value) for value in said.get(key, ()))
-    if not found or any(not name or len(name) > 249 or name.count("*") > 5 for name in found) or len(found) > 50:
+def _patterns(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    patterns = tuple(str(value) for value in values.get(key, ()))
+    if (
+        not patterns
+        or any(not name or len(name) > 249 or name.count("*") > 5 for name in patterns)
+        or len(patterns) > 50
+    ):
         raise RuleError(f"A rule names {key}: patterns of at most 249 characters and 5 stars, as prod.*")
-    return found
+    return patterns
 
 
 def _meets(pattern: str, name: str) -> bool:

@@ -44,69 +44,69 @@ def change(request: UserRequest, number: int) -> HttpResponse:
 @require_POST
 def approve(request: UserRequest, number: int) -> HttpResponse:
     """What is confirmed is the plan for how it is now, which this person was shown."""
-    found = access_change(request.user, number)
-    seen = _look(request, found)
-    plan, said = seen.plan, Confirmation.parse(request.POST)
-    if shown_state(found) != str(ProposedChange.State.WAITING):
-        return _page(request, found, "It does not wait any more.", 409)
+    change = access_change(request.user, number)
+    seen = _look(request, change)
+    plan, confirmation = seen.plan, Confirmation.parse(request.POST)
+    if shown_state(change) != str(ProposedChange.State.WAITING):
+        return _page(request, change, "It does not wait any more.", 409)
     if plan is None:
-        return _page(request, found, seen.why, 409)
-    if plan.typed_name and said.typed_name != plan.typed_name:
-        return _page(request, found, f"Nothing was changed: type the name exactly, {plan.typed_name}.", 422)
+        return _page(request, change, seen.why, 409)
+    if plan.typed_name and confirmation.typed_name != plan.typed_name:
+        return _page(request, change, f"Nothing was changed: type the name exactly, {plan.typed_name}.", 422)
     try:
-        outcome = do_approve(request.user, found, said.digest, request.POST.get("emergency", "").strip()[:500])
+        outcome = do_approve(request.user, change, confirmation.digest, request.POST.get("emergency", "").strip()[:500])
     except NotDecidedError as error:
-        return _page(request, found, str(error), 409)
+        return _page(request, change, str(error), 409)
     if not outcome.is_done:
-        return _page(request, found, outcome.why, 409)
-    messages.success(request, " ".join(outcome.told) or "It is carried out.")
+        return _page(request, change, outcome.why, 409)
+    messages.success(request, " ".join(outcome.messages) or "It is carried out.")
     return redirect("changes")
 
 
 @require_POST
 def discard(request: UserRequest, number: int) -> HttpResponse:
-    found = access_change(request.user, number)
+    change = access_change(request.user, number)
     try:
-        do_discard(request.user, found, request.POST.get("why", "").strip()[:_WHY_LENGTH_MAX])
+        do_discard(request.user, change, request.POST.get("why", "").strip()[:_WHY_LENGTH_MAX])
     except NotDecidedError as error:
-        return _page(request, found, str(error), 409)
-    messages.success(request, f"Change {found.pk} is {'withdrawn' if _is_own(request, found) else 'discarded'}.")
+        return _page(request, change, str(error), 409)
+    messages.success(request, f"Change {change.pk} is {'withdrawn' if _is_own(request, change) else 'discarded'}.")
     return redirect("changes")
 
 
-def _page(request: UserRequest, found: ProposedChange, error: str = "", status: int = 200) -> HttpResponse:
-    context: dict[str, object] = {"change": found, "state": shown_state(found), "error": error}
-    is_own = _is_own(request, found)
+def _page(request: UserRequest, change: ProposedChange, error: str = "", status: int = 200) -> HttpResponse:
+    context: dict[str, object] = {"change": change, "state": shown_state(change), "error": error}
+    is_own = _is_own(request, change)
     shows_lines = is_own or not reach_of(request.user).is_limited_somewhere
-    context |= {"address": reverse("change-approve", args=[found.pk]), "is_own": is_own}
-    context["lines"] = found.lines if shows_lines else ()
+    context |= {"address": reverse("change-approve", args=[change.pk]), "is_own": is_own}
+    context["lines"] = change.lines if shows_lines else ()
     if context["state"] == ProposedChange.State.WAITING:
-        seen = _look(request, found)
-        context |= {"plan": seen.plan, "why": seen.why, "is_as_proposed": seen.is_as_proposed(found)}
-        if found.needs_person and is_own:
+        seen = _look(request, change)
+        context |= {"plan": seen.plan, "why": seen.why, "is_as_proposed": seen.is_as_proposed(change)}
+        if change.needs_person and is_own:
             context["why_not"] = "Somebody else has to approve it: you proposed it."
     return render(request, "changes/change.html", context, status=status)
 
 
-def _look(request: UserRequest, found: ProposedChange) -> ReplayedPlan:
+def _look(request: UserRequest, change: ProposedChange) -> ReplayedPlan:
     """The plan of who proposed it; none for who could not have it made themselves.
 
     Who may not see everything is shown their own, if it is the same change: the other names what its person may see.
     """
-    if _is_own(request, found):
-        return look(found, found.actor)
-    own = look(found, request.user)
+    if _is_own(request, change):
+        return look(change, change.actor)
+    own = look(change, request.user)
     if own.plan is None:
         return own
-    asked = look(found, found.actor)
-    if asked.plan is not None and own.plan.obstacle and not asked.plan.obstacle:
+    replayed = look(change, change.actor)
+    if replayed.plan is not None and own.plan.obstacle and not replayed.plan.obstacle:
         return ReplayedPlan(
             None, own.plan.obstacle
         )  # a page that tells everybody of the plan says so who may not have it made
-    if not reach_of(request.user).is_limited_somewhere or asked.plan is None:
-        return asked
-    return own if asked.is_same_as(own) else ReplayedPlan(None, NOT_ALL_OF_IT)
+    if not reach_of(request.user).is_limited_somewhere or replayed.plan is None:
+        return replayed
+    return own if replayed.is_same_as(own) else ReplayedPlan(None, NOT_ALL_OF_IT)
 
 
-def _is_own(request: UserRequest, found: ProposedChange) -> bool:
-    return found.actor_id == request.user.pk
+def _is_own(request: UserRequest, change: ProposedChange) -> bool:
+    return change.actor_id == request.user.pk

@@ -139,9 +139,9 @@ class Collector(TierContext):
         if changes and self._has_seen_topics:
             write_events(shortened(self._unclean_events(changes, at_ms)) + topic_events(self.topics, changes), at_ms)
         self._has_seen_topics = True
-        told = {view.name: view.own_settings for view in views if view.own_settings is not None}
+        own_settings = {view.name: view.own_settings for view in views if view.own_settings is not None}
         for observer in self.observers:
-            observer.saw_topics(after, changes.moved, told)
+            observer.saw_topics(after, changes.moved, own_settings)
         self.topics, self.topics_at_ms = after, at_ms
         self._tally.look(after)
         if self._tally.is_troubled:

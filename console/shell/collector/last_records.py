@@ -21,7 +21,7 @@ class LastRecords:
     def __init__(self, gateway: ClusterGateway):
         self._gateway = gateway
         #: Name and id of topics that were asked for: what has no time is not asked for again.
-        self._asked: set[tuple[str, str]] = set()
+        self._requested: set[tuple[str, str]] = set()
 
     def found_for(self, rows: Mapping[str, TopicRow]) -> dict[str, TopicRow]:
         """Rows with a time that had none. A cluster that does not answer is asked at the next look."""
@@ -36,15 +36,15 @@ class LastRecords:
         latest: dict[str, int] = {}
         for (topic, _), at_ms in newest.items():
             latest[topic] = max(at_ms or 0, latest.get(topic, 0))
-        self._asked |= {(row.name, row.topic_id) for row in due if row.name in latest}
+        self._requested |= {(row.name, row.topic_id) for row in due if row.name in latest}
         return {row.name: replace(row, last_record_at_ms=latest[row.name]) for row in due if latest.get(row.name)}
 
     def _due(self, rows: Mapping[str, TopicRow]) -> list[TopicRow]:
-        self._asked &= {(row.name, row.topic_id) for row in rows.values()}
+        self._requested &= {(row.name, row.topic_id) for row in rows.values()}
         due: list[TopicRow] = []
         count = 0
         for row in rows.values():
-            if row.last_record_at_ms or not row.record_count or (row.name, row.topic_id) in self._asked:
+            if row.last_record_at_ms or not row.record_count or (row.name, row.topic_id) in self._requested:
                 continue
             count += len(row.partitions)
             if due and count > PARTITIONS_PER_LOOK:

@@ -38,25 +38,25 @@ class _TypedRegistry(RegistryAddress):
 
 def steps_beside(kept: KeptForm, cluster_id: str) -> Iterator[TrialStep]:
     """One for each that is named; whoever tells another cluster than that is refused."""
-    servers = str(kept.said.get("zookeeper", "")).partition("/")[0]
+    servers = str(kept.values.get("zookeeper", "")).partition("/")[0]
     # What it tells is looked at later, by a process of its own: here only where it is.
     if problem := _why_not_asked(f"zookeeper://{part.strip()}" for part in servers.split(",") if part.strip()):
         yield TrialStep(ZOOKEEPER, error=problem)
-    if addresses := str(kept.said.get("connect", "")):
+    if addresses := str(kept.values.get("connect", "")):
         yield _of_connect(tuple(part.strip().rstrip("/") for part in addresses.split(",")), kept, cluster_id)
-    if url := str(kept.said.get("schema_registry", "")):
+    if url := str(kept.values.get("schema_registry", "")):
         yield _of_registry(url.rstrip("/"), kept, cluster_id)
 
 
 def _of_connect(addresses: tuple[str, ...], kept: KeptForm, cluster_id: str) -> TrialStep:
     if problem := _why_not_asked(addresses):
         return TrialStep(CONNECT, error=problem)
-    told = ConnectClient(_TypedConnect(addresses, typed=_login(kept, "connect")), lambda: cluster_id).workers()
-    silent = {item: worker for item, worker in told.items() if isinstance(worker, str)}
-    if len(silent) == len(told):
+    workers = ConnectClient(_TypedConnect(addresses, typed=_login(kept, "connect")), lambda: cluster_id).workers()
+    silent = {item: worker for item, worker in workers.items() if isinstance(worker, str)}
+    if len(silent) == len(workers):
         address, why = next(iter(silent.items()))
         return TrialStep(CONNECT, error=f"{address}: {why}")
-    words = f"{len(told) - len(silent)} of {len(told)} workers answer"
+    words = f"{len(workers) - len(silent)} of {len(workers)} workers answer"
     return TrialStep(CONNECT, words)
 
 
@@ -65,10 +65,10 @@ def _of_registry(url: str, kept: KeptForm, cluster_id: str) -> TrialStep:
         return TrialStep(REGISTRY, error=problem)
     try:
         address = _TypedRegistry(url, typed=_login(kept, "registry"))
-        told = RegistryClient(address, meant=lambda: cluster_id).ask("GET", "config")
+        config = RegistryClient(address, meant=lambda: cluster_id).ask("GET", "config")
     except GatewayError as error:
         return TrialStep(REGISTRY, error=str(error))
-    level = told.get("compatibilityLevel") if isinstance(told, dict) else None
+    level = config.get("compatibilityLevel") if isinstance(config, dict) else None
     if not isinstance(level, str):
         return TrialStep(REGISTRY, error=f"{url} answers, but not as a schema registry.")
     return TrialStep(REGISTRY, f"it answers; default compatibility {level[:40]}")
@@ -85,5 +85,5 @@ def _why_not_asked(urls: Iterable[str]) -> str:
 
 
 def _login(kept: KeptForm, whose: str) -> tuple[str, str] | None:
-    user = str(kept.said.get(f"{whose}_user", ""))
+    user = str(kept.values.get(f"{whose}_user", ""))
     return (user, kept.secrets[f"{whose}_password"]) if user else None

@@ -59,11 +59,11 @@ def remove(request: UserRequest, cluster: str) -> HttpResponse:
     if cluster not in added_names():
         raise Http404(NO_CLUSTER)
     try:
-        said = dict(_kept(cluster).said)
+        values = dict(_kept(cluster).values)
     except ClustersError as error:
-        said = {"file": str(error)}
+        values = {"file": str(error)}
     with refusable() as answer:
-        plan = remove_plan(cluster, said)
+        plan = remove_plan(cluster, values)
         if is_confirmed(request):
             do_remove(request.user, plan, Confirmation.parse(request.POST))
             messages.success(request, f"{cluster} is removed, as soon as the console's processes have started again.")
@@ -99,15 +99,15 @@ def _access(request: UserRequest) -> None:
 
 def _kept(name: str) -> KeptForm:
     """Raises ClustersError."""
-    found = kept_of(name)
-    if found is None:
+    form = kept_of(name)
+    if form is None:
         raise Http404(NO_CLUSTER)
-    return found
+    return form
 
 
 def _form_page(request: UserRequest, former: KeptForm | None) -> HttpResponse:
     sealed = unseal(request.user, _SEALED_FOR, request.POST.get("sealed", ""))
-    initial = {"name": former.name, **former.said} if former else {"colour": "blue", "mechanism": "SCRAM-SHA-256"}
+    initial = {"name": former.name, **former.values} if former else {"colour": "blue", "mechanism": "SCRAM-SHA-256"}
     form = ClusterForm(former, sealed, request.POST or None, initial=initial)
     context: dict[str, Any] = {"form": form, "kept": former.name if former else "", "address": request.path}
     context["sealed"] = request.POST.get("sealed", "") if sealed else ""
@@ -119,7 +119,7 @@ def _form_page(request: UserRequest, former: KeptForm | None) -> HttpResponse:
         for secret in SECRETS
         if secret in kept.secrets and kept.secrets[secret] != (former.secrets.get(secret) if former else None)
     }
-    plan = keep_plan(kept.name, former.said if former else None, kept.said, prints, _obstacle(kept.name, former))
+    plan = keep_plan(kept.name, former.values if former else None, kept.values, prints, _obstacle(kept.name, former))
     with refusable() as answer:
         if is_confirmed(request):
             do_keep(request.user, plan, kept, Confirmation.parse(request.POST))
@@ -140,12 +140,12 @@ def _tried(request: UserRequest, kept: KeptForm, form: ClusterForm) -> Trial:
     if not _trials.acquire(blocking=False):
         return _BUSY
     try:
-        found = try_cluster(kept.said["bootstrap"], form.security)
-        found = Trial((*found.steps, *steps_beside(kept, found.cluster_id)), found.cluster_id)
+        trial = try_cluster(kept.values["bootstrap"], form.security)
+        trial = Trial((*trial.steps, *steps_beside(kept, trial.cluster_id)), trial.cluster_id)
     finally:
         _trials.release()
-    note_trial(request.user, kept.name, kept.said["bootstrap"], found)
-    return found
+    note_trial(request.user, kept.name, kept.values["bootstrap"], trial)
+    return trial
 
 
 def _obstacle(name: str, former: KeptForm | None) -> str:

@@ -59,18 +59,18 @@ def cluster_compare(request: UserRequest) -> HttpResponseBase:
     query = CompareQuery.parse(request.GET, clusters)
     context: dict[str, object] = {"query": query, "clusters_to_compare": clusters, "sections": SECTIONS}
     context["is_of_all_clusters"] = True
-    found: list[ClusterDifference] = []
+    differences: list[ClusterDifference] = []
     if query.left and query.right:
         left, right = facts_of_both(request.user, query.left.name, query.right.name)
-        found = [row for row in compare(left, right) if query.chooses(row)]
+        differences = [row for row in compare(left, right) if query.chooses(row)]
         context["missing"] = [
             (cluster, section, why)
             for cluster, facts in ((query.left, left), (query.right, right))
             for section, why in facts.missing.items()
         ]
     if wants_csv(request):
-        rows = ((row.section, row.name, row.what, row.left, row.right, row.differs) for row in found)
+        rows = ((row.section, row.name, row.what, row.left, row.right, row.differs) for row in differences)
         return csv_response(request, "compared", TITLES, rows)
-    context["page"] = Paginator(found, ROWS_PER_PAGE).get_page(request.GET.get("page", "1"))
+    context["page"] = Paginator(differences, ROWS_PER_PAGE).get_page(request.GET.get("page", "1"))
     context["topics_asked_max"] = TOPICS_ASKED_MAX
     return render(request, "fleet/compare.html", context)

@@ -63,7 +63,7 @@ def _rows(section: str, left: Section, right: Section) -> Iterator[ClusterDiffer
 
 def of_all_brokers(values: Mapping[int, str | None]) -> str:
     """What brokers say of one setting: once if all say the same, otherwise who says what."""
-    said = set(values.values())
-    if len(said) == 1:
-        return said.pop() or ""
+    distinct = set(values.values())
+    if len(distinct) == 1:
+        return distinct.pop() or ""
     return ", ".join(f"{broker_id}: {value or ''}" for broker_id, value in sorted(values.items()))

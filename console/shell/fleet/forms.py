@@ -73,8 +73,8 @@ class ClusterForm(forms.Form):
         if self.errors:
             return fields
         self.typed |= {secret: fields[secret] for secret in SECRETS if fields.get(secret)}
-        said = {name: value for name, value in fields.items() if name not in SECRETS}
-        self.kept = KeptForm(fields["name"], _without_unused(said), _needed(said, {**self._secrets, **self.typed}))
+        values = {name: value for name, value in fields.items() if name not in SECRETS}
+        self.kept = KeptForm(fields["name"], _without_unused(values), _needed(values, {**self._secrets, **self.typed}))
         self._check_login(self.kept)
         self._check_addresses(self.kept)
         return fields
@@ -93,16 +93,18 @@ class ClusterForm(forms.Form):
 
     def _check_addresses(self, kept: KeptForm) -> None:
         for user, secret in (("connect_user", "connect_password"), ("registry_user", "registry_password")):
-            if bool(kept.said.get(user)) != bool(kept.secrets.get(secret)):
+            if bool(kept.values.get(user)) != bool(kept.secrets.get(secret)):
                 self.add_error(user, "User and password come together.")
                 return
-            if not _is_one_line(str(kept.said.get(user, "")), kept.secrets.get(secret, "")):
+            if not _is_one_line(str(kept.values.get(user, "")), kept.secrets.get(secret, "")):
                 self.add_error(
                     user, "User and password are of ASCII, without spaces around, and no colon is in a user."
                 )
                 return
         try:
-            table = {key: kept.said[key] for key in ("title", "colour", "bootstrap", "zookeeper") if kept.said.get(key)}
+            table = {
+                key: kept.values[key] for key in ("title", "colour", "bootstrap", "zookeeper") if kept.values.get(key)
+            }
             said_of(kept.name, table)
             _check_connect(kept)
             _check_registry(kept)
@@ -112,20 +114,22 @@ class ClusterForm(forms.Form):
 
 def _check_connect(kept: KeptForm) -> None:
     """Raises SystemExit, as the settings would."""
-    addresses = kept.said.get("connect", "")
-    if kept.said.get("connect_user") and not addresses:
+    addresses = kept.values.get("connect", "")
+    if kept.values.get("connect_user") and not addresses:
         raise ClustersError("A user of Kafka Connect is named, and no Kafka Connect.")
-    found = read_connect({"BARNABAS_CONNECT": addresses})
-    if kept.said.get("connect_user") and any(not _is_kept_to_itself(address) for address in found.addresses):
+    connect_settings = read_connect({"BARNABAS_CONNECT": addresses})
+    if kept.values.get("connect_user") and any(
+        not _is_kept_to_itself(address) for address in connect_settings.addresses
+    ):
         raise ClustersError("Kafka Connect would be sent the password readably: it must be https.")
 
 
 def _check_registry(kept: KeptForm) -> None:
-    url = kept.said.get("schema_registry", "")
-    if kept.said.get("registry_user") and not url:
+    url = kept.values.get("schema_registry", "")
+    if kept.values.get("registry_user") and not url:
         raise ClustersError("A user of the schema registry is named, and no schema registry.")
     read_registry_address({"BARNABAS_SCHEMA_REGISTRY_URL": url} if url else {})
-    if kept.said.get("registry_user") and not _is_kept_to_itself(url):
+    if kept.values.get("registry_user") and not _is_kept_to_itself(url):
         raise ClustersError("The schema registry would be sent the password readably: it must be https.")
 
 
@@ -139,21 +143,21 @@ def _is_kept_to_itself(url: str) -> bool:
     return url.startswith(("https://", "http://127.0.0.1:", "http://localhost:", "http://[::1]:"))
 
 
-def _without_unused(said: Mapping[str, Any]) -> dict[str, Any]:
+def _without_unused(cleaned: Mapping[str, Any]) -> dict[str, Any]:
     """What another choice of security has no use for is not kept."""
-    found = {name: value for name, value in said.items() if value not in ("", None, False) and name != "name"}
-    if not said["protocol"].startswith("SASL"):
-        found = {name: value for name, value in found.items() if name not in ("mechanism", "username")}
-    if not said["protocol"].endswith("SSL"):
-        found = {name: value for name, value in found.items() if name not in ("authorities", "certificate")}
-    return found
+    values = {name: value for name, value in cleaned.items() if value not in ("", None, False) and name != "name"}
+    if not cleaned["protocol"].startswith("SASL"):
+        values = {name: value for name, value in values.items() if name not in ("mechanism", "username")}
+    if not cleaned["protocol"].endswith("SSL"):
+        values = {name: value for name, value in values.items() if name not in ("authorities", "certificate")}
+    return values
 
 
-def _needed(said: Mapping[str, Any], secrets: Mapping[str, str]) -> dict[str, str]:
+def _needed(values: Mapping[str, Any], secrets: Mapping[str, str]) -> dict[str, str]:
     wanted = {
-        "password": said["protocol"].startswith("SASL"),
-        "key": said["protocol"].endswith("SSL") and bool(said["certificate"]),
-        "connect_password": bool(said["connect_user"]),
-        "registry_password": bool(said["registry_user"]),
+        "password": values["protocol"].startswith("SASL"),
+        "key": values["protocol"].endswith("SSL") and bool(values["certificate"]),
+        "connect_password": bool(values["connect_user"]),
+        "registry_password": bool(values["registry_user"]),
     }
     return {name: secrets[name] for name in SECRETS if wanted[name] and secrets.get(name)}

@@ -60,14 +60,14 @@ def facts_of_both(user: User, left: str, right: str) -> tuple[ClusterFacts, Clus
     shared = sorted(stored[0][TOPICS].keys() & stored[1][TOPICS].keys())[:TOPICS_ASKED_MAX]
     with_rules = all(reach.sees_all_names for reach in reaches)
     with ThreadPoolExecutor(2) as threads:
-        asked = [threads.submit(_told_in, name, shared, with_rules) for name in (left, right)]
-        told_left, told_right = (future.result() for future in asked)
+        futures = [threads.submit(_told_in, name, shared, with_rules) for name in (left, right)]
+        told_left, told_right = (future.result() for future in futures)
     _lay_beside(stored[0], stored[1], told_left.settings, told_right.settings)
     return _facts(stored[0], told_left), _facts(stored[1], told_right)
 
 
-def _facts(stored: dict[str, Section], told: _GatheredSections) -> ClusterFacts:
-    return ClusterFacts(stored | told.sections, told.missing)
+def _facts(stored: dict[str, Section], sections: _GatheredSections) -> ClusterFacts:
+    return ClusterFacts(stored | sections.sections, sections.missing)
 
 
 def _stored(cluster: str, reach: Reach) -> dict[str, Section]:
@@ -84,27 +84,27 @@ def _topics(reach: Reach) -> dict[str, Mapping[str, str]]:
 
 def _groups(reach: Reach) -> Section:
     """With the topics that they have committed in."""
-    found: dict[str, Mapping[str, str]] = {name: {} for name in groups_within(reach).values_list("name", flat=True)}
+    groups: dict[str, Mapping[str, str]] = {name: {} for name in groups_within(reach).values_list("name", flat=True)}
     seen = set(topics_within(reach).values_list("name", flat=True))
     reads: dict[str, set[str]] = {}
     for group, topic in GroupPartition.objects.values_list("group__name", "topic").distinct():
-        if group in found and topic in seen:
+        if group in groups and topic in seen:
             reads.setdefault(group, set()).add(topic)
-    return found | {group: {"reads": ", ".join(sorted(topics))} for group, topics in reads.items()}
+    return groups | {group: {"reads": ", ".join(sorted(topics))} for group, topics in reads.items()}
 
 
 def _told_in(cluster: str, topics: list[str], with_rules: bool) -> _GatheredSections:
     """In a thread, which asks no database."""
-    told = _GatheredSections()
+    sections = _GatheredSections()
     with in_cluster(cluster):
-        told.ask(SETTINGS, _broker_settings)
+        sections.ask(SETTINGS, _broker_settings)
         if with_rules:
-            told.ask(RULES, lambda: {str(rule): {} for rule in cluster_gateway().acls.look().rules})
+            sections.ask(RULES, lambda: {str(rule): {} for rule in cluster_gateway().acls.look().rules})
         else:
-            told.missing[RULES] = NOT_ALL_NAMES
-        if SETTINGS in told.sections:
-            told.settings = _topic_settings(topics)
-    return told
+            sections.missing[RULES] = NOT_ALL_NAMES
+        if SETTINGS in sections.sections:
+            sections.settings = _topic_settings(topics)
+    return sections
 
 
 def _broker_settings() -> Section:
@@ -138,7 +138,7 @@ def _lay_beside(left: dict[str, Section], right: dict[str, Section], of_left: _S
     topics_left, topics_right = dict(left[TOPICS]), dict(right[TOPICS])
     for topic in of_left.keys() & of_right.keys():
         here, there = of_left[topic], of_right[topic]
-        own = {name for told in (here, there) for name, (_, is_own) in told.items() if is_own}
+        own = {name for side in (here, there) for name, (_, is_own) in side.items() if is_own}
         if here and there:
             topics_left[topic] = {**topics_left[topic], **{name: here.get(name, ("", False))[0] for name in own}}
             topics_right[topic] = {**topics_right[topic], **{name: there.get(name, ("", False))[0] for name in own}}

@@ -21,15 +21,15 @@ LOGIN = ("protocol", "mechanism", "username", "password", "authorities", "certif
 
 @dataclass(frozen=True)
 class KeptForm:
-    """`said` are the form's fields but for the secrets."""
+    """A stored form of a cluster: `values` are its fields but for the secrets."""
 
     name: str
-    said: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def login(self) -> ClientLogin:
-        both = {**self.said, **self.secrets}
+        both = {**self.values, **self.secrets}
         return ClientLogin(**{item: str(both.get(item, "") or ClientLogin.__dict__[item]) for item in LOGIN})
 
 
@@ -41,12 +41,12 @@ def added_states() -> list[tuple[str, str]]:
     """The name of each, and why it is not here; empty: it is. Those that were removed and still are, too."""
     names = added_names()
     waits = "It comes when the console's own processes have started again."
-    found = [(name, _why_not(name) or ("" if name in settings.CLUSTERS else waits)) for name in names]
+    states = [(name, _why_not(name) or ("" if name in settings.CLUSTERS else waits)) for name in names]
     gone = [
         cluster.name for cluster in settings.CLUSTERS.values() if _is_of_page(cluster) and cluster.name not in names
     ]
     return [
-        *found,
+        *states,
         *((item, "It is removed, and goes when the console's own processes have started again.") for item in gone),
     ]
 
@@ -63,8 +63,8 @@ def kept_of(name: str) -> KeptForm | None:
     """None: no cluster of this name was added on a page. Raises ClustersError."""
     if name not in added_names():
         return None
-    found = read_file(file_in(settings.ADDED_CLUSTERS_DIR, name))
-    form, secrets = found.get("form"), found.get("secrets")
+    document = read_file(file_in(settings.ADDED_CLUSTERS_DIR, name))
+    form, secrets = document.get("form"), document.get("secrets")
     if not isinstance(form, dict) or not isinstance(secrets, dict):
         raise ClustersError("Its file is not as it was written.")
     return KeptForm(name, form, secrets)
@@ -72,24 +72,24 @@ def kept_of(name: str) -> KeptForm | None:
 
 def write(kept: KeptForm) -> None:
     """The file that declares it comes last: until then there is none, or the one before. What it does not name goes."""
-    said: dict[str, Any] = {
-        key: kept.said[key]
+    table: dict[str, Any] = {
+        key: kept.values[key]
         for key in ("title", "colour", "bootstrap", "read_only", "zookeeper", "connect", "schema_registry")
-        if kept.said.get(key)
+        if kept.values.get(key)
     }
     if login := properties_of(kept.login):
-        said["client_config"] = _put(kept.name, "properties", login)
-    if kept.said.get("connect_user"):
-        login = f"{kept.said['connect_user']}:{kept.secrets.get('connect_password', '')}\n"
-        said["connect_authentication_file"] = _put(kept.name, "connect", login)
-    if kept.said.get("registry_user"):
-        said["schema_registry_user"] = kept.said["registry_user"]
+        table["client_config"] = _put(kept.name, "properties", login)
+    if kept.values.get("connect_user"):
+        login = f"{kept.values['connect_user']}:{kept.secrets.get('connect_password', '')}\n"
+        table["connect_authentication_file"] = _put(kept.name, "connect", login)
+    if kept.values.get("registry_user"):
+        table["schema_registry_user"] = kept.values["registry_user"]
         password = kept.secrets.get("registry_password", "")
-        said["schema_registry_password_file"] = _put(kept.name, "registry", f"{password}\n")
-    told = json.dumps({"said": said, "form": dict(kept.said), "secrets": dict(kept.secrets)})
-    write_properties(file_in(settings.ADDED_CLUSTERS_DIR, kept.name), told)
+        table["schema_registry_password_file"] = _put(kept.name, "registry", f"{password}\n")
+    content = json.dumps({"said": table, "form": dict(kept.values), "secrets": dict(kept.secrets)})
+    write_properties(file_in(settings.ADDED_CLUSTERS_DIR, kept.name), content)
     for path in (_path(kept.name, part) for part in _PARTS):
-        if str(path) not in said.values():
+        if str(path) not in table.values():
             path.unlink(missing_ok=True)
 
 

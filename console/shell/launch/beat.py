@@ -60,9 +60,9 @@ class FrugalScheduler(beat.Scheduler):
 
     def is_needed(self, name: str) -> bool:
         """True also where it cannot be found out: the task itself looks again, and does nothing if there is nothing."""
-        asked = self.only_if.get(name)
+        needed = self.only_if.get(name)
         try:
-            return asked is None or asked()
+            return needed is None or needed()
         except Exception as error:
             logger.debug("whether %s is needed is not known: %s", name, error)
             connection.close()  # a database that went away is connected to anew

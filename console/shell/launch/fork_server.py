@@ -38,9 +38,9 @@ def main() -> int:
 
 
 def _once_asked(descriptor: int) -> "socket.socket":
-    asked = select.poll()
-    asked.register(descriptor, select.POLLIN)
-    asked.poll()
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    poll.poll()
     import socket
 
     os.set_inheritable(descriptor, False)

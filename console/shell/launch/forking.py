@@ -114,7 +114,7 @@ def rewrite_memory(argv: list[str], old_token: str, token: str) -> None:
 
 def entry(module: str) -> Callable[[], int]:
     """What `python -m` would run: `main` of the module, or of a package's `__main__`."""
-    found = importlib.util.find_spec(module)
-    is_package = found is not None and found.submodule_search_locations is not None
+    spec = importlib.util.find_spec(module)
+    is_package = spec is not None and spec.submodule_search_locations is not None
     main: Callable[[], int] = import_module(f"{module}.__main__" if is_package else module).main
     return main

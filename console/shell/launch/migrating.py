@@ -19,10 +19,10 @@ def migrate() -> None:
         _migrate_and_exit(writing)
     os.close(writing)
     with open(reading, "rb") as pipe:
-        told = pipe.read().decode()
+        output = pipe.read().decode()
     _, status = os.waitpid(child, 0)
     if status:
-        raise DatabaseError(told or f"migrating ended with status {os.waitstatus_to_exitcode(status)}")
+        raise DatabaseError(output or f"migrating ended with status {os.waitstatus_to_exitcode(status)}")
 
 
 def _migrate_and_exit(writing: int) -> NoReturn:

@@ -55,8 +55,8 @@ def version_of(program: str) -> tuple[int, ...]:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ()
-    found = _VERSION.search(answer.stdout)
-    return tuple(map(int, found[1].split("."))) if found else ()
+    match = _VERSION.search(answer.stdout)
+    return tuple(map(int, match[1].split("."))) if match else ()
 
 
 def _programs() -> list[str]:

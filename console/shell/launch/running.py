@@ -116,8 +116,8 @@ def _is_of_another(run_directory: Path, claim: Claim) -> bool:
     return not holds(run_directory, claim) and _lock_path(run_directory).exists() and is_claimed(run_directory)
 
 
-def _which(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
+def _which(stat: os.stat_result) -> tuple[int, int]:
+    return stat.st_dev, stat.st_ino
 
 
 def _lock_path(run_directory: Path) -> Path:

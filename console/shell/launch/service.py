@@ -25,5 +25,5 @@ class Service:
         return asdict(self) | {"log_path": str(self.log_path), "environment": dict(self.environment)}
 
 
-def service_from_json(told: dict[str, Any]) -> Service:
-    return Service(**(told | {"log_path": Path(told["log_path"])}))
+def service_from_json(fields: dict[str, Any]) -> Service:
+    return Service(**(fields | {"log_path": Path(fields["log_path"])}))

@@ -87,13 +87,13 @@ def _files_of(environment: Mapping[str, str]) -> dict[str, str]:
 
 def addresses_of_servers(setup: Setup, names: Collection[str]) -> dict[str, str]:
     """By which the console finds the worker and the registry that are started with it, if they are among `names`."""
-    found = {}
+    addresses = {}
     if setup.connect_port is not None and CONNECT in names:
-        found["BARNABAS_CONNECT"] = f"http://127.0.0.1:{setup.connect_port}"
-        found["BARNABAS_CONNECT_AUTHENTICATION_FILE"] = str(settings.CONNECT_LOGIN_FILE)
+        addresses["BARNABAS_CONNECT"] = f"http://127.0.0.1:{setup.connect_port}"
+        addresses["BARNABAS_CONNECT_AUTHENTICATION_FILE"] = str(settings.CONNECT_LOGIN_FILE)
     if setup.registry_port is not None and REGISTRY in names:
-        found["BARNABAS_SCHEMA_REGISTRY_URL"] = f"http://127.0.0.1:{setup.registry_port}"
+        addresses["BARNABAS_SCHEMA_REGISTRY_URL"] = f"http://127.0.0.1:{setup.registry_port}"
         if setup.is_secure:
-            found["BARNABAS_SCHEMA_REGISTRY_USER"] = "console"
-            found["BARNABAS_SCHEMA_REGISTRY_PASSWORD_FILE"] = str(settings.REGISTRY_PASSWORD_FILE)
-    return found
+            addresses["BARNABAS_SCHEMA_REGISTRY_USER"] = "console"
+            addresses["BARNABAS_SCHEMA_REGISTRY_PASSWORD_FILE"] = str(settings.REGISTRY_PASSWORD_FILE)
+    return addresses

@@ -33,18 +33,24 @@ _EVERY = {
 
 def wanted_sources(setup: Setup, request_log: Path) -> dict[str, Config]:
     """Return configurations of connectors, by name."""
-    found: dict[str, Config] = {}
+    configs: dict[str, Config] = {}
     if setup.demo:
         json_values = {
             "value.converter": "org.apache.kafka.connect.json.JsonConverter",
             "value.converter.schemas.enable": "false",
         }
         often = {"interval.ms": "2000"}
-        found["host-metrics"] = {**_EVERY, **json_values, "connector.class": _METRICS, "topic": METRICS_TOPIC, **often}
-        found["console-access"] = _lines_of(request_log, REQUESTS_TOPIC)
+        configs["host-metrics"] = {
+            **_EVERY,
+            **json_values,
+            "connector.class": _METRICS,
+            "topic": METRICS_TOPIC,
+            **often,
+        }
+        configs["console-access"] = _lines_of(request_log, REQUESTS_TOPIC)
     for path in sorted(setup.documents):
-        found[_free_name(path, found)] = _lines_of(path, DOCUMENTS_TOPIC) | _of_document(path)
-    return found
+        configs[_free_name(path, configs)] = _lines_of(path, DOCUMENTS_TOPIC) | _of_document(path)
+    return configs
 
 
 def _free_name(path: Path, taken: Mapping[str, Config]) -> str:
@@ -66,11 +72,11 @@ def _of_document(path: Path) -> Config:
         "key-text": ("ExtractField$Key", {"field": "file"}),
         "line-text": ("ExtractField$Value", {"field": "line"}),
     }
-    said = {"last.line.rest.ms": "5000", "transforms": ",".join(chain)}
+    config = {"last.line.rest.ms": "5000", "transforms": ",".join(chain)}
     for alias, (kind, own) in chain.items():
-        said[f"transforms.{alias}.type"] = _TRANSFORMS + kind
-        said |= {f"transforms.{alias}.{key}": value for key, value in own.items()}
-    return said
+        config[f"transforms.{alias}.type"] = _TRANSFORMS + kind
+        config |= {f"transforms.{alias}.{key}": value for key, value in own.items()}
+    return config
 
 
 class SourceKeeper:

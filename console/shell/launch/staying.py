@@ -41,8 +41,8 @@ def stay(services: list[Service], run_directory: Path, environment: Mapping[str,
 
 def take_over(supervisor: Supervisor, run_directory: Path) -> None:
     """The services of `stay`, in order of start."""
-    for told in json.loads(_services_file(run_directory).read_text()):
-        supervisor.take_over(service_from_json(told))
+    for service in json.loads(_services_file(run_directory).read_text()):
+        supervisor.take_over(service_from_json(service))
 
 
 def _services_file(run_directory: Path) -> Path:
@@ -66,14 +66,14 @@ def look_after(supervisor: Supervisor, progress: LaunchProgress, interrupts: Int
 
 def _can_begin(run_directory: Path, progress: LaunchProgress) -> bool:
     """Whether `up` gets as far as its settings: one that ended there would leave services that nobody looks after."""
-    found = subprocess.run(
+    result = subprocess.run(
         module_command("console", "version"), env=with_code_path(dict(os.environ)), capture_output=True, text=True
     )
-    if found.returncode:
+    if result.returncode:
         take_question(run_directory)
-        why = (found.stderr.strip().splitlines() or [f"status {found.returncode}"])[-1]
+        why = (result.stderr.strip().splitlines() or [f"status {result.returncode}"])[-1]
         progress.note(f"! The console goes on as it was, for it cannot start again: {why}")
-    return found.returncode == 0
+    return result.returncode == 0
 
 
 def end(

@@ -136,15 +136,15 @@ class Supervisor:
 def end_service(run_files: Path, name: str, grace_s: float, hurried: Callable[[], bool]) -> bool:
     """End the service a run file names, and its children; False if it does not run."""
     identity = read_run_file(run_files, name)
-    found = identity is not None and os_process.look(identity).alive
+    was_alive = identity is not None and os_process.look(identity).alive
     if identity is not None:
         os_process.terminate(identity)
         deadline = time.monotonic() + grace_s
         while os_process.look(identity).alive and time.monotonic() < deadline and not hurried():
             time.sleep(POLL_S)
-        found = os_process.kill(identity) > 0 or found
+        was_alive = os_process.kill(identity) > 0 or was_alive
         remove_run_file(run_files, name)
-    return found
+    return was_alive
 
 
 def left_services(run_files: Path) -> list[str]:

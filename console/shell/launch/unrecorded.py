@@ -25,18 +25,18 @@ def end_unrecorded(progress: LaunchProgress, hurried: Callable[[], bool]) -> int
 
 def _end(names: list[str], progress: LaunchProgress, hurried: Callable[[], bool]) -> int:
     files, since = run_files_of_processes(), progress.now()
-    found = {name: identity for name in names if (identity := read_run_file(files, name)) and _lives(identity)}
-    for identity in found.values():
+    identities = {name: identity for name in names if (identity := read_run_file(files, name)) and _lives(identity)}
+    for identity in identities.values():
         os_process.terminate(identity)
     deadline = time.monotonic() + GRACE_S
-    for name, identity in found.items():
+    for name, identity in identities.items():
         while _lives(identity) and time.monotonic() < deadline and not hurried():
             time.sleep(POLL_S)
         os_process.kill(identity)
         progress.done(name, "stopped", progress.now() - since)
     for name in names:
         remove_run_file(files, name)
-    return len(found)
+    return len(identities)
 
 
 def _lives(identity: ProcessIdentity) -> bool:

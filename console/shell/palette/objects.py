@@ -125,8 +125,8 @@ def groups_of_client(name: str, reach: Reach) -> Iterator[tuple[str, str]]:
 
 def clients_called(name: str, reach: Reach) -> Iterator[tuple[str, str]]:
     """Yield client id and address of the clients of topics in reach whose client id holds `name`."""
-    found = traffic_within(reach).filter(client_id__icontains=name).exclude(client_id__startswith=CONSOLE_CLIENT_ID)
-    for client_id in found.order_by("client_id").values_list("client_id", flat=True).distinct()[:EACH_MAX]:
+    clients = traffic_within(reach).filter(client_id__icontains=name).exclude(client_id__startswith=CONSOLE_CLIENT_ID)
+    for client_id in clients.order_by("client_id").values_list("client_id", flat=True).distinct()[:EACH_MAX]:
         yield client_id, f"{reverse('client-applications')}?{urlencode({'search': client_id})}"
 
 

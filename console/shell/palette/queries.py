@@ -85,8 +85,8 @@ def _clusters(words: list[str], clusters: Sequence[DeclaredCluster]) -> Iterator
 
 def _views(words: list[str], views: QuerySet[SavedView]) -> Iterator[PaletteEntry]:
     """By their names, or by the word."""
-    found = [view for view in views if words and _is_meant(view, words)]
-    for view in found[:EACH_MAX]:
+    matching = [view for view in views if words and _is_meant(view, words)]
+    for view in matching[:EACH_MAX]:
         yield PaletteEntry("view", f"{view.name} · {TABLES[view.table].place.title}", reverse("view", args=[view.pk]))
 
 

@@ -4,4 +4,4 @@ from django.urls import path
 
 from console.shell.palette import views
 
-urlpatterns = [path("find/", views.found, name="find")]
+urlpatterns = [path("find/", views.results, name="find")]

@@ -16,17 +16,17 @@ SLOTS = ReaderSlots(slots_max=32, per_person_max=6)
 
 
 @require_safe
-def found(request: HttpRequest) -> HttpResponse:
+def results(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     if SLOTS.take(request.user.pk):
         return HttpResponse("The last letters are still being looked for.", status=429)
     try:
-        return _found(request)
+        return _results(request)
     finally:
         SLOTS.give_back(request.user.pk)
 
 
-def _found(request: HttpRequest) -> HttpResponse:
+def _results(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("text", "")[:TEXT_LENGTH_MAX].replace("\0", "")
     clusters = visible_clusters(request.user) if settings.CLUSTERS else ()
     return render(

@@ -90,7 +90,7 @@ def _style() -> str:
 
 
 def _script() -> str:
-    libraries = [Path(_found(name)).read_text().rstrip() for name in _HTMX]
+    libraries = [Path(_library_path(name)).read_text().rstrip() for name in _HTMX]
     sources = {path.stem: path.read_text() for path in _folder("js").glob("*.js")}
     return ";\n".join([*libraries, modules_as_one(sources, "main")])
 
@@ -99,7 +99,7 @@ def _folder(name: str) -> Path:
     return settings.ASSETS_DIR / "static" / name
 
 
-def _found(name: str) -> str:
+def _library_path(name: str) -> str:
     path = finders.find(name)
     if not isinstance(path, str):
         raise FileNotFoundError(f"{name} is in no package: install the console's dependencies.")
@@ -125,7 +125,7 @@ def _add(name: str, sources: dict[str, str], parts: dict[str, str], above: tuple
     text = sources[name]
     for _, imported in _IMPORT.findall(text):
         _add(imported, sources, parts, (*above, name))
-    body = _IMPORT.sub(lambda found: f"const {{ {found[1]} }} = modules.{found[2]};\n" if found[1] else "", text)
+    body = _IMPORT.sub(lambda match: f"const {{ {match[1]} }} = modules.{match[2]};\n" if match[1] else "", text)
     exported = [function for _, function in _EXPORT.findall(body)]
     body = _COMMENT_LINE.sub("", _EXPORT.sub(r"\1", body))
     if strange := re.search(r"^(?:import|export)\b[^\n]*", body, re.MULTILINE):

@@ -89,8 +89,8 @@ class Feed:
         rows = {kind: frozenset(keys) for kind, keys in message["rows"].items()}
         self._forget_old()
         self._recent.append((_now(), rows))
-        told = set(message["pages"])
-        self._tell([page for page in self._watched.shown if page.name in told or self._is_out_of_order(page, rows)])
+        pages = set(message["pages"])
+        self._tell([page for page in self._watched.shown if page.name in pages or self._is_out_of_order(page, rows)])
         await self._send(self._watched.showing(rows), dict(message["partitions"]))
 
     def _is_out_of_order(self, page: LivePage, rows: Mapping[str, frozenset[int]]) -> bool:

@@ -87,7 +87,7 @@ class PageConsumer(PersonSocket):
         self.hint_timer: asyncio.TimerHandle | None = None
         self.waiting: deque[str] = deque()
         self.wake = asyncio.Event()
-        self.said: str | None = None
+        self.message: str | None = None
         self.has_said = asyncio.Event()
         self.marks_version: object = None
         self.has_marks = asyncio.Event()
@@ -130,7 +130,7 @@ class PageConsumer(PersonSocket):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """A page says which rows it shows, and nothing else: changes go by POST, with CSRF and rights."""
-        self.said = text_data
+        self.message = text_data
         self.has_said.set()
 
     async def show_rows(self) -> None:
@@ -142,12 +142,12 @@ class PageConsumer(PersonSocket):
             await self.has_said.wait()
             self.has_said.clear()
             try:
-                said = json.loads(self.said or "")
+                document = json.loads(self.message or "")
             except (ValueError, RecursionError):
                 continue
             try:
                 async with self.turn:
-                    await feed_here().show(self, PageState.parse(said))
+                    await feed_here().show(self, PageState.parse(document))
             except Exception:
                 logger.exception("rows of page %s could not be drawn", self.name)
                 await self.end(CLOSE_NOT_KNOWN)

@@ -47,30 +47,30 @@ class BehindProxy:
         headers = []
         for name, value in scope["headers"]:
             forwarded[name].append(value.decode("latin-1")) if name in forwarded else headers.append((name, value))
-        asked = scope.copy()
-        asked["headers"] = headers
+        scope_asked = scope.copy()
+        scope_asked["headers"] = headers
         if self._is_trusted((scope.get("client") or ("",))[0]):
             if client := self._client(forwarded[_FORWARDED_FOR]):
-                asked["client"] = client
+                scope_asked["client"] = client
             if scheme := self._scheme(scope, forwarded[_FORWARDED_PROTO]):
-                asked["scheme"] = scheme
+                scope_asked["scheme"] = scheme
         if not scope["path"].startswith(self._prefix):
-            asked["path"] = self._prefix + scope["path"].removeprefix("/")
-            asked.pop("raw_path", None)  # type: ignore[misc]  # ASGI lets it be missing; asgiref's type does not
-        return asked
+            scope_asked["path"] = self._prefix + scope["path"].removeprefix("/")
+            scope_asked.pop("raw_path", None)  # type: ignore[misc]  # ASGI lets it be missing; asgiref's type does not
+        return scope_asked
 
-    def _client(self, said: list[str]) -> tuple[str, int] | None:
+    def _client(self, forwarded: list[str]) -> tuple[str, int] | None:
         """Return the last address that no trusted proxy has, or None: a client may have written what stands before."""
-        for address in reversed([part.strip() for part in ",".join(said).split(",")]):
+        for address in reversed([part.strip() for part in ",".join(forwarded).split(",")]):
             if not _is_address(address):
                 return None
             if not self._is_trusted(address):
                 return address, 0
         return None
 
-    def _scheme(self, scope: WWWScope, said: list[str]) -> str:
+    def _scheme(self, scope: WWWScope, forwarded: list[str]) -> str:
         """Return the scheme that the last proxy names, in the words of the scope's type, or an empty string."""
-        scheme = said[-1].rpartition(",")[2].strip().lower() if said else ""
+        scheme = forwarded[-1].rpartition(",")[2].strip().lower() if forwarded else ""
         if scheme not in ("http", "https"):
             return ""
         return {"http": "ws", "https": "wss"}[scheme] if scope["type"] == "websocket" else scheme

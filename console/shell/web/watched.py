@@ -39,13 +39,13 @@ class PageState:
     moves: bool = False
 
     @classmethod
-    def parse(cls, said: object) -> "PageState":
-        """From what a browser sent; whatever is no row of ours is left out."""
-        if not isinstance(said, dict) or not isinstance(said.get("rows"), list):
+    def parse(cls, document: object) -> "PageState":
+        """Return the state of a page from a browser's message; ids that are no rows of the console are left out."""
+        if not isinstance(document, dict) or not isinstance(document.get("rows"), list):
             return cls()
-        matches = (_ROW_ID.fullmatch(row) for row in said["rows"][:ROWS_MAX] if isinstance(row, str))
+        matches = (_ROW_ID.fullmatch(row) for row in document["rows"][:ROWS_MAX] if isinstance(row, str))
         keys = frozenset((match[1], int(match[2])) for match in matches if match)
-        return cls(keys, said.get("moves") is True)
+        return cls(keys, document.get("moves") is True)
 
 
 @dataclass
@@ -74,10 +74,10 @@ class WatchedRows:
 
     def showing(self, changed: Mapping[str, Iterable[int]]) -> dict[LivePage, set[Key]]:
         """The pages that show something of it, each with what it shows."""
-        found: dict[LivePage, set[Key]] = {}
+        keys_by_page: dict[LivePage, set[Key]] = {}
         for kind, keys in changed.items():
             known = self._pages.get(kind, {})
             for key in known.keys() & set(keys):
                 for page in known[key]:
-                    found.setdefault(page, set()).add((kind, key))
-        return found
+                    keys_by_page.setdefault(page, set()).add((kind, key))
+        return keys_by_page

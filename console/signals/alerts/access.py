@@ -19,7 +19,7 @@ def access_alerts(user: User, right: Right) -> None:
 def access_alert(user: User, number: int, right: Right) -> Alert:
     """One that is not over; the right first, then whether there is one."""
     access_alerts(user, right)
-    found = Alert.objects.filter(pk=number).exclude(state=AlertPhase.RESOLVED).first()
-    if found is None:
+    alert = Alert.objects.filter(pk=number).exclude(state=AlertPhase.RESOLVED).first()
+    if alert is None:
         raise Http404("There is no such alert any more.")
-    return found
+    return alert

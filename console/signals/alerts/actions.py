@@ -40,7 +40,7 @@ def do_acknowledge(actor: User, alert: Alert, until_ms: int) -> None:
 
 
 def do_silence(actor: User, rule: str, until_ms: int | None, why: str) -> None:
-    """Nothing is told of the rule until then; None: it is told again."""
+    """Send no message of the rule until `until_ms`; None ends the silence."""
     with cluster_atomic():
         row = RuleSilence.objects.filter(rule=rule).first()
         before = {"until_ms": row.until_ms, "why": row.why} if row else None
@@ -57,12 +57,12 @@ def do_silence(actor: User, rule: str, until_ms: int | None, why: str) -> None:
         _tell()
 
 
-def do_keep_rule(actor: User, plan: Plan, said: Mapping[str, object], confirmation: Confirmation) -> None:
-    """The rule says `said` from now on; with nothing it is removed. Raises NotConfirmedError."""
+def do_keep_rule(actor: User, plan: Plan, rule_values: Mapping[str, object], confirmation: Confirmation) -> None:
+    """The rule says `rule_values` from now on; with nothing it is removed. Raises NotConfirmedError."""
 
     def keep() -> None:
-        if said:
-            values = {"said": said, "actor_name": actor.get_username(), "changed_ms": now_ms()}
+        if rule_values:
+            values = {"said": rule_values, "actor_name": actor.get_username(), "changed_ms": now_ms()}
             KeptRule.objects.update_or_create(name=plan.object_name, defaults=values)
         else:
             for row in KeptRule.objects.filter(name=plan.object_name):
@@ -87,11 +87,18 @@ def do_test(actor: User, channel: str) -> None:
     if waiting.count() >= TESTS_MAX:
         raise TooManyTestsError(f"{TESTS_MAX} tests wait for {channel} already.")
     at_ms = now_ms()
-    told = [
+    objects = [
         MessageObject(channel, f"A test of this channel, asked for by {actor.get_username()}. Nothing is wrong.", at_ms)
     ]
     message = message_of(
-        "test", AlertEvent.TEST, "warning", cluster_words(), at_ms, told, key=key_of(f"test-{channel}"), is_open=False
+        "test",
+        AlertEvent.TEST,
+        "warning",
+        cluster_words(),
+        at_ms,
+        objects,
+        key=key_of(f"test-{channel}"),
+        is_open=False,
     )
     with cluster_atomic():
         Delivery.objects.create(

@@ -57,13 +57,13 @@ def http_request(channel: Channel, message: AlertMessage) -> HttpRequest:
 
 
 def mail(channel: Channel, message: AlertMessage) -> EmailMessage:
-    found = EmailMessage()
-    found["Subject"] = one_line(message.headline)[:_SUBJECT_LENGTH_MAX]
-    found["From"], found["To"] = channel.settings["from"], channel.settings["to"]
-    found["Message-ID"] = f"<{quote(message.id, safe='')}@barnabas>"
-    found["Auto-Submitted"] = "auto-generated"
-    found.set_content(plain_text(message))
-    return found
+    email = EmailMessage()
+    email["Subject"] = one_line(message.headline)[:_SUBJECT_LENGTH_MAX]
+    email["From"], email["To"] = channel.settings["from"], channel.settings["to"]
+    email["Message-ID"] = f"<{quote(message.id, safe='')}@barnabas>"
+    email["Auto-Submitted"] = "auto-generated"
+    email.set_content(plain_text(message))
+    return email
 
 
 def _webhook(settings: Mapping[str, str], message: AlertMessage) -> HttpRequest:
@@ -127,13 +127,13 @@ def _opsgenie(settings: Mapping[str, str], message: AlertMessage) -> HttpRequest
     if not message.is_open:
         url = f"{base}/{quote(message.key, safe='')}/close?identifierType=alias"
         return _request("POST", url, {"source": "barnabas"}, authorization)
-    said = {
+    payload = {
         "message": one_line(message.headline)[:130],
         "alias": message.key,
         "description": plain_text(message)[:15_000],
         "priority": "P1" if message.severity == "critical" else "P3",
     }
-    return _request("POST", base, said, authorization)
+    return _request("POST", base, payload, authorization)
 
 
 def _request(method: str, url: str, content: Mapping[str, Any], authorization: str = "") -> HttpRequest:

@@ -42,10 +42,10 @@ class AlertWatch:
         if not ruleset.rules and not before:
             return False
         with cluster_atomic():
-            after, told = self._step(ruleset, before, now_ms)
+            after, objects = self._step(ruleset, before, now_ms)
             is_news = after != before
             store.keep(before, after)
-            store.enqueue(ruleset, told, {rule for rule, _ in after}, now_ms)
+            store.enqueue(ruleset, objects, {rule for rule, _ in after}, now_ms)
         if is_news:
             store.forget_old()
             push_partial(LIVE_GROUP, "live/resync.html", {"version": now_ms})
@@ -57,7 +57,7 @@ class AlertWatch:
         """What stands now, and what is to be told of each rule."""
         silenced = store.silenced(now_ms)
         after: dict[Key, store.AlertRow] = {}
-        told: dict[tuple[str, AlertEvent], list[MessageObject]] = defaultdict(list)
+        objects: dict[tuple[str, AlertEvent], list[MessageObject]] = defaultdict(list)
         for key, condition in self._conditions(ruleset, before, now_ms).items():
             rule, row = ruleset.rules[key[0]], before.get(key)
             is_known = condition.is_bad is not None
@@ -74,15 +74,17 @@ class AlertWatch:
             link = condition.link or (row.link if row else "")
             after[key] = store.AlertRow(standing, rule.severity, sentence, link)
             if event is not None:
-                told[rule.name, event].append(MessageObject(key[1], sentence, standing.since_ms, _full(ruleset, link)))
-        return after, told
+                objects[rule.name, event].append(
+                    MessageObject(key[1], sentence, standing.since_ms, _full(ruleset, link))
+                )
+        return after, objects
 
     def _conditions(
         self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int
     ) -> dict[Key, AlertCondition]:
         """What is bad, what was, and what nobody knows of that; of each rule no more than OBJECTS_MAX new ones."""
         firing = {key for key, row in before.items() if row.standing.state is AlertPhase.FIRING}
-        found: dict[Key, AlertCondition] = {}
+        alert_conditions: dict[Key, AlertCondition] = {}
         counts: dict[str, int] = defaultdict(int)
         health = health_within(EVERYTHING)
         is_starting = self._is_starting(now_ms)
@@ -92,9 +94,9 @@ class AlertWatch:
                 counts[condition.rule] += bool(condition.is_bad)
                 if not condition.is_bad or counts[condition.rule] > OBJECTS_MAX:
                     continue
-            found[key] = condition
-        gone = {key for key in before.keys() - found.keys() if key[0] in ruleset.rules}
-        return found | {key: _of_gone(key, ruleset.rules[key[0]], health) for key in gone}
+            alert_conditions[key] = condition
+        gone = {key for key in before.keys() - alert_conditions.keys() if key[0] in ruleset.rules}
+        return alert_conditions | {key: _of_gone(key, ruleset.rules[key[0]], health) for key in gone}
 
     def _is_starting(self, now_ms: int) -> bool:
         """Whether the stored state is older than this start: until each tier was read once, for STALE_MS at most."""

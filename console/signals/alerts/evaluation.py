@@ -84,8 +84,8 @@ def _firing(
     if verdict.is_bad is False:
         fine_since_ms = min(now_ms, before.fine_since_ms if before.fine_since_ms is not None else now_ms)
         if now_ms - fine_since_ms >= rule.clear_ms:
-            told = AlertEvent.RESOLVED if before.notified_ms is not None else None
-            return replace(before, state=AlertPhase.RESOLVED, fine_since_ms=fine_since_ms), told
+            event = AlertEvent.RESOLVED if before.notified_ms is not None else None
+            return replace(before, state=AlertPhase.RESOLVED, fine_since_ms=fine_since_ms), event
         return replace(before, fine_since_ms=fine_since_ms), None
     standing = replace(before, fine_since_ms=None) if verdict.is_bad else before
     if is_silenced or _is_acknowledged(standing, now_ms):

@@ -1,4 +1,4 @@
-"""A rule as a person fills it in; what it would say in the file is `said`."""
+"""A rule as a person fills it in; what the file of rules would hold is `rule_values`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -59,16 +59,16 @@ class AlertRuleForm(forms.Form):
     def __init__(self, channels: Mapping[str, Channel], *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._channels = channels
-        self.said: dict[str, Any] = {}
+        self.rule_values: dict[str, Any] = {}
         set_choices(self, "channels", [(channel, channel) for channel in channels])
 
     def clean(self) -> dict[str, Any]:
         fields = super().clean() or {}
         if self.errors:
             return fields
-        self.said = _said(fields)
+        self.rule_values = _rule_values(fields)
         try:
-            self.rule = parse_rule(fields["name"], self.said, self._channels)
+            self.rule = parse_rule(fields["name"], self.rule_values, self._channels)
         except AlertRulesError as error:
             self.add_error(None, str(error).partition(": ")[2] or str(error))
         return fields
@@ -94,28 +94,28 @@ class ChannelForm(forms.Form):
         return {key: self.cleaned_data[key] for key in self._keys if self.cleaned_data[key]}
 
 
-def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _rule_values(fields: Mapping[str, Any]) -> dict[str, Any]:
     kind, _, what = fields["about"].partition(".")
-    said: dict[str, Any] = {"severity": fields["severity"], "channels": fields["channels"]}
+    values: dict[str, Any] = {"severity": fields["severity"], "channels": fields["channels"]}
     for key, field in (("for", "lasting"), ("clear", "clear"), ("repeat", "repeat")):
         if fields.get(field):
-            said[key] = fields[field]
+            values[key] = fields[field]
     if kind == "health":
-        return said | {"health": what}
-    said["measure"] = fields["about"]
+        return values | {"health": what}
+    values["measure"] = fields["about"]
     if fields.get("threshold") is not None:
-        said[fields["is_above"]] = fields["threshold"]
+        values[fields["is_above"]] = fields["threshold"]
     for key in ("objects", "recover"):
         if fields.get(key) not in (None, ""):
-            said[key] = fields[key]
-    return said
+            values[key] = fields[key]
+    return values
 
 
-def initial_of(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
+def initial_of(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """What a form shows of a rule that is kept."""
-    about = said["measure"] if "measure" in said else f"health.{said.get('health')}"
-    is_above = "below" not in said
+    about = values["measure"] if "measure" in values else f"health.{values.get('health')}"
+    is_above = "below" not in values
     return {
-        **said, "name": name, "about": about, "is_above": "above" if is_above else "below",
-        "threshold": said.get("above" if is_above else "below"), "lasting": said.get("for", ""),
+        **values, "name": name, "about": about, "is_above": "above" if is_above else "below",
+        "threshold": values.get("above" if is_above else "below"), "lasting": values.get("for", ""),
     }  # fmt: skip

@@ -33,29 +33,30 @@ class AlertMessage:
     severity: str
     cluster: str
     at_ms: int
-    told: tuple[MessageObject, ...]
+    objects: tuple[MessageObject, ...]
     more: int = 0
     is_open: bool = True
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "AlertMessage":
-        told = tuple(from_stored(MessageObject, item) for item in stored["told"])
-        return from_stored(cls, {**stored, "told": told})
+        """Return a message of the outbox; an earlier version stored its objects as `told`."""
+        objects = tuple(from_stored(MessageObject, item) for item in stored.get("objects") or stored["told"])
+        return from_stored(cls, {**stored, "objects": objects})
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @property
     def headline(self) -> str:
-        count = len(self.told) + self.more
-        what = self.told[0].object_name if count == 1 else f"{count} objects"
+        count = len(self.objects) + self.more
+        what = self.objects[0].object_name if count == 1 else f"{count} objects"
         return f"[{self.event}] {self.severity}: {self.rule}: {what}"
 
     @property
     def lines(self) -> list[str]:
         more = [f"and {self.more} more"] if self.more else []
         return [
-            f"{item.sentence or item.object_name}{f' {item.link}' if item.link else ''}" for item in self.told
+            f"{item.sentence or item.object_name}{f' {item.link}' if item.link else ''}" for item in self.objects
         ] + more
 
 
@@ -65,14 +66,14 @@ def message_of(
     severity: str,
     cluster: str,
     at_ms: int,
-    told: Sequence[MessageObject],
+    objects: Sequence[MessageObject],
     *,
     key: str,
     is_open: bool,
 ) -> AlertMessage:
-    shown = tuple(told[:OBJECTS_TOLD_MAX])
+    shown = tuple(objects[:OBJECTS_TOLD_MAX])
     return AlertMessage(
-        f"{key}-{at_ms}", key, rule, str(event), severity, cluster, at_ms, shown, len(told) - len(shown), is_open
+        f"{key}-{at_ms}", key, rule, str(event), severity, cluster, at_ms, shown, len(objects) - len(shown), is_open
     )
 
 

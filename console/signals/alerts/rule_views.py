@@ -51,18 +51,18 @@ def remove(request: UserRequest, rule: str) -> HttpResponse:
             do_keep_rule(request.user, plan, {}, Confirmation.parse(request.POST))
             (was, *_) = removed("alert", REMOVE)
             undo = f"{reverse('alert-rule-add')}?kept={was.pk}"
-            told = 'The rule {} is removed. <a href="{}">Plan the undo…</a>'
-            messages.success(request, format_html(told, kept.name, undo))
+            text = 'The rule {} is removed. <a href="{}">Plan the undo…</a>'
+            messages.success(request, format_html(text, kept.name, undo))
             return redirect("alerts")
     context = {"plan": plan, "kept": kept, "address": request.path, "error": answer.error}
     return render(request, "alerts/rule.html", context, status=answer.status)
 
 
 def _kept(name: str) -> KeptRule:
-    found = KeptRule.objects.filter(name=name).first()
-    if found is None:
+    rule = KeptRule.objects.filter(name=name).first()
+    if rule is None:
         raise Http404("No rule of this name was made here; those of the file are changed there.")
-    return found
+    return rule
 
 
 def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
@@ -92,10 +92,10 @@ def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
         name = form.rule.name
         before = KeptRule.objects.filter(name=name).first() if kept else None
         obstacle = _obstacle(name, ruleset, is_new=kept is None)
-        plan = rule_plan(name, before.said if before else {}, form.said, _broken_by(form.rule), obstacle)
+        plan = rule_plan(name, before.said if before else {}, form.rule_values, _broken_by(form.rule), obstacle)
         context |= {"plan": plan, "fields": [(key, value) for key in request.POST for value in _values(request, key)]}
         if is_confirmed(request):
-            do_keep_rule(request.user, plan, form.said, Confirmation.parse(request.POST))
+            do_keep_rule(request.user, plan, form.rule_values, Confirmation.parse(request.POST))
             messages.success(request, f"Rule {name} is active.")
             return redirect("alerts")
     return render(request, "alerts/rule.html", context | {"error": answer.error}, status=answer.status)
@@ -118,5 +118,5 @@ def _obstacle(name: str, ruleset: Ruleset, *, is_new: bool) -> str:
 def _broken_by(rule: AlertRule) -> list[str]:
     """As things are."""
     alone = Ruleset({rule.name: rule})
-    found = conditions(alone, readings(now_ms()), health_within(EVERYTHING), {})
-    return sorted(condition.object_name for condition in found if condition.is_bad)
+    alert_conditions = conditions(alone, readings(now_ms()), health_within(EVERYTHING), {})
+    return sorted(condition.object_name for condition in alert_conditions if condition.is_bad)

@@ -88,20 +88,20 @@ class Ruleset:
 def parse_rules(text: str) -> Ruleset:
     """Raises RulesError."""
     try:
-        said = tomllib.loads(text)
+        document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise AlertRulesError(f"It is no TOML: {error}.") from None
-    _refuse_unknown(said, {"console", "channels", "rules"}, "")
-    channels = {name: _channel(name, item) for name, item in _tables(said, "channels", CHANNELS_MAX).items()}
-    rules = {name: parse_rule(name, item, channels) for name, item in _tables(said, "rules", RULES_MAX).items()}
-    console = _text(said, "console", "", default="")
+    _refuse_unknown(document, {"console", "channels", "rules"}, "")
+    channels = {name: _channel(name, item) for name, item in _tables(document, "channels", CHANNELS_MAX).items()}
+    rules = {name: parse_rule(name, item, channels) for name, item in _tables(document, "rules", RULES_MAX).items()}
+    console = _text(document, "console", "", default="")
     if console and not _is_address(console):
         raise AlertRulesError("console must be the address of the console, https://host/.")
     return Ruleset(rules, channels, console)
 
 
-def _tables(said: Mapping[str, Any], key: str, most: int) -> dict[str, dict[str, Any]]:
-    tables = said.get(key, {})
+def _tables(values: Mapping[str, Any], key: str, most: int) -> dict[str, dict[str, Any]]:
+    tables = values.get(key, {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise AlertRulesError(f"{key} must be tables: [{key}.a-name].")
     if len(tables) > most:
@@ -112,18 +112,18 @@ def _tables(said: Mapping[str, Any], key: str, most: int) -> dict[str, dict[str,
     return tables
 
 
-def _channel(name: str, said: Mapping[str, Any]) -> Channel:
+def _channel(name: str, values: Mapping[str, Any]) -> Channel:
     where = f"channels.{name}"
-    kind = _text(said, "kind", where)
+    kind = _text(values, "kind", where)
     if kind not in CHANNEL_KINDS:
         raise AlertRulesError(f"{where}: kind must be one of {', '.join(CHANNEL_KINDS)}.")
     wants = CHANNEL_KINDS[kind]
     keys = wants.needs | wants.may_have
-    _refuse_unknown(said, keys | {"kind", MADE_ON_PAGE}, where)
-    made_on_page = said.get(MADE_ON_PAGE, False)
+    _refuse_unknown(values, keys | {"kind", MADE_ON_PAGE}, where)
+    made_on_page = values.get(MADE_ON_PAGE, False)
     if not isinstance(made_on_page, bool):
         raise AlertRulesError(f"{where}: {MADE_ON_PAGE} must be true or false.")
-    settings = {key: _text(said, key, where) for key in keys if key in said}
+    settings = {key: _text(values, key, where) for key in keys if key in values}
     channel = Channel(name, kind, settings, made_on_page)
     if missing := sorted(wants.needs - settings.keys()):
         raise AlertRulesError(f"{where}: {missing[0]} is missing.")
@@ -167,58 +167,58 @@ def _is_address(text: str) -> bool:
     return is_safe and bool(parts.hostname) and parts.username is None and " " not in text
 
 
-def parse_rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channel]) -> AlertRule:
+def parse_rule(name: str, values: Mapping[str, Any], channels: Mapping[str, Channel]) -> AlertRule:
     """Raises RulesError."""
     if not _NAME.fullmatch(name):
         raise AlertRulesError(f"rules: {name[:80]!r} must be 1 to 60 letters, digits, '.', '-' and '_'.")
     where = f"rules.{name}"
-    _refuse_unknown(said, _RULE_KEYS, where)
-    if ("health" in said) == ("measure" in said):
+    _refuse_unknown(values, _RULE_KEYS, where)
+    if ("health" in values) == ("measure" in values):
         raise AlertRulesError(f"{where} must have either health or measure.")
-    subject = _of_health(said, where) if "health" in said else _of_measure(said, where)
+    subject = _of_health(values, where) if "health" in values else _of_measure(values, where)
     severity = _text(
-        said, "severity", where, default="critical" if subject.get("health") is HealthLevel.CRITICAL else "warning"
+        values, "severity", where, default="critical" if subject.get("health") is HealthLevel.CRITICAL else "warning"
     )
     if severity not in SEVERITIES:
         raise AlertRulesError(f"{where}: severity must be one of {', '.join(SEVERITIES)}.")
-    escalate_to = _channels(said, "escalate_to", where, channels)
-    if bool(escalate_to) != ("escalate_after" in said):
+    escalate_to = _channels(values, "escalate_to", where, channels)
+    if bool(escalate_to) != ("escalate_after" in values):
         raise AlertRulesError(f"{where}: escalate_after and escalate_to are set together or not at all.")
     return AlertRule(
         name=name,
-        channels=_channels(said, "channels", where, channels),
+        channels=_channels(values, "channels", where, channels),
         severity=severity,
-        for_ms=_time(said, "for", where),
-        clear_ms=_time(said, "clear", where),
-        repeat_ms=_time(said, "repeat", where),
-        escalate_after_ms=_time(said, "escalate_after", where),
+        for_ms=_time(values, "for", where),
+        clear_ms=_time(values, "clear", where),
+        repeat_ms=_time(values, "repeat", where),
+        escalate_after_ms=_time(values, "escalate_after", where),
         escalate_to=escalate_to,
         **subject,
     )
 
 
-def _of_health(said: Mapping[str, Any], where: str) -> dict[str, Any]:
-    if extra := sorted(said.keys() & {"objects", "above", "below", "recover"}):
+def _of_health(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    if extra := sorted(values.keys() & {"objects", "above", "below", "recover"}):
         raise AlertRulesError(f"{where}: {extra[0]} has no meaning beside health.")
-    level = _text(said, "health", where)
+    level = _text(values, "health", where)
     if level not in SEVERITIES:
         raise AlertRulesError(f"{where}: health must be one of {', '.join(SEVERITIES)}: from which level on.")
     return {"health": HealthLevel(level)}
 
 
-def _of_measure(said: Mapping[str, Any], where: str) -> dict[str, Any]:
-    kind, _, measure = _text(said, "measure", where).partition(".")
+def _of_measure(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    kind, _, measure = _text(values, "measure", where).partition(".")
     if measure not in KINDS.get(kind, ()):
         known = ", ".join(f"{kind}.{measure}" for kind, measures in KINDS.items() for measure in measures)
         raise AlertRulesError(f"{where}: measure must be one of {known}.")
-    if ("above" in said) == ("below" in said):
+    if ("above" in values) == ("below" in values):
         raise AlertRulesError(f"{where} must have either above or below.")
-    is_above = "above" in said
-    threshold = _number(said, "above" if is_above else "below", where)
-    recover = _number(said, "recover", where) if "recover" in said else threshold
+    is_above = "above" in values
+    threshold = _number(values, "above" if is_above else "below", where)
+    recover = _number(values, "recover", where) if "recover" in values else threshold
     if recover > threshold if is_above else recover < threshold:
         raise AlertRulesError(f"{where}: recover must be on the good side of {threshold:g}.")
-    objects = _text(said, "objects", where, default="*")
+    objects = _text(values, "objects", where, default="*")
     if kind == CLUSTER and objects != "*":
         raise AlertRulesError(f"{where}: there is one cluster, so objects has no meaning.")
     return {
@@ -227,11 +227,11 @@ def _of_measure(said: Mapping[str, Any], where: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _channels(said: Mapping[str, Any], key: str, where: str, channels: Mapping[str, Channel]) -> tuple[str, ...]:
-    names = said.get(key, [])
+def _channels(values: Mapping[str, Any], key: str, where: str, channels: Mapping[str, Channel]) -> tuple[str, ...]:
+    names = values.get(key, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise AlertRulesError(f'{where}: {key} must be names in brackets, ["a-name"].')
-    if key == "channels" and key not in said:
+    if key == "channels" and key not in values:
         raise AlertRulesError(f"{where}: channels is missing: who is told? [] stands for the page of alerts alone.")
     for name in names:
         if name not in channels:
@@ -239,24 +239,24 @@ def _channels(said: Mapping[str, Any], key: str, where: str, channels: Mapping[s
     return tuple(dict.fromkeys(names))
 
 
-def _time(said: Mapping[str, Any], key: str, where: str) -> int:
-    if key not in said:
+def _time(values: Mapping[str, Any], key: str, where: str) -> int:
+    if key not in values:
         return 0
-    found = _TIME.fullmatch(_text(said, key, where))
-    if found is None:
+    match = _TIME.fullmatch(_text(values, key, where))
+    if match is None:
         raise AlertRulesError(f'{where}: {key} must be a time such as "30 s", "5 min", "4 h" or "1 d".')
-    return int(found[1]) * _UNITS_MS[found[2]]
+    return int(match[1]) * _UNITS_MS[match[2]]
 
 
-def _number(said: Mapping[str, Any], key: str, where: str) -> float:
-    value = said[key]
+def _number(values: Mapping[str, Any], key: str, where: str) -> float:
+    value = values[key]
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
         raise AlertRulesError(f"{where}: {key} must be a number.")
     return float(value)
 
 
-def _text(said: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
-    value = said.get(key, default)
+def _text(values: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
+    value = values.get(key, default)
     named = f"{where}: {key}" if where else key
     if value is None:
         raise AlertRulesError(f"{named} is missing.")
@@ -265,8 +265,8 @@ def _text(said: Mapping[str, Any], key: str, where: str, default: str | None = N
     return value.strip()
 
 
-def _refuse_unknown(said: Mapping[str, Any], known: set[str] | frozenset[str], where: str) -> None:
-    if unknown := sorted(said.keys() - known):
+def _refuse_unknown(values: Mapping[str, Any], known: set[str] | frozenset[str], where: str) -> None:
+    if unknown := sorted(values.keys() - known):
         raise AlertRulesError(
             f"{where + ': ' if where else ''}{unknown[0][:80]} is no setting; there are {', '.join(sorted(known))}."
         )

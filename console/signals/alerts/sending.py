@@ -31,10 +31,10 @@ def rule_of(channel: Channel) -> AddressRule | None:
 
 
 def _send_http(channel: Channel, message: AlertMessage) -> None:
-    asked = http_request(channel, message)
+    request = http_request(channel, message)
     try:
         with httpx2.Client(**client_options(None, _ANSWER_BYTES_MAX, rule_of(channel))) as client:
-            answer = client.request(asked.method, asked.url, headers=dict(asked.headers), content=asked.body)
+            answer = client.request(request.method, request.url, headers=dict(request.headers), content=request.body)
     except AddressRefusedError as error:
         raise NotTakenError(f"its address is refused: {error}") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ssl.SSLError, OSError) as error:

@@ -31,12 +31,12 @@ class AlertRow:
 
 def open_alerts() -> dict[tuple[str, str], AlertRow]:
     """By rule and object."""
-    found = {}
+    alerts = {}
     for alert in Alert.objects.exclude(state=AlertPhase.RESOLVED):
         values = {name: getattr(alert, name) for name in _STANDING}
         standing = AlertState(**{**values, "state": AlertPhase(alert.state)})
-        found[alert.rule, alert.object_name] = AlertRow(standing, alert.severity, alert.sentence, alert.link)
-    return found
+        alerts[alert.rule, alert.object_name] = AlertRow(standing, alert.severity, alert.sentence, alert.link)
+    return alerts
 
 
 def keep(before: Mapping[tuple[str, str], AlertRow], after: Mapping[tuple[str, str], AlertRow]) -> None:
@@ -70,13 +70,13 @@ def silenced(now_ms: int) -> set[str]:
 
 def enqueue(
     ruleset: Ruleset,
-    told: Mapping[tuple[str, AlertEvent], Sequence[MessageObject]],
+    objects_by_channel: Mapping[tuple[str, AlertEvent], Sequence[MessageObject]],
     open_rules: Collection[str],
     now_ms: int,
 ) -> None:
     """A message to each channel that is to hear of it."""
     rows = []
-    for (name, event), objects in told.items():
+    for (name, event), objects in objects_by_channel.items():
         rule = ruleset.rules[name]
         is_open = event is not AlertEvent.RESOLVED or _fires(name)
         for channel in _channels_of(rule, event):

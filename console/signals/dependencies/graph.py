@@ -68,9 +68,9 @@ class Graph:
     def _reached(
         middle: DependencyNode, step: Callable[[DependencyNode], list[DependencyNode]], steps: int
     ) -> list[list[DependencyNode]]:
-        seen, layer, found = {middle}, [middle], []
+        seen, layer, layers = {middle}, [middle], []
         for _ in range(steps):
             layer = sorted({item for node in layer for item in step(node)} - seen)
             seen.update(layer)
-            found.append(layer)
-        return found
+            layers.append(layer)
+        return layers

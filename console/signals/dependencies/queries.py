@@ -52,12 +52,12 @@ class DependencyTopicRow:
 
 def topic_page(parameters: QueryDict, reach: Reach) -> "Page[Any]":
     """Topics with who writes and who reads them; of `search` and `page`, nonsense counts as not asked."""
-    found = topics_within(reach).order_by("name")
+    topics = topics_within(reach).order_by("name")
     if text := parameters.get("search", "").strip()[:SEARCH_LENGTH_MAX]:
-        found = found.filter(name__icontains=text)
+        topics = topics.filter(name__icontains=text)
     if parameters.get("internal") != "on":
-        found = found.filter(is_internal=False)
-    page: Page[Any] = Paginator(found.values_list("name", flat=True), ROWS_PER_PAGE).get_page(
+        topics = topics.filter(is_internal=False)
+    page: Page[Any] = Paginator(topics.values_list("name", flat=True), ROWS_PER_PAGE).get_page(
         parameters.get("page", "1")[:8]
     )
     page.object_list = rows_of(list(page.object_list), reach)

@@ -31,7 +31,7 @@ def dependencies(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach = reach_of(request.user)
     if "name" in request.GET:
-        return _around(request, _asked(request, reach), reach)
+        return _around(request, _requested_node(request, reach), reach)
     page = topic_page(request.GET, reach)
     if wants_csv(request):
         rows = [(row.name, *(_words(nodes) for nodes in (row.writers, row.readers))) for row in page]
@@ -48,7 +48,7 @@ def dependencies(request: UserRequest) -> HttpResponseBase:
     return render(request, "dependencies/list.html", context)
 
 
-def _asked(request: UserRequest, reach: Reach) -> DependencyNode:
+def _requested_node(request: UserRequest, reach: Reach) -> DependencyNode:
     kind, name = request.GET.get("kind", NodeKind.TOPIC), request.GET["name"]
     if kind not in tuple(NodeKind):
         raise Http404("Nothing of that kind hangs on anything.")

@@ -59,13 +59,13 @@ def filling_volumes(watched: Iterable[WatchedVolume]) -> list[FillingVolume]:
             volumes.append([directory])
         else:
             same.append(directory)
-    found = []
+    reasons = []
     for volume in volumes:
         full = [full_ms for directory in volume if (full_ms := directory.full_in_ms) is not None]
         if full and min(full) < COMING_MS:
             broker_ids = tuple(sorted({directory.broker_id for directory in volume}))
-            found.append(FillingVolume(broker_ids, volume[0].path, volume[0].usable_bytes, min(full)))
-    return found
+            reasons.append(FillingVolume(broker_ids, volume[0].path, volume[0].usable_bytes, min(full)))
+    return reasons
 
 
 def filling_reasons(volumes: Iterable[FillingVolume]) -> Iterable[HealthReason]:

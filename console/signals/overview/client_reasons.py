@@ -114,9 +114,9 @@ def _reason(
 
 
 def _evidence(group: TroubledGroup) -> str:
-    found = [f"consumer lag {grouped(group.lag)}"] if group.lag is not None else []
+    evidence = [f"consumer lag {grouped(group.lag)}"] if group.lag is not None else []
     if group.behind_ms is not None:
-        found.append(f"behind by {duration(group.behind_ms)}")
+        evidence.append(f"behind by {duration(group.behind_ms)}")
     match group.member_count:
         case None:
             members = "members unknown"
@@ -124,7 +124,7 @@ def _evidence(group: TroubledGroup) -> str:
             members = "no members"
         case count:
             members = f"{count} member{'' if count == 1 else 's'}"
-    return " · ".join([*found, members, *([group.why] if group.why else [])])
+    return " · ".join([*evidence, members, *([group.why] if group.why else [])])
 
 
 def _records(count: int) -> str:

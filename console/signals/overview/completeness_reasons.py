@@ -14,7 +14,7 @@ def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iter
         text = f"What was counted at one tier is not what was counted at the next, in {windows}."
         action = NextAction("See which windows, tiers and offsets", "completeness-topic", topic.name)
         yield HealthReason(
-            HealthLevel.WARNING, f"Topic {topic.name}", text, action, topic.told, key=f"incomplete:{topic.name}",
+            HealthLevel.WARNING, f"Topic {topic.name}", text, action, topic.evidence, key=f"incomplete:{topic.name}",
             weight=topic.windows,
         )  # fmt: skip
     if count > len(topics):
@@ -33,14 +33,14 @@ def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[HealthReas
             f"{topic.windows} {noun} of the message audit that should be complete by now {verb} not: "
             "a tier lags, or nobody counts there any more."
         )
-        told = "It was never complete." if until is None else f"It is complete until {utc_minute(until)}."
+        sentence = "It was never complete." if until is None else f"It is complete until {utc_minute(until)}."
         action = NextAction("See which tier lags", "completeness-topic", topic.name)
         yield HealthReason(
             HealthLevel.WARNING,
             f"Topic {topic.name}",
             text,
             action,
-            told,
+            sentence,
             key=f"late:{topic.name}",
             weight=topic.windows,
         )

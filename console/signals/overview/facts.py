@@ -80,8 +80,8 @@ def health_facts(
 ) -> HealthFacts:
     at_ms = now_ms()
     missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
-    said = quiet_reasons(at_ms, reach)
-    quiet_names = {item.name for item in said if item.about == Resource.GROUP}
+    quiets = quiet_reasons(at_ms, reach)
+    quiet_names = {item.name for item in quiets if item.about == Resource.GROUP}
     registered = [broker.broker_id for broker in brokers if broker.is_registered]
     reports = _reports_of(registered)
     return HealthFacts(
@@ -98,7 +98,7 @@ def health_facts(
         zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
         zookeeper_count=len(state.zookeeper),
         **_of_groups(reach, quiet_names),
-        quiets=tuple(map(_as_quiet, said)),
+        quiets=tuple(map(_as_quiet, quiets)),
         now_ms=at_ms,
         directories=tight_directories(reports),
         crowded=crowded_brokers(reports),
@@ -230,8 +230,8 @@ def _where(failure: ShownTask) -> str:
 
 def _of_audit(at_ms: int, reach: Reach) -> dict[str, Any]:
     """The worst topics, and how many there are."""
-    found, late = kept_rows(_most_disagreeing, reach), kept_rows(_most_lagging, reach, at_ms=at_ms)
-    worst = [DisagreeingTopic(item.name, item.finding_count, item.findings[0][-1]) for item in found]
+    audited_rows, late = kept_rows(_most_disagreeing, reach), kept_rows(_most_lagging, reach, at_ms=at_ms)
+    worst = [DisagreeingTopic(item.name, item.finding_count, item.findings[0][-1]) for item in audited_rows]
     latest = [LateTopic(item.name, item.late_count, item.complete_until_ms) for item in late]
     return {
         "disagreeing": tuple(worst),
@@ -250,10 +250,10 @@ def _most_lagging(reach: Reach) -> QuerySet[AuditedTopic]:
 
 
 def troubled_mirrors(at_ms: int, reach: Reach = EVERYTHING) -> tuple[TroubledMirror, ...]:
-    found: dict[str, list[MirroredTopicRow]] = {}
+    topic_rows: dict[str, list[MirroredTopicRow]] = {}
     for row in troubled(at_ms, reach):
-        found.setdefault(row.row.flow, []).append(row)
-    return tuple(_as_troubled_mirror(flow, rows) for flow, rows in sorted(found.items()))
+        topic_rows.setdefault(row.row.flow, []).append(row)
+    return tuple(_as_troubled_mirror(flow, rows) for flow, rows in sorted(topic_rows.items()))
 
 
 def _as_troubled_mirror(flow: str, rows: list[MirroredTopicRow]) -> TroubledMirror:
@@ -354,13 +354,13 @@ def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoo
 
 def _strays(reports: Iterable[BrokerReport]) -> Iterator[SetAsideLogs]:
     for report in reports:
-        told = [directory for directory in report.directories if directory.stray_count]
-        if told:
+        directories = [directory for directory in report.directories if directory.stray_count]
+        if directories:
             count, in_bytes = (
-                sum(directory.stray_count for directory in told),
-                sum(directory.stray_bytes for directory in told),
+                sum(directory.stray_count for directory in directories),
+                sum(directory.stray_bytes for directory in directories),
             )
-            yield SetAsideLogs(report.broker_id, count, in_bytes, tuple(directory.path for directory in told))
+            yield SetAsideLogs(report.broker_id, count, in_bytes, tuple(directory.path for directory in directories))
 
 
 def _crowded_budgets(reports: Iterable[BrokerReport]) -> tuple[BrokerBudget, ...]:

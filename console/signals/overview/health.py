@@ -207,11 +207,11 @@ class TroubledMirror:
 
 @dataclass(frozen=True, slots=True)
 class DisagreeingTopic:
-    """One of which tiers of the message audit had another number: in so many windows; `told` of the newest."""
+    """One of which tiers of the message audit had another number: in so many windows; `evidence` is of the newest."""
 
     name: str
     windows: int
-    told: str
+    evidence: str
 
 
 @dataclass(frozen=True, slots=True)

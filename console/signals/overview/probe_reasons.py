@@ -16,7 +16,7 @@ def probe_reasons(word: ProbeWord | None, missing: Iterable[int], managed: Itera
     if word is None:
         return
     explained = set(missing)
-    silent = {broker: said for broker, said in word.silent.items() if broker not in explained}
+    silent = {broker: reason for broker, reason in word.silent.items() if broker not in explained}
     yield from _silent(silent, set(managed))
     yield from _failing(word, explained | silent.keys())
     if word.lost:

@@ -39,8 +39,8 @@ _TOTALS = {
 
 def topic_totals(reach: Reach = EVERYTHING) -> dict[str, int]:
     """topic_count, internal_count, and over the topics in reach the partitions: all, and those in each trouble."""
-    found = next(iter(kept_values(_totals, reach)), (None,) * len(_TOTALS))
-    return {name: value or 0 for name, value in zip(_TOTALS, found, strict=True)}
+    totals = next(iter(kept_values(_totals, reach)), (None,) * len(_TOTALS))
+    return {name: value or 0 for name, value in zip(_TOTALS, totals, strict=True)}
 
 
 def _totals(reach: Reach) -> QuerySet[Topic]:
@@ -121,9 +121,9 @@ def troubled_partitions(reach: Reach = EVERYTHING) -> list[Partition]:
     lacks = Q(in_sync_count__lt=F("replica_count") - F("adding_count"))
     severity = Case(When(leader=None, then=0), When(is_under_min_isr, then=1), When(lacks, then=2), default=3)
     worst = in_trouble.order_by(severity, "topic__is_internal", "topic__name", "partition")
-    found = worst.select_related("topic")[:TROUBLED_PARTITIONS_MAX]
+    partitions = worst.select_related("topic")[:TROUBLED_PARTITIONS_MAX]
     return [
         partition
-        for partition in found
+        for partition in partitions
         if partition.leader is None or partition.is_under_min_isr or partition.is_under_replicated
     ]

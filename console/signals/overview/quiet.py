@@ -35,20 +35,20 @@ def quiet_of(reason: HealthReason, quiets: Mapping[str, Quiet], now_ms: int) -> 
     """What was said of `reason` and still holds."""
     if reason.may_retire and (retired := quiets.get(retired_key(reason.name))):
         return retired
-    said = quiets.get(reason.key)
-    return said if said is not None and holds(said, reason, now_ms) else None
+    quiet = quiets.get(reason.key)
+    return quiet if quiet is not None and holds(quiet, reason, now_ms) else None
 
 
-def holds(said: Quiet, reason: HealthReason, now_ms: int) -> bool:
-    is_over = said.until_ms is not None and said.until_ms <= now_ms
-    return not is_over and not is_worse(reason, said)
+def holds(quiet: Quiet, reason: HealthReason, now_ms: int) -> bool:
+    is_over = quiet.until_ms is not None and quiet.until_ms <= now_ms
+    return not is_over and not is_worse(reason, quiet)
 
 
-def is_worse(reason: HealthReason, said: Quiet) -> bool:
+def is_worse(reason: HealthReason, quiet: Quiet) -> bool:
     """Than when it was said: of a higher level, more of it, or of partitions that were not among it."""
     levels = list(HealthLevel)
     return (
-        levels.index(reason.level) > levels.index(said.level)
-        or reason.weight > said.weight
-        or not set(reason.parts) <= set(said.parts)
+        levels.index(reason.level) > levels.index(quiet.level)
+        or reason.weight > quiet.weight
+        or not set(reason.parts) <= set(quiet.parts)
     )

@@ -39,7 +39,7 @@ def do_quieten(actor: User, reason: HealthReason, kind: QuietKind, until_ms: int
                 "until_ms": until_ms,
             },
         )
-        _record(actor, f"{_VERBS[kind]} health reason", row, None, _told(row))
+        _record(actor, f"{_VERBS[kind]} health reason", row, None, _as_audited(row))
     return row
 
 
@@ -48,7 +48,7 @@ def do_speak_again(actor: User, row: QuietReason) -> None:
     with cluster_atomic():
         deleted, _ = QuietReason.objects.filter(pk=row.pk).delete()
         if deleted:
-            _record(actor, "undo quiet health reason", row, _told(row), None)
+            _record(actor, "undo quiet health reason", row, _as_audited(row), None)
 
 
 def _make_room(key: str) -> None:
@@ -59,7 +59,7 @@ def _make_room(key: str) -> None:
         raise TooManyError(f"{QUIET_MAX} reasons are quiet already: take one back first.")
 
 
-def _told(row: QuietReason) -> dict[str, object]:
+def _as_audited(row: QuietReason) -> dict[str, object]:
     return {"kind": row.kind, "until_ms": row.until_ms, "why": row.why, "reason": row.text}
 
 

@@ -36,8 +36,8 @@ def quiet_list(request: UserRequest) -> HttpResponse:
 def quieten(request: UserRequest) -> HttpResponse:
     """The reason `key` with a form; a post says it of the reason as it was shown."""
     _require_operating_something(request)
-    asked = request.POST if request.method == "POST" else request.GET
-    reason = health_within(reach_of(request.user)).find(asked.get("key", "")[:QUIET_KEY_LENGTH_MAX])
+    parameters = request.POST if request.method == "POST" else request.GET
+    reason = health_within(reach_of(request.user)).find(parameters.get("key", "")[:QUIET_KEY_LENGTH_MAX])
     if reason is None:
         raise Http404(OVER)
     _require_operating(request, reason.about, reason.name)

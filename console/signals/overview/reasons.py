@@ -37,12 +37,12 @@ EXAMPLES_MAX = 3
 
 def assess(facts: HealthFacts) -> Health:
     """The worst level of all reasons that nobody has muted; OK without any, of a cluster that is known."""
-    said = {quiet.key: quiet for quiet in facts.quiets}
-    told = (reason if facts.manages_processes else _where_it_runs(reason) for reason in _reasons(facts))
-    found = [replace(item, quiet=quiet_of(item, said, facts.now_ms)) for item in told]
-    found.sort(key=lambda reason: list(HealthLevel).index(reason.level), reverse=True)
-    muted = tuple(reason for reason in found if is_silent(reason))
-    reasons = tuple(reason for reason in found if not is_silent(reason))
+    quiets = {quiet.key: quiet for quiet in facts.quiets}
+    with_places = (reason if facts.manages_processes else _where_it_runs(reason) for reason in _reasons(facts))
+    judged = [replace(item, quiet=quiet_of(item, quiets, facts.now_ms)) for item in with_places]
+    judged.sort(key=lambda reason: list(HealthLevel).index(reason.level), reverse=True)
+    muted = tuple(reason for reason in judged if is_silent(reason))
+    reasons = tuple(reason for reason in judged if not is_silent(reason))
     if reasons:
         return Health(reasons[0].level, reasons, muted)
     is_known = facts.is_seen and not facts.outage
@@ -149,7 +149,7 @@ def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: He
     lagging = [partition for partition in troubled if partition.has_leader and broker_id in partition.out_of_sync]
     effects = (leaderless, refusing, lagging)
     text = f"Broker {broker_id} is not registered"
-    text += f": {told}." if (told := "; ".join(_effects(*effects))) else "."
+    text += f": {effects_text}." if (effects_text := "; ".join(_effects(*effects))) else "."
     return HealthReason(
         HealthLevel.CRITICAL if leaderless or refusing else HealthLevel.WARNING,
         f"Broker {broker_id}",
@@ -177,18 +177,22 @@ def _names(effects: Iterable[Iterable[TroubledPartition]]) -> tuple[str, ...]:
     """What a partition suffers is part of its name here: one that lagged and has no leader now is another."""
     words = ("no leader", "below min", "under-replicated")
     return tuple(
-        sorted(f"{partition.name} {word}" for word, found in zip(words, effects, strict=True) for partition in found)
+        sorted(
+            f"{partition.name} {word}"
+            for word, partitions in zip(words, effects, strict=True)
+            for partition in partitions
+        )
     )
 
 
 def _with_process(broker_id: int, facts: HealthFacts, evidence: str) -> str:
     """What its process says stands before what the partitions say."""
-    said = [
+    sentences = [
         f"{process.name} is {process.state}: {process.sentence}"
         for process in facts.processes
         if process.broker_id == broker_id
     ]
-    return " · ".join(filter(None, [*said, evidence]))
+    return " · ".join(filter(None, [*sentences, evidence]))
 
 
 def _process_action(text: str, broker_id: int, facts: HealthFacts) -> NextAction:
@@ -224,10 +228,10 @@ def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[HealthReaso
 
 
 def _of_partitions(
-    key: str, level: HealthLevel, found: Sequence[TroubledPartition], text: str, action: NextAction, evidence: str
+    key: str, level: HealthLevel, partitions: Sequence[TroubledPartition], text: str, action: NextAction, evidence: str
 ) -> HealthReason:
-    subject = "Partition" if len(found) == 1 else "Partitions"
-    parts = tuple(sorted(partition.name for partition in found))
+    subject = "Partition" if len(partitions) == 1 else "Partitions"
+    parts = tuple(sorted(partition.name for partition in partitions))
     return HealthReason(level, subject, text, action, evidence, key=key, parts=parts)
 
 

@@ -17,7 +17,7 @@ def unclean_reason(elections: Sequence[PastElection]) -> Iterable[HealthReason]:
     if not elections:
         return
     is_certain = any(election.is_certain for election in elections)
-    text = f"{_who_led(elections, is_certain)}: acknowledged records may be lost."
+    text = f"{_election_text(elections, is_certain)}: acknowledged records may be lost."
     yield HealthReason(
         HealthLevel.CRITICAL if is_certain else HealthLevel.WARNING,
         "Unclean elections",
@@ -31,7 +31,7 @@ def unclean_reason(elections: Sequence[PastElection]) -> Iterable[HealthReason]:
     )
 
 
-def _who_led(elections: Sequence[PastElection], is_certain: bool) -> str:
+def _election_text(elections: Sequence[PastElection], is_certain: bool) -> str:
     topics = list(dict.fromkeys(election.topic for election in elections))
     named = " and ".join(topic[:40] for topic in topics[:_TOPICS_NAMED_MAX])
     more = len(topics) - _TOPICS_NAMED_MAX
@@ -41,6 +41,6 @@ def _who_led(elections: Sequence[PastElection], is_certain: bool) -> str:
 
 
 def _evidence(elections: Sequence[PastElection]) -> str:
-    told = [election.sentence[:_SENTENCE_LENGTH_MAX] for election in elections[:_EXAMPLES_MAX]]
-    more = len(elections) - len(told)
-    return " · ".join(told) + (f" · {more} more" if more > 0 else "")
+    sentences = [election.sentence[:_SENTENCE_LENGTH_MAX] for election in elections[:_EXAMPLES_MAX]]
+    more = len(elections) - len(sentences)
+    return " · ".join(sentences) + (f" · {more} more" if more > 0 else "")

@@ -20,11 +20,11 @@ class ClientCollector:
     def look(self) -> None:
         """Raises GatewayError while no broker can be asked."""
         try:
-            told = self._gateway.traffic()
+            traffic = self._gateway.traffic()
         except GatewayError as error:
             store.keep_error(str(error))
             raise
         at_ms = self._now_ms()
-        is_told = any(views is not None for views in told.values())
-        store.keep(traffic_rows(told, at_ms), at_ms, is_told=is_told, silent=silent_brokers(told))
+        is_told = any(views is not None for views in traffic.values())
+        store.keep(traffic_rows(traffic, at_ms), at_ms, is_told=is_told, silent=silent_brokers(traffic))
         push_partial(LIVE_GROUP, "live/resync.html", {"version": at_ms})

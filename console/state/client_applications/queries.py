@@ -151,15 +151,15 @@ def topic_clients(topic: str, direction: str, *, shows_addresses: bool) -> Topic
 
     The caller has checked that the person may see the topic.
     """
-    found = ClientTraffic.objects.filter(topic=topic, is_produce=direction == "produce")
-    rows = client_rows(found, shows_addresses=shows_addresses)
+    traffic = ClientTraffic.objects.filter(topic=topic, is_produce=direction == "produce")
+    rows = client_rows(traffic, shows_addresses=shows_addresses)
     return TopicClients(topic, direction, rows, last_look(), shows_addresses)
 
 
-def client_rows(found: Iterable[ClientTraffic], *, shows_addresses: bool) -> list[ClientRow]:
+def client_rows(traffics: Iterable[ClientTraffic], *, shows_addresses: bool) -> list[ClientRow]:
     """Return one row for each client that a page can tell apart, the busiest first."""
     rows: dict[ClientKey, ClientRow] = {}
-    for traffic in found:
+    for traffic in traffics:
         key = client_key(traffic, shows_addresses=shows_addresses)
         row = rows.setdefault(key, ClientRow(key))
         place = traffic.topic, traffic.is_produce
@@ -204,10 +204,10 @@ def _quota_key(key: ClientKey) -> tuple[str, str]:
 def chosen(query: ClientListQuery, reach: Reach) -> list[ClientRow]:
     """Return clients of topics in reach with all they do there, if any of it is searched for."""
     shows_addresses = reach.sees_all_names
-    found = traffic_within(reach)
+    traffic = traffic_within(reach)
     if query.direction:
-        found = found.filter(is_produce=query.direction == "produce")
-    rows = client_rows(found, shows_addresses=shows_addresses)
+        traffic = traffic.filter(is_produce=query.direction == "produce")
+    rows = client_rows(traffic, shows_addresses=shows_addresses)
     return [
         row for row in rows if _is_searched(row, query.search) and (row.records_per_second or not query.only_active)
     ]

@@ -24,10 +24,10 @@ class TrafficRow:
     brokers: list[int] = field(default_factory=list)
 
 
-def traffic_rows(told: Told, at_ms: int) -> list[TrafficRow]:
+def traffic_rows(traffic: Told, at_ms: int) -> list[TrafficRow]:
     """Return a row for each client, topic and direction; those with the most bytes a second first."""
     rows: dict[tuple[ClientView, str, bool], TrafficRow] = {}
-    for broker_id, views in told.items():
+    for broker_id, views in traffic.items():
         for view in views or ():
             key = view.client, view.topic, view.is_produce
             row = rows.setdefault(key, TrafficRow(*key))
@@ -38,7 +38,7 @@ def traffic_rows(told: Told, at_ms: int) -> list[TrafficRow]:
     return sorted(rows.values(), key=lambda row: (-row.bytes_per_second, -row.used_at_ms))
 
 
-def silent_brokers(told: Told) -> list[int]:
+def silent_brokers(traffic: Told) -> list[int]:
     """Return the brokers that answer and do not tell, while others do; empty where none tells."""
-    silent = sorted(broker_id for broker_id, views in told.items() if views is None)
-    return [] if len(silent) == len(told) else silent
+    silent = sorted(broker_id for broker_id, views in traffic.items() if views is None)
+    return [] if len(silent) == len(traffic) else silent

@@ -51,8 +51,8 @@ def clients_of_topic(request: UserRequest, name: str) -> HttpResponseBase:
     if wants_csv(request):
         rows = client_rows(ClientTraffic.objects.filter(topic=topic.name), shows_addresses=shows_addresses)
         return csv_response(request, f"clients-{topic.name}", TITLES, csv_rows(rows))
-    asked = request.GET.get("direction", "")
+    direction = request.GET.get("direction", "")
     clients = topic_clients(
-        topic.name, asked if asked in DIRECTIONS else DIRECTIONS[0], shows_addresses=shows_addresses
+        topic.name, direction if direction in DIRECTIONS else DIRECTIONS[0], shows_addresses=shows_addresses
     )
     return render(request, "client_applications/partials/topic-clients.html", {"topic": topic, "clients": clients})

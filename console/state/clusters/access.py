@@ -94,14 +94,14 @@ def access_broker(user: User, broker_id: int, right: Right) -> Broker:
 
 def changeable_topics(reach: Reach) -> QuerySet[Topic]:
     """Those that `access_changing` gives to who has this reach."""
-    found = topics_within(reach, Right.OPERATE)
-    return found if reach.is_unbound else found.exclude(named_in(reach.internal, "name"))
+    topics = topics_within(reach, Right.OPERATE)
+    return topics if reach.is_unbound else topics.exclude(named_in(reach.internal, "name"))
 
 
 def writable_topics(reach: Reach) -> QuerySet[Topic]:
     """Those that a person with this reach may append a record to, as `access_writing` has it."""
-    found = topics_within(reach, Right.OPERATE).filter(is_internal=False)
-    return found.exclude(named_in(internal_topics(), "name"))
+    topics = topics_within(reach, Right.OPERATE).filter(is_internal=False)
+    return topics.exclude(named_in(internal_topics(), "name"))
 
 
 def topics_within(reach: Reach, right: Right = Right.VIEW) -> QuerySet[Topic]:

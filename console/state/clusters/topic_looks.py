@@ -71,10 +71,10 @@ class TopicLooks:
     def _stirred(self, sizes: ReplicaSizes, arriving: Arriving) -> set[str]:
         """Topics with a partition that has another size than was said last, or to which others are moved."""
         before = self._arriving
-        found = {place[0] for place in before.keys() | arriving.keys() if before.get(place) != arriving.get(place)}
+        names = {place[0] for place in before.keys() | arriving.keys() if before.get(place) != arriving.get(place)}
         if sizes is not self._sizes:
-            found |= {place[0] for place, said in sizes.items() if self._sizes.get(place) != said}
-        return found
+            names |= {place[0] for place, size in sizes.items() if self._sizes.get(place) != size}
+        return names
 
     def _has_settled(self, view: TopicView) -> bool:
         """Of a silent leader there is no rate."""

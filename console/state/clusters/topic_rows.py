@@ -194,12 +194,12 @@ def _partition_row(
     return known if known is not None and row == known else row
 
 
-def _sizes_of(view: PartitionView, said: Mapping[int, int], known: PartitionRow | None) -> tuple[tuple[int, int], ...]:
+def _sizes_of(view: PartitionView, sizes: Mapping[int, int], known: PartitionRow | None) -> tuple[tuple[int, int], ...]:
     """Of the replicas it has now; a broker that did not answer keeps the size last known of it."""
-    if known is not None and known.replicas == view.replicas and said.items() <= set(known.sizes):
+    if known is not None and known.replicas == view.replicas and sizes.items() <= set(known.sizes):
         return known.sizes
     before = dict(known.sizes) if known is not None else {}
-    return tuple(sorted((item, size) for item, size in {**before, **said}.items() if item in view.replicas))
+    return tuple(sorted((item, size) for item, size in {**before, **sizes}.items() if item in view.replicas))
 
 
 def rate_key(topic: TopicView | TopicRow, partition: int) -> tuple[str, str, int]:

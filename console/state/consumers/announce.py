@@ -1,4 +1,4 @@
-"""What is said after a look at the groups: which rows read differently now, of groups and of the topics they read."""
+"""Announce the rows that changed after a look at the groups: of groups and of the topics they read."""
 
 from collections.abc import Iterable
 

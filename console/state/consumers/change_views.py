@@ -104,9 +104,9 @@ def delete(request: UserRequest, group: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: UserRequest, group: str) -> HttpResponse:
     """`topic`: whose offsets are forgotten."""
-    found = access_group(request.user, group, Right.OPERATE)
+    consumer_group = access_group(request.user, group, Right.OPERATE)
     topic = request.POST.get("topic") or request.GET.get("topic", "")
-    if topic not in found.topics:
+    if topic not in consumer_group.topics:
         raise Http404(f"{group} has committed nothing in {topic}.")
     return _removal(request, group, topic)
 
@@ -148,11 +148,11 @@ def _committed_by(request: UserRequest, view: GroupView, aim: Aim) -> dict[Topic
         return {}
     require_on(request.user, Resource.GROUP, aim.like, Right.VIEW)
     require_on(request.user, Resource.GROUP, view.group_id, Right.OPERATE)
-    found = dict(cluster_gateway().groups.describe_one(aim.like).committed)
-    require_topics(request, found)
-    if not found:
+    committed = dict(cluster_gateway().groups.describe_one(aim.like).committed)
+    require_topics(request, committed)
+    if not committed:
         raise RefusedError("GROUP_ID_NOT_FOUND", f"Group {aim.like} has committed nothing.")
-    return found
+    return committed
 
 
 def _show_plan(
@@ -180,7 +180,7 @@ def _apply_reset(request: UserRequest, view: GroupView, context: dict[str, objec
     require_topics(request, wanted)
     planned, plan = _show_plan(context, view, wanted)
     refused, kept = do_reset_offsets(request.user, plan, planned, Confirmation.parse(request.POST))
-    return _told(request, plan, refused, kept, f"Offsets of {view.group_id} were reset.")
+    return _show_result(request, plan, refused, kept, f"Offsets of {view.group_id} were reset.")
 
 
 def require_topics(request: UserRequest, places: Iterable[TopicPartition]) -> None:
@@ -221,11 +221,13 @@ def _removal(request: UserRequest, name: str, topic: str) -> HttpResponse:
             do = do_forget_offsets if topic else do_delete_group
             refused, kept = do(request.user, plan, planned, Confirmation.parse(request.POST))
             what = f"Offsets of {name} in {topic} were deleted." if topic else f"Consumer group {name} was deleted."
-            return _told(request, plan, refused, kept, what)
+            return _show_result(request, plan, refused, kept, what)
     return render(request, "consumers/removal.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _told(request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None, what: str) -> HttpResponse:
+def _show_result(
+    request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None, what: str
+) -> HttpResponse:
     for place, why in sorted(refused.items())[:5]:
         messages.error(request, f"{place} was not changed: {why}")
     if len(refused) < len(plan.lines):
@@ -240,15 +242,15 @@ def _told(request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse
 
 def _form(request: UserRequest) -> ResetForm:
     seen = topics_within(reach_of(request.user))
-    asked = request.GET if "to" in request.GET else None
+    parameters = request.GET if "to" in request.GET else None
     initial = {"topic": request.GET.get("topic", ""), "to": ResetKind.EARLIEST}
-    return ResetForm(lambda topic: seen.filter(name=topic).exists(), asked, initial=initial)
+    return ResetForm(lambda topic: seen.filter(name=topic).exists(), parameters, initial=initial)
 
 
 def _partitions_of(topic: str) -> set[TopicPartition]:
     """Those without a commit too: so a group is given a place before it has read anything."""
-    found = Topic.objects.filter(name=topic).first() if topic else None
-    return {(topic, index) for index in range(found.partition_count)} if found else set()
+    topic_row = Topic.objects.filter(name=topic).first() if topic else None
+    return {(topic, index) for index in range(topic_row.partition_count)} if topic_row else set()
 
 
 def places_of(view: GroupView) -> set[TopicPartition]:

@@ -109,7 +109,7 @@ FEATURE = Feature(
             _CONSUMERS,
             columns_of("Group, Verdict, Type, State, Members, Lag, 24 h, Behind by, Trend, Caught up in, Expires in"),
             order=("sort", "bad"),
-            asked=("search", "type"),
+            filters=("search", "type"),
             rows=50,
         ),
     ),

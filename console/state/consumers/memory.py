@@ -68,7 +68,7 @@ class RetentionMemory:
         self._now_ms = clock_ms
         self._known: dict[str, tuple[int, int | None]] = {}
         self._asked_since_ms = 0
-        self._asked = 0
+        self._asked_count = 0
 
     def of(self, topic: str) -> int | None:
         """retention.ms; None: by time nothing is deleted, or it is not known yet."""
@@ -83,9 +83,9 @@ class RetentionMemory:
     def _may_ask(self, now_ms: int) -> bool:
         """A few topics for each second."""
         if now_ms - self._asked_since_ms >= 1_000:
-            self._asked_since_ms, self._asked = now_ms, 0
-        self._asked += 1
-        return self._asked <= TOPICS_PER_LOOK
+            self._asked_since_ms, self._asked_count = now_ms, 0
+        self._asked_count += 1
+        return self._asked_count <= TOPICS_PER_LOOK
 
     def _ask(self, topic: str, known: int | None) -> int | None:
         try:

@@ -113,21 +113,21 @@ def aim_at(
 
     `theirs`: what the group that is followed has committed.
     """
-    found: dict[TopicPartition, tuple[int | None, str]] = {}
+    aims: dict[TopicPartition, tuple[int | None, str]] = {}
     for place in sorted(set(places)):
         if not aim.takes(place):
             continue
         if place not in bounds:
-            found[place] = (None, "its leader does not answer")
+            aims[place] = (None, "its leader does not answer")
         elif aim.kind is ResetKind.SHIFT and place not in group.committed:
-            found[place] = (None, "nothing is committed that could be shifted")
+            aims[place] = (None, "nothing is committed that could be shifted")
         elif aim.kind is ResetKind.GROUP and place not in theirs:
-            found[place] = (None, f"{aim.like} has committed nothing in it")
+            aims[place] = (None, f"{aim.like} has committed nothing in it")
         elif aim.kind is ResetKind.GROUP:
-            found[place] = _within(theirs[place], bounds[place])
+            aims[place] = _within(theirs[place], bounds[place])
         else:
-            found[place] = _aimed(aim, place, group, bounds[place], by_time)
-    return found
+            aims[place] = _aimed(aim, place, group, bounds[place], by_time)
+    return aims
 
 
 def _aimed(
@@ -288,16 +288,16 @@ def groups_command(bootstrap_servers: str, group: GroupView, options: Mapping[st
 
 def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[TopicPartition, int | None]:
     """The opposite of `Reset.wanted`. Raises ValueError for what is no such thing."""
-    found: dict[TopicPartition, int | None] = {}
+    offsets: dict[TopicPartition, int | None] = {}
     try:
         for topic, partitions in nested.items():
             for number, offset in partitions.items():
                 if offset is not None and (type(offset) is not int or offset < 0):
                     raise ValueError(f"{offset!r} is no offset")
-                found[topic, int(number)] = offset
+                offsets[topic, int(number)] = offset
     except (AttributeError, TypeError) as error:
         raise ValueError("no offsets by topic and partition") from error
-    return found
+    return offsets
 
 
 def _nested(offsets: Iterable[tuple[TopicPartition, int | None]]) -> dict[str, dict[str, int | None]]:

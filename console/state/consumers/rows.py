@@ -23,7 +23,7 @@ MEMBER_ID_LENGTH_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class GroupPartitionRow:
-    """A group in one partition. `lag` counts records, without markers where only they are left; None: not known."""
+    """A group's position in one partition. `lag` counts records, not markers at the end; None: not known."""
 
     topic: str
     partition: int

@@ -114,7 +114,9 @@ def apply_group_changes(changes: GroupRowChanges) -> list[int]:
         if changes.reshaped:
             GroupPartition.objects.filter(group__in=[keys[row.name] for row in changes.reshaped]).delete()
         places = (
-            (keys[row.name], *_partition_values(partition_row)) for row, found in written for partition_row in found
+            (keys[row.name], *_partition_values(partition_row))
+            for row, partition_rows in written
+            for partition_row in partition_rows
         )
         put_rows(GroupPartition, ["group", "topic", "partition"], _PARTITION_FIELDS, places)
     return list(keys.values())

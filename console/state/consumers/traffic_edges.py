@@ -26,10 +26,10 @@ def traffic_edges(reach: Reach, topics: Collection[str] | None = None) -> list[T
     What a client reads as a member of one group alone counts for that group, whether or not the group is in reach. The
     console's own clients have no edges: its pages read records, and it reads what groups commit.
     """
-    found = traffic_within(reach)
+    client_traffic = traffic_within(reach)
     if topics is not None:
-        found = found.filter(topic__in=topics)
-    traffics = [member for member in found if not member.client_id.startswith(CONSOLE_CLIENT_ID)]
+        client_traffic = client_traffic.filter(topic__in=topics)
+    traffics = [member for member in client_traffic if not member.client_id.startswith(CONSOLE_CLIENT_ID)]
     groups = _groups_by_client({traffic.topic for traffic in traffics if not traffic.is_produce})
     edges: dict[tuple[str, str, bool, bool], TrafficEdge] = {}
     for traffic in traffics:
@@ -49,9 +49,9 @@ def _groups_by_client(topics: Collection[str]) -> dict[tuple[str, str], set[str]
     by_topic = list(readers)
     rows = ConsumerGroup.objects.filter(pk__in={group for _, group in by_topic})
     groups = {group.pk: (group.name, {member[1] for member in group.members}) for group in rows}
-    found: dict[tuple[str, str], set[str]] = {}
+    by_client: dict[tuple[str, str], set[str]] = {}
     for topic, group in by_topic:
         name, client_ids = groups[group]
         for client_id in client_ids:
-            found.setdefault((topic, client_id), set()).add(name)
-    return found
+            by_client.setdefault((topic, client_id), set()).add(name)
+    return by_client

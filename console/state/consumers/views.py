@@ -47,8 +47,8 @@ def group_list(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.GROUP, Right.VIEW)
     query, reach = GroupListQuery.parse(request.GET), reach_of(request.user)
     if wants_csv(request):
-        found = with_topics_within(chosen_groups(query, reach).iterator(), reach)
-        return csv_response(request, "consumers", GROUP_TITLES, group_rows(found))
+        groups = with_topics_within(chosen_groups(query, reach).iterator(), reach)
+        return csv_response(request, "consumers", GROUP_TITLES, group_rows(groups))
     is_part = request.htmx.target == "group-table"
     template = "consumers/partials/group-table.html" if is_part else "consumers/list.html"
     types = types_seen(reach)
@@ -67,20 +67,21 @@ def group_list(request: UserRequest) -> HttpResponseBase:
 
 @require_safe
 def group_page(request: UserRequest, group: str) -> HttpResponseBase:
-    found = access_group(request.user, group, Right.VIEW)
+    consumer_group = access_group(request.user, group, Right.VIEW)
     query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
     reach = reach_of(request.user)
-    places = chosen_partitions(found, query, reach)
+    places = chosen_partitions(consumer_group, query, reach)
     if wants_csv(request):
-        return _group_csv(request, found, places, members_within(found, reach))
-    members = members_within(found, reach)
+        return _group_csv(request, consumer_group, places, members_within(consumer_group, reach))
+    members = members_within(consumer_group, reach)
     context = {
-        "group": found,
-        "members": with_reads(found, members),
-        "has_targets": any(member.target_text for member in members) or found.group_type in (CONSUMER, STREAMS),
-        "subtopologies": subtopologies_within(found, reach),
-        "left_topics": topics_left(found, reach),
-        "reads_beyond": reads_beyond(found, reach),
+        "group": consumer_group,
+        "members": with_reads(consumer_group, members),
+        "has_targets": any(member.target_text for member in members)
+        or consumer_group.group_type in (CONSUMER, STREAMS),
+        "subtopologies": subtopologies_within(consumer_group, reach),
+        "left_topics": topics_left(consumer_group, reach),
+        "reads_beyond": reads_beyond(consumer_group, reach),
         "query": query,
         "page": partition_page(places, query),
         "rule": RULE,

@@ -102,15 +102,17 @@ class GroupWatch:
 
     def _row(self, group: GroupView, look: LagReading) -> GroupRow:
         holders = _holders(group)
-        found = [(place, self._places.evidence(group, place, holders, look)) for place in sorted(partitions_of(group))]
-        gains, arrives = self._pace(group, found, look.at_ms)
+        by_partition = [
+            (place, self._places.evidence(group, place, holders, look)) for place in sorted(partitions_of(group))
+        ]
+        gains, arrives = self._pace(group, by_partition, look.at_ms)
         row = GroupRow(
             group.group_id,
             group.state,
             group.protocol_type,
             group.coordinator,
             tuple(map(member_row, group.members)),
-            self._partition_rows(group, found, trend_of(None if gains is None else 1, gains, arrives)),
+            self._partition_rows(group, by_partition, trend_of(None if gains is None else 1, gains, arrives)),
             lag_per_second=gains,
             arriving_per_second=arrives,
             group_type=group.group_type,
@@ -119,9 +121,11 @@ class GroupWatch:
         return with_beginnings(row, self._rows.get(group.group_id), look.at_ms)
 
     def _pace(
-        self, group: GroupView, found: list[tuple[TopicPartition, Evidence]], at_ms: int
+        self, group: GroupView, by_partition: list[tuple[TopicPartition, Evidence]], at_ms: int
     ) -> tuple[float | None, float | None]:
-        counted = [(place, partition, end) for place, partition in found if (end := partition.next_offset) is not None]
+        counted = [
+            (place, partition, end) for place, partition in by_partition if (end := partition.next_offset) is not None
+        ]
         appended = sum(end for *_, end in counted)
         unread = appended - sum(min(evidence.committed or 0, end) for _, evidence, end in counted)
         if group.group_type == SHARE:
@@ -133,13 +137,15 @@ class GroupWatch:
         return history.pace(unread, appended, at_ms, behind_ms)
 
     def _partition_rows(
-        self, group: GroupView, found: list[tuple[TopicPartition, Evidence]], trend: Trend
+        self, group: GroupView, by_partition: list[tuple[TopicPartition, Evidence]], trend: Trend
     ) -> tuple[GroupPartitionRow, ...]:
-        late = [is_late(item) if item.lag else False for _, item in found]
-        company = company_of((evidence for _, evidence in found), trend is Trend.SHRINKING) if any(late) else Company()
+        late = [is_late(item) if item.lag else False for _, item in by_partition]
+        company = (
+            company_of((evidence for _, evidence in by_partition), trend is Trend.SHRINKING) if any(late) else Company()
+        )
         before = self._rows.get(group.group_id)
         rows = []
-        for (place, evidence), is_behind in zip(found, late, strict=True):
+        for (place, evidence), is_behind in zip(by_partition, late, strict=True):
             verdict = judge(evidence, company)
             evidence.commits.was_late = is_behind
             if verdict is LagVerdict.UNKNOWN and before is not None:

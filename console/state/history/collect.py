@@ -69,7 +69,7 @@ class ConfigurationObserver(ClusterObserver):
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms
         self._settings = _Compared(ChangeKind.SETTINGS, topic_settings_events)
-        self._told: Mapping[str, OwnSettings] = {}
+        self._last_settings: Mapping[str, OwnSettings] = {}
         self._throttled: list[str] | None = None
         self._groups = _Compared(ChangeKind.GROUP, group_events)
         self._offsets, self._offset_flood = OffsetChanges(), FloodGate()
@@ -78,14 +78,18 @@ class ConfigurationObserver(ClusterObserver):
         self, topics: Mapping[str, TopicRow], moved: Iterable[str], settings: Mapping[str, OwnSettings]
     ) -> None:
         """A topic is compared when the cluster has told its settings anew, and forgotten when it is gone."""
-        told = {name: item for name, item in settings.items() if self._told.get(name) is not item and name in topics}
+        changed = {
+            name: item
+            for name, item in settings.items()
+            if self._last_settings.get(name) is not item and name in topics
+        }
         known = self._settings.known or {}
-        if not told and not known.keys() - topics.keys():
+        if not changed and not known.keys() - topics.keys():
             return
-        self._told = dict(settings)
+        self._last_settings = dict(settings)
         self._keep_throttled(topics, settings)
         now = {name: values for name, values in known.items() if name in topics}
-        self._settings.look(now | {name: dict(item) for name, item in told.items()}, self._now_ms())
+        self._settings.look(now | {name: dict(item) for name, item in changed.items()}, self._now_ms())
 
     def _keep_throttled(self, topics: Mapping[str, TopicRow], settings: Mapping[str, OwnSettings]) -> None:
         throttled = throttled_topics({name: dict(item) for name, item in settings.items() if name in topics})

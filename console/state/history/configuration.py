@@ -26,8 +26,8 @@ NAMED_MAX, VALUE_LENGTH_MAX = 5, 60
 
 def differences(before: State, after: State) -> dict[str, Values]:
     """By object that is in both, the values that differ."""
-    found = {name: changed_values(before[name], values) for name, values in after.items() if name in before}
-    return {name: values for name, values in found.items() if values}
+    changed = {name: changed_values(before[name], values) for name, values in after.items() if name in before}
+    return {name: values for name, values in changed.items() if values}
 
 
 def changed_values(before: Mapping[str, str], after: Mapping[str, str]) -> Values:
@@ -57,7 +57,7 @@ def broker_settings(settings: Mapping[int, Iterable[BrokerSetting]]) -> dict[str
     for broker_id, of_broker in settings.items():
         own = state.setdefault(f"broker-{broker_id}", {})
         for setting in of_broker:
-            for source, value in setting.said.items():
+            for source, value in setting.values_by_source.items():
                 text = HIDDEN if setting.is_sensitive or value is None else value
                 if source == "cluster":
                     state.setdefault(ALL_BROKERS, {})[setting.name] = text
@@ -79,10 +79,10 @@ def broker_settings_events(before: State, after: State) -> list[HistoryEvent]:
 
 def throttled_brokers(state: State) -> dict[str, int]:
     """Return by broker (or all of them) the lowest rate of a replication throttle (KIP-73), in bytes per second."""
-    found = {
+    changes = {
         name: [int(values[key]) for key in RATE_KEYS if values.get(key, "").isdigit()] for name, values in state.items()
     }
-    return {name: min(rates) for name, rates in sorted(found.items()) if rates}
+    return {name: min(rates) for name, rates in sorted(changes.items()) if rates}
 
 
 def throttled_topics(state: State) -> list[str]:
@@ -117,10 +117,10 @@ def quota_state(quotas: Quotas) -> dict[str, dict[str, str]]:
 def quota_events(before: State, after: State) -> list[HistoryEvent]:
     """An entity without quotas has none, before its first and after its last."""
     names = sorted(before.keys() | after.keys())
-    found = {name: changed_values(before.get(name, {}), after.get(name, {})) for name in names}
+    changed = {name: changed_values(before.get(name, {}), after.get(name, {})) for name in names}
     return [
         HistoryEvent("quota", name, f"Quota of {name}: {in_sentence(values)}", tone_of(values), values=values)
-        for name, values in found.items()
+        for name, values in changed.items()
         if values
     ]
 

@@ -90,13 +90,13 @@ def shortened(events: list[HistoryEvent]) -> list[HistoryEvent]:
     beyond: dict[str, list[HistoryEvent]] = defaultdict(list)
     for event in events[EVENTS_PER_LOOK_MAX:]:
         beyond[event.kind].append(event)
-    told = [
+    history_events = [
         HistoryEvent(
             kind, "many topics", f"{_count(len(rest), 'more change')} of this kind at the same time", _worst(rest)
         )
         for kind, rest in beyond.items()
     ]
-    return [*events[:EVENTS_PER_LOOK_MAX], *told]
+    return [*events[:EVENTS_PER_LOOK_MAX], *history_events]
 
 
 def _changed_topic(before: TopicRow, after: TopicRow) -> list[HistoryEvent]:
@@ -105,12 +105,12 @@ def _changed_topic(before: TopicRow, after: TopicRow) -> list[HistoryEvent]:
     events = []
     if added > 0:
         events.append(HistoryEvent("topic", after.name, f"{after.name} has {_count(added, 'partition')} more"))
-    found: dict[str, list[HistoryEvent]] = defaultdict(list)
+    by_kind: dict[str, list[HistoryEvent]] = defaultdict(list)
     for partition in after.partitions:
         if partition.partition in known:
             for event in _changed_partition(after.name, known[partition.partition], partition):
-                found[event.kind].append(event)
-    for kind, of_kind in found.items():
+                by_kind[event.kind].append(event)
+    for kind, of_kind in by_kind.items():
         events += of_kind if len(of_kind) <= PARTITIONS_TOLD_MAX else [_together(after.name, kind, of_kind)]
     return events
 

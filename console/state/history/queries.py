@@ -104,7 +104,7 @@ def changes_of_topic(topic: str) -> Q:
 
 
 def recent_changes(reach: Reach = EVERYTHING) -> list[Change]:
-    return [told(row, reach) for row in kept_rows(_recent, reach)]
+    return [redacted(row, reach) for row in kept_rows(_recent, reach)]
 
 
 def _recent(reach: Reach) -> QuerySet[Change]:
@@ -117,13 +117,13 @@ def unclean_elections_since(at_ms: int, reach: Reach = EVERYTHING) -> list[Chang
 
 
 def _unclean_elections(reach: Reach) -> QuerySet[Change]:
-    found = Change.objects.filter(
+    elections = Change.objects.filter(
         within(reach, Resource.TOPIC, "object_name"), kind=ChangeKind.UNCLEAN, at_ms__gte=AT_MS
     )
-    return found.filter(object_name__in=Topic.objects.values("name"))[:UNCLEAN_MAX]
+    return elections.filter(object_name__in=Topic.objects.values("name"))[:UNCLEAN_MAX]
 
 
-def told(change: Change, reach: Reach) -> Change:
+def redacted(change: Change, reach: Reach) -> Change:
     """Without what is not for who has this reach."""
     if change.kind == ChangeKind.PROCESS:
         change.sentence = sentence_within(reach, change.sentence)

@@ -18,7 +18,7 @@ from console.kit.audit.models import AuditEvent
 from console.kit.audit.record import cluster_audited
 from console.state.history.links import address_of
 from console.state.history.models import Change
-from console.state.history.queries import ACTION, HistoryQuery, chosen_changes, told
+from console.state.history.queries import ACTION, HistoryQuery, chosen_changes, redacted
 
 LINES_PER_PAGE = 50
 TITLES = ("time", "kind", "object", "partition", "what", "person")
@@ -93,8 +93,8 @@ class HistoryTimeline:
             1: Change.objects.in_bulk([number for _, source, number in chosen if source]),
             0: AuditEvent.objects.in_bulk([number for _, source, number in chosen if not source]),
         }
-        found = ((source, rows[source].get(number)) for _, source, number in chosen)
-        return [self._entry(source, row) for source, row in found if row is not None]
+        pairs = ((source, rows[source].get(number)) for _, source, number in chosen)
+        return [self._entry(source, row) for source, row in pairs if row is not None]
 
     def __iter__(self) -> Iterator[TimelineEntry]:
         """All of it, for a file; rows that come meanwhile are not in it."""
@@ -112,7 +112,7 @@ class HistoryTimeline:
         return self._change(row) if source else action_entry(row)
 
     def _change(self, change: Change) -> TimelineEntry:
-        shown = told(change, self._reach)
+        shown = redacted(change, self._reach)
         return TimelineEntry(
             shown.at_ms,
             shown.kind,

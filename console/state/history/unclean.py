@@ -83,14 +83,14 @@ class UncleanWatch:
         """
         for name in changes.deleted:
             self._waiting = {place: item for place, item in self._waiting.items() if place[0] != name}
-        found = []
+        judgements = []
         for topic, partitions in changes.changed:
             rows = {partition.partition: partition for partition in known[topic.name].partitions}
             for after in partitions:
                 before = rows.get(after.partition)
                 if before is not None and (judged := self._judge(topic.name, before, after, is_next_look)):
-                    found.append(judged)
-        return _asked(found, is_recovering)
+                    judgements.append(judged)
+        return _with_certainty(judgements, is_recovering)
 
     def _judge(self, topic: str, before: PartitionRow, after: PartitionRow, is_next_look: bool) -> LostRange | None:
         place = topic, after.partition
@@ -128,16 +128,16 @@ def _was_out(before: PartitionRow, after: PartitionRow) -> bool:
     return is_another and has_left and bool(set(before.isr) & set(after.replicas))
 
 
-def _asked(found: Iterable[LostRange], is_recovering: Callable[[str, int], bool]) -> list[LostRange]:
+def _with_certainty(lost_ranges: Iterable[LostRange], is_recovering: Callable[[str, int], bool]) -> list[LostRange]:
     """With what ZooKeeper says of those that are only possible."""
-    told, asked = [], 0
-    for election in found:
-        if not election.is_certain and asked < ASKED_MAX:
-            asked += 1
+    judged, queries = [], 0
+    for election in lost_ranges:
+        if not election.is_certain and queries < ASKED_MAX:
+            queries += 1
             if is_recovering(election.topic, election.partition):
                 election = replace(election, sign=Sign.RECOVERING)
-        told.append(election)
-    return told
+        judged.append(election)
+    return judged
 
 
 def unclean_events(elections: Iterable[LostRange]) -> list[HistoryEvent]:
@@ -146,18 +146,18 @@ def unclean_events(elections: Iterable[LostRange]) -> list[HistoryEvent]:
     for election in elections:
         by_topic[election.topic].append(election)
     events = []
-    for topic, found in by_topic.items():
-        if len(found) <= PARTITIONS_TOLD_MAX:
-            events += [_event(topic, [partition], sentence_of(partition), partition.partition) for partition in found]
+    for topic, ranges in by_topic.items():
+        if len(ranges) <= PARTITIONS_TOLD_MAX:
+            events += [_event(topic, [partition], sentence_of(partition), partition.partition) for partition in ranges]
         else:
-            worst = max(found, key=lambda election: (election.is_certain, election.lost or 0))
-            sentence = f"{topic}: {len(found)} partitions, such as {sentence_of(worst)}"
-            events.append(_event(topic, found, sentence, None))
+            worst = max(ranges, key=lambda election: (election.is_certain, election.lost or 0))
+            sentence = f"{topic}: {len(ranges)} partitions, such as {sentence_of(worst)}"
+            events.append(_event(topic, ranges, sentence, None))
     return events
 
 
-def _event(topic: str, found: Iterable[LostRange], sentence: str, partition: int | None) -> HistoryEvent:
-    tone = "critical" if any(election.is_certain for election in found) else "warning"
+def _event(topic: str, lost_ranges: Iterable[LostRange], sentence: str, partition: int | None) -> HistoryEvent:
+    tone = "critical" if any(election.is_certain for election in lost_ranges) else "warning"
     return HistoryEvent("unclean", topic, sentence, tone, partition)
 
 
@@ -166,12 +166,12 @@ def sentence_of(election: LostRange) -> str:
     now = f"broker {election.leader} leads"
     previously = f"previously broker {election.leader_before}" if election.leader_before is not None else ""
     if election.sign is Sign.WENT_BACK:
-        told = f"unclean election: {_joined(now, previously)}, and its log ends earlier"
+        text = f"unclean election: {_joined(now, previously)}, and its log ends earlier"
     elif election.is_certain:
-        told = f"unclean election: {_joined(f'{now} and was not in sync', previously)}"
+        text = f"unclean election: {_joined(f'{now} and was not in sync', previously)}"
     else:
-        told = f"possibly an unclean election: {_joined(f'{now} and was not in sync at the look before', previously)}"
-    return f"{name}: {told}. {_cost(election)}"
+        text = f"possibly an unclean election: {_joined(f'{now} and was not in sync at the look before', previously)}"
+    return f"{name}: {text}. {_cost(election)}"
 
 
 def _joined(now: str, previously: str) -> str:

@@ -35,9 +35,9 @@ def topic_history(request: UserRequest, name: str) -> HttpResponseBase:
 @require_safe
 def group_changes(request: UserRequest, group: str) -> HttpResponseBase:
     """The panel of a group's page: what changed about the time when it fell behind."""
-    found = access_group(request.user, group, Right.VIEW)
-    period = period_of(found, now_ms())
-    changes = changes_near(found, period, reach_of(request.user))
+    in_reach = access_group(request.user, group, Right.VIEW)
+    period = period_of(in_reach, now_ms())
+    changes = changes_near(in_reach, period, reach_of(request.user))
     return render(request, "history/partials/group-changes.html", {"period": period, "changes": changes})
 
 

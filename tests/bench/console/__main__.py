@@ -63,13 +63,13 @@ def main() -> None:
 
 def _page_times(browser: OpenerDirector, address: str, times: int = 15) -> list[float]:
     """Milliseconds, with what the network of one machine adds."""
-    found = []
+    times_ms = []
     for _ in range(times):
         began = time.perf_counter()
         with browser.open(address) as answer:
             assert b'id="connection"' in answer.read(), f"{address} is not a page of the console"
-        found.append(1_000 * (time.perf_counter() - began))
-    return found
+        times_ms.append(1_000 * (time.perf_counter() - began))
+    return times_ms
 
 
 def _print_page(name: str, times: list[float]) -> None:

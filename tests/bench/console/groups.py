@@ -43,11 +43,11 @@ class LargeGroups:
         return arrived
 
     def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetBounds]:
-        found = {}
+        bounds = {}
         for topic, number in places:
             partition = self._cluster.views[int(topic.rpartition("-")[2])].partitions[number]
-            found[topic, number] = OffsetBounds(partition.first_offset, partition.next_offset)
-        return found
+            bounds[topic, number] = OffsetBounds(partition.first_offset, partition.next_offset)
+        return bounds
 
     def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
         at_ms = time.time_ns() // 1_000_000

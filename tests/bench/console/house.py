@@ -63,16 +63,16 @@ class House:
 
     def processes(self) -> dict[str, list[psutil.Process]]:
         """Of each service its process and those it started, by name."""
-        found = {}
+        processes = {}
         children = psutil.Process(self.process.pid).children()
         parents = [child for child in children if _service_of(child.cmdline()) == "fork server"]
         for parent in parents:
-            found["fork server"] = [parent]
+            processes["fork server"] = [parent]
             children += parent.children()
         for child in children:
             if child not in parents:
-                found[_service_of(child.cmdline())] = [child, *child.children(recursive=True)]
-        return found
+                processes[_service_of(child.cmdline())] = [child, *child.children(recursive=True)]
+        return processes
 
 
 def _service_of(argv: list[str]) -> str:

@@ -59,11 +59,11 @@ def _consumed(servers: str, topic: str, count: int):
         {"bootstrap.servers": servers, "group.id": "bench", "fetch.max.bytes": 4 << 20, "fetch.wait.max.ms": 100}
     )
     consumer.assign([ConsumerPosition(topic, 0, 0)])
-    found = 0
+    consumed = 0
     try:
-        while found < count:
+        while consumed < count:
             messages = consumer.consume(_MESSAGES_PER_CALL, 0.5)
-            found += len(messages)
+            consumed += len(messages)
             yield messages
     finally:
         consumer.close()

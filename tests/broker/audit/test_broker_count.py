@@ -188,7 +188,10 @@ def test_batches_over_windows_and_transactions_are_counted_as_readers_of_committ
             transactional.produce("mixed", b"%d" % number, partition=0, timestamp=start_ms)
         transactional.flush(30)
         end(30)
-    await_true(lambda: (found := story(cluster, "mixed", 0)) and found.end == ends(cluster, "mixed")[0], "all is told")
+    await_true(
+        lambda: (story_told := story(cluster, "mixed", 0)) and story_told.end == ends(cluster, "mixed")[0],
+        "all is told",
+    )
     told = story(cluster, "mixed", 0)
     assert {window: told.tally(window).count for window in told.windows()} == {
         start_ms: 30, start_ms + MINUTE: 10, start_ms + 2 * MINUTE: 10
@@ -243,9 +246,9 @@ def test_a_group_without_a_hook_has_a_column_and_a_reset_is_told(cluster, start_
         request = ConsumerGroupTopicPartitions("billing", [TopicPartition("grouped", 0, offset)])
         admin.alter_consumer_group_offsets([request])["billing"].result(30)
     await_true(lambda: len(verdict(cluster, "grouped").moves) == 2, "both resets are told")
-    found = verdict(cluster, "grouped")
-    assert [row.state for row in found.rows] == [WindowState.COMPLETE, WindowState.SKIPPED]
-    assert found.rows[1].tiers["committed billing"].count == 0
-    back, forward = (line for line in report_lines(found, 20) if line.startswith("~"))
+    result = verdict(cluster, "grouped")
+    assert [row.state for row in result.rows] == [WindowState.COMPLETE, WindowState.SKIPPED]
+    assert result.rows[1].tiers["committed billing"].count == 0
+    back, forward = (line for line in report_lines(result, 20) if line.startswith("~"))
     assert "group billing went back over partition 0, offsets 5 to 14" in back
     assert "group billing was set forward, by who is no member, past partition 0, offsets 15 to 24" in forward

@@ -19,9 +19,9 @@ LATER = 60 * MINUTE
 PRODUCED, READ, CONSUMED = AuditTier.PRODUCED, AuditTier.APPENDED, AuditTier.CONSUMED
 
 
-def counted(*found, sequence=0, epoch="e", term=1, start=None, end=None):
+def counted(*expected, sequence=0, epoch="e", term=1, start=None, end=None):
     """By a broker, from headers: no checksums, and bytes of its own."""
-    increment = told(AuditTier.APPENDED, *found, source=BROKER, sequence=sequence, epoch=epoch, start=start, end=end)
+    increment = told(AuditTier.APPENDED, *expected, source=BROKER, sequence=sequence, epoch=epoch, start=start, end=end)
     windows = {window: replace(tally, checksum=0, bytes=61) for window, tally in increment.windows.items()}
     return replace(increment, windows=windows, term=term, is_by_header=True)
 
@@ -69,9 +69,9 @@ def test_as_many_are_never_others_by_a_count_of_headers():
 )
 def test_what_is_planted_is_found_once_between_its_tiers(tiers, state, above, below):
     verdict = judged(
-        *(counted(*records(*found), start=0, end=3) if tier == BROKER else told(
-            tier, *records(*found), **({} if tier is PRODUCED else {"start": 0, "end": 3})
-        ) for tier, found in tiers.items())
+        *(counted(*records(*item), start=0, end=3) if tier == BROKER else told(
+            tier, *records(*item), **({} if tier is PRODUCED else {"start": 0, "end": 3})
+        ) for tier, item in tiers.items())
     )  # fmt: skip
     (finding,) = verdict.findings
     assert (finding.state, finding.above, finding.tier) == (state, above, below)
@@ -127,8 +127,8 @@ def test_whatever_headers_hide_nothing_is_found_that_is_not_there_and_a_loss_alo
     assert judged(in_windows(*by_header), told(CONSUMED, *true)).findings == ()
     lost = data.draw(st.integers(0, len(true) - 1))
     kept = [item for item in true if item[1] != lost]
-    found = judged(in_windows(*by_header), told(CONSUMED, *kept, start=0, end=offset))
-    assert {finding.state for finding in found.findings} == {WindowState.MISSING}
+    result = judged(in_windows(*by_header), told(CONSUMED, *kept, start=0, end=offset))
+    assert {finding.state for finding in result.findings} == {WindowState.MISSING}
 
 
 def test_a_leader_that_goes_on_from_a_boundary_counts_nothing_twice_and_leaves_no_gap():

@@ -102,8 +102,8 @@ def await_verdict(cluster, topic):
     """As soon as all tiers have told all."""
 
     def settled():
-        found = verdict(cluster, topic)
-        return len(found.rows) == WINDOWS and not found.late and all(len(row.tiers) == 3 for row in found.rows)
+        result = verdict(cluster, topic)
+        return len(result.rows) == WINDOWS and not result.late and all(len(row.tiers) == 3 for row in result.rows)
 
     await_true(settled, f"all is told of {topic}")
     return verdict(cluster, topic)
@@ -129,10 +129,10 @@ def test_a_broker_and_a_counter_that_are_killed_lead_to_no_false_verdict(cluster
             producer.close()
             consume(consumer, A_WINDOW // 2 + 2 * A_WINDOW)
             consumer.commit()
-            found = await_verdict(cluster, "killed")
-    assert [row.state for row in found.rows] == [WindowState.COMPLETE] * WINDOWS
-    assert {tally.count for row in found.rows for tally in row.tiers.values()} == {A_WINDOW}
-    assert found.complete_until == start_ms + WINDOWS * MINUTE
+            verdict_now = await_verdict(cluster, "killed")
+    assert [row.state for row in verdict_now.rows] == [WindowState.COMPLETE] * WINDOWS
+    assert {tally.count for row in verdict_now.rows for tally in row.tiers.values()} == {A_WINDOW}
+    assert verdict_now.complete_until == start_ms + WINDOWS * MINUTE
 
 
 def remove_a_segment(cluster, partition):
@@ -162,16 +162,16 @@ def test_a_planted_loss_duplicate_and_theft_are_found_and_nothing_else(cluster, 
         (stolen,) = consumer.consumer.consume(1, 30)
         consume(consumer, WINDOWS * A_WINDOW - lost)
         consumer.commit()
-        found = await_verdict(cluster, "planted")
+        result = await_verdict(cluster, "planted")
     assert [
         ((finding.window - start_ms) // MINUTE, finding.tier, finding.state, finding.count, finding.partitions)
-        for finding in found.findings
+        for finding in result.findings
     ] == [
         (0, "consumed g", WindowState.MISSING, 1, (stolen.partition(),)),
         (1, "appended", WindowState.MISSING, lost, (0,)),
         (2, "appended", WindowState.DUPLICATE, 1, (1,)),
     ]
-    assert found.complete_until is None
+    assert result.complete_until is None
     told = subprocess.run(command(cluster, "audit", "--topic", "planted"), capture_output=True, text=True, timeout=60)
     assert told.returncode == 1
     assert told.stdout.count("\n! ") == 3
@@ -229,10 +229,10 @@ def test_with_the_brokers_own_count_a_planted_loss_duplicate_and_disorder_are_fo
         consumer.commit()
         two_windows_later = start_ms + (WINDOWS + 3) * MINUTE
         ledger = ledger_of(cluster.bootstrap_servers)
-    found = judge(ledger, "counted", two_windows_later)
+    result = judge(ledger, "counted", two_windows_later)
     assert [
         ((finding.window - start_ms) // MINUTE, finding.tier, finding.state, finding.count, finding.partitions)
-        for finding in found.findings
+        for finding in result.findings
     ] == [
         (1, "consumed g", WindowState.MISSING, lost, (0,)),
         (2, BROKERS, WindowState.DUPLICATE, 1, (1,)),

@@ -43,8 +43,8 @@ def test_a_null_is_not_an_empty_string_and_a_key_is_not_part_of_the_value():
 
 
 def test_a_late_record_belongs_to_its_own_window_and_one_without_time_to_none():
-    found = windows_of((5 * MINUTE, 0, b""), (MINUTE - 1, 1, b""), (-1, 2, b""))
-    assert set(found) == {5 * MINUTE, 0, NO_WINDOW}
+    windows = windows_of((5 * MINUTE, 0, b""), (MINUTE - 1, 1, b""), (-1, 2, b""))
+    assert set(windows) == {5 * MINUTE, 0, NO_WINDOW}
 
 
 def test_a_counter_refuses_a_window_too_many_and_counts_nothing_of_it():

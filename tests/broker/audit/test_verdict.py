@@ -234,8 +234,8 @@ def test_whatever_is_forgotten_a_loss_that_is_remembered_is_found_and_nothing_el
     ] * is_remembered
 
 
-def with_aside(increment, kind, *found):
-    return replace(increment, aside={kind: windows_of(*found)})
+def with_aside(increment, kind, *expected):
+    return replace(increment, aside={kind: windows_of(*expected)})
 
 
 def test_a_mirror_and_a_sink_are_compared_with_the_log_and_named():

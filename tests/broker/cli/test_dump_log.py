@@ -47,12 +47,12 @@ def test_keys_and_values_are_shown_as_their_decoders_read_them(segment):
 def test_damage_is_named_and_only_our_own_spelling_makes_it_a_status(segment, capsys):
     with segment.open("ab") as file:
         file.write(b"torn")
-    found = f"Found 4 invalid bytes at the end of {segment.name}\n"
+    finding = f"Found 4 invalid bytes at the end of {segment.name}\n"
     dumped = typed("kafka-dump-log", "--files", str(segment))
     assert (dumped.status, dumped.err) == (0, "")
-    assert dumped.out.endswith(found)
+    assert dumped.out.endswith(finding)
     assert main([str(segment), "--records"]) == 1
-    assert found in capsys.readouterr().out
+    assert finding in capsys.readouterr().out
     assert main([str(segment.with_suffix(".timeindex"))]) == 0
 
 

@@ -117,15 +117,15 @@ async def test_a_partition_without_a_leader_keeps_no_other_waiting_and_is_read_o
     places = {TopicPartition("t", number): 0 for number in (0, 1)}
 
     def read() -> list[TopicPartition]:
-        found = []
+        partitions = []
         with ClusterConnections([("127.0.0.1", logs.broker.port)]) as cluster:
             reader = reader_of(cluster, places)
-            while len(found) < 2:
-                found += [run.partition for run in reader.read(10, 1_000)]
+            while len(partitions) < 2:
+                partitions += [run.partition for run in reader.read(10, 1_000)]
             logs.without_leader = None
-            while len(found) < 3:
-                found += [run.partition for run in reader.read(10, 1_000)]
-        return found
+            while len(partitions) < 3:
+                partitions += [run.partition for run in reader.read(10, 1_000)]
+        return partitions
 
     async with logs.broker:
         assert await asyncio.wait_for(asyncio.to_thread(read), 30) == [("t", 1), ("t", 1), ("t", 0)]

@@ -32,13 +32,13 @@ async def broker(served):  # noqa: F811
 
 
 async def test_all_partitions_are_asked_unless_some_are_named(broker):
-    found = await previewed(broker, PreviewQuestion("t", configs={"retention.ms": "0"}))
-    assert [(partition.partition_index, partition.deleted_records) for partition in found.partitions] == [
+    preview = await previewed(broker, PreviewQuestion("t", configs={"retention.ms": "0"}))
+    assert [(partition.partition_index, partition.deleted_records) for partition in preview.partitions] == [
         (0, 1),
         (1, 0),
     ]
-    found = await previewed(broker, PreviewQuestion("t", partitions=[1]))
-    assert [partition.partition_index for partition in found.partitions] == [1]
+    preview = await previewed(broker, PreviewQuestion("t", partitions=[1]))
+    assert [partition.partition_index for partition in preview.partitions] == [1]
 
 
 async def test_an_unknown_topic_is_one_sentence_and_is_not_created(broker):
@@ -54,8 +54,8 @@ async def test_a_configuration_that_cannot_be_is_the_brokers_sentence(broker):
 
 async def test_a_partition_there_is_not_and_one_without_a_leader_carry_their_errors(broker):
     broker.tell_of("t", 2, leader=9)
-    found = await previewed(broker, PreviewQuestion("t", partitions=[0, 7]))
-    assert {partition.partition_index: partition.error_code for partition in found.partitions} == {
+    preview = await previewed(broker, PreviewQuestion("t", partitions=[0, 7]))
+    assert {partition.partition_index: partition.error_code for partition in preview.partitions} == {
         0: ErrorCode.LEADER_NOT_AVAILABLE,
         7: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     }

@@ -62,9 +62,9 @@ def test_both_ways_to_an_answer_agree_with_python(pattern, name):
         expected = re.compile(pattern, re.ASCII)
     except (re.error, FutureWarning):
         return
-    found = expected.fullmatch(name)
+    match = expected.fullmatch(name)
     told = bounded(pattern).fullmatch(name)
-    assert (told and list(told)) == (found and [found.group(), *found.groups()])
+    assert (told and list(told)) == (match and [match.group(), *match.groups()])
 
 
 def test_an_old_name_is_forgotten_before_there_are_too_many(monkeypatch):

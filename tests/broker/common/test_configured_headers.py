@@ -20,15 +20,15 @@ def answer(text):
 
 
 def test_they_are_set_added_and_dated():
-    found = answer(
+    result = answer(
         'set X-Here: after, add X-XSS-Protection: 1; mode=block, "add Cache-Control: no-cache, no-store", '
         "setDate Expires: 86400000, add X-Frame-Options: DENY, add X-Frame-Options: SAMEORIGIN"
     )
-    assert found.get_list("x-here") == ["after"]
-    assert found["x-xss-protection"] == "1; mode=block"
-    assert found["cache-control"] == "no-cache, no-store"
-    assert found["expires"] == "Fri, 02 Jan 1970 00:00:00 GMT"
-    assert found.get_list("x-frame-options") == ["DENY", "SAMEORIGIN"]
+    assert result.get_list("x-here") == ["after"]
+    assert result["x-xss-protection"] == "1; mode=block"
+    assert result["cache-control"] == "no-cache, no-store"
+    assert result["expires"] == "Fri, 02 Jan 1970 00:00:00 GMT"
+    assert result.get_list("x-frame-options") == ["DENY", "SAMEORIGIN"]
 
 
 def test_none_are_none():

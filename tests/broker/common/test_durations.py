@@ -25,9 +25,9 @@ def test_every_duration_is_in_one_bucket_that_ends_little_above_it():
 
 
 def test_equal_durations_share_a_bucket_and_the_buckets_ascend():
-    found = buckets_of(3_000_000, 10_000, 3_000_000, 50_000_000)
-    assert [count for _, count in found] == [1, 2, 1]
-    assert found == sorted(found)
+    buckets = buckets_of(3_000_000, 10_000, 3_000_000, 50_000_000)
+    assert [count for _, count in buckets] == [1, 2, 1]
+    assert buckets == sorted(buckets)
 
 
 @pytest.mark.parametrize("duration_ns", [-1, -(10**12)])

@@ -12,12 +12,12 @@ import os, signal, sys, threading
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a gate that outlives its terminal ignores it
 import broker.__main__ as program
 from broker.common.logs import configure_logs
-from broker.common.told_to_stop import told_to_stop
+from broker.common.stop_signals import stop_event
 
 class command:
     def main(argv):
         configure_logs(process="test")
-        stop = told_to_stop()
+        stop = stop_event()
         print("ready", flush=True)
         {body}
         return 0

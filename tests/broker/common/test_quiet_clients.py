@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException
 
 from broker.common import quiet_clients
-from broker.common.quiet_clients import ClientWatch, muted, told
+from broker.common.quiet_clients import ClientWatch, with_error_logging, with_quiet_logging
 from broker.spark.cluster import connect_admin
 from tests.barnabas_cluster import await_true
 
@@ -39,9 +39,9 @@ class Log:
 
 @pytest.fixture
 def log(monkeypatch):
-    found = Log()
-    monkeypatch.setattr(quiet_clients, "_log", found)
-    return found
+    log = Log()
+    monkeypatch.setattr(quiet_clients, "_log", log)
+    return log
 
 
 def free_port():
@@ -85,11 +85,11 @@ def test_what_is_no_outage_is_told_by_its_name_once(log):
 
 def test_a_real_client_says_nothing_by_itself_and_is_heard(log, capfd):
     settings = {"bootstrap.servers": f"127.0.0.1:{free_port()}", "group.id": "g"}
-    consumer = Consumer(told(settings))
+    consumer = Consumer(with_error_logging(settings))
     consumer.subscribe(["t"])
     await_true(lambda: (consumer.poll(0.1), log.lines)[1] == ["no broker is reached"], "heard")
     consumer.close()
-    Consumer(muted(settings)).close()
+    Consumer(with_quiet_logging(settings)).close()
     assert "FAIL" not in capfd.readouterr().err
 
 
@@ -104,12 +104,12 @@ def test_who_wants_to_hear_more_does():
     def own(_error):
         return
 
-    assert muted({"log_level": 7}) == {"log_level": 7}
-    assert told({"error_cb": own})["error_cb"] is own
+    assert with_quiet_logging({"log_level": 7}) == {"log_level": 7}
+    assert with_error_logging({"error_cb": own})["error_cb"] is own
 
 
 def test_no_client_of_a_daemon_writes_to_standard_error_by_itself():
-    made = re.compile(r"\b(?:Producer|Consumer|AdminClient)\((?!\s*(?:muted|told)\()")
+    made = re.compile(r"\b(?:Producer|Consumer|AdminClient)\((?!\s*(?:with_quiet_logging|with_error_logging)\()")
     assert made.search("Producer(dict(settings))")
     for room in ("audit", "connect/storage", "connect/tasks", "registry", "spark"):
         for path in (_ROOT / "broker" / room).rglob("*.py"):

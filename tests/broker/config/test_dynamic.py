@@ -16,8 +16,8 @@ def broker(*lines: str):
 
 
 def places(name: str, config) -> list[tuple[str, str, ConfigSource]]:
-    _, found = broker_settings_of(BY_NAME[name], config)
-    return [(item.name, item.text, item.source) for item in found]
+    _, settings = broker_settings_of(BY_NAME[name], config)
+    return [(item.name, item.text, item.source) for item in settings]
 
 
 def test_every_key_that_may_change_is_a_key():

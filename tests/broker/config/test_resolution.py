@@ -46,7 +46,7 @@ def test_the_most_precise_unit_of_retention_wins(lines, retention_ms):
 
 def told(name: str, overrides: dict, *lines: str) -> list[tuple[str, str, ConfigSource]]:
     settings = settings_of(BY_NAME[name], overrides, broker(*lines))
-    return [(synonym.name, synonym.said_text, synonym.source) for synonym in told_synonyms(BY_NAME[name], settings)]
+    return [(synonym.name, synonym.own_unit_text, synonym.source) for synonym in told_synonyms(BY_NAME[name], settings)]
 
 
 def test_hours_alone_are_no_synonym_of_milliseconds():

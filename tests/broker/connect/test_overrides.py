@@ -67,9 +67,9 @@ def roots(tmp_path):
 def test_a_policy_says_it_of_each_option_under_the_options_own_key(policy, option, is_allowed, kind):
     key = f"{kind}.override.{option}"
     value = {"sasl.jaas.config": JAAS, "sasl.mechanism": "PLAIN"}.get(option, "1")
-    found = errors(policy, **{key: value})
-    assert list(found) == ([] if is_allowed else [key])
-    assert all(option in text for text in found.get(key, ()))
+    result = errors(policy, **{key: value})
+    assert list(result) == ([] if is_allowed else [key])
+    assert all(option in text for text in result.get(key, ()))
 
 
 def test_kafkas_sentence_names_policy_and_option():

@@ -72,15 +72,15 @@ def test_a_link_that_comes_after_the_check_leads_nowhere(tmp_path, monkeypatch, 
 
     def resolve(path, strict=False):
         """Return what was there, and put the link in its place."""
-        found = checked(path, strict)
-        if found == inside / "secret" and not found.is_symlink():
+        result = checked(path, strict)
+        if result == inside / "secret" and not result.is_symlink():
             if is_directory:
                 inside.rename(tmp_path / "was")
                 inside.symlink_to(tmp_path / "elsewhere")
             else:
-                found.unlink()
-                found.symlink_to(tmp_path / "elsewhere" / "secret")
-        return found
+                result.unlink()
+                result.symlink_to(tmp_path / "elsewhere" / "secret")
+        return result
 
     monkeypatch.setattr(Path, "resolve", resolve)
     reference = f"${{file:{inside}/secret:secret}}" if provider == "file" else f"${{dir:{inside}:secret}}"

@@ -193,16 +193,16 @@ class Story:
         assignments, states, unknown = {}, {}, set()
         for topic in sorted(known_ids.keys() & self.topics.keys()):
             assignment = self.topics[topic]
-            found = {key: state for key, state in self.states.items() if key.topic == topic}
+            results = {key: state for key, state in self.states.items() if key.topic == topic}
             if names.get(assignment.topic_id, topic) != topic or not assignment.has_id:
                 known_id = known_ids[topic]
                 since = {broker_id for broker_id, at in restored_at.items() if at > self._lost_at.get(topic, -1)}
-                if known_id is None and not objections_to_new_id(assignment, found, since):
+                if known_id is None and not objections_to_new_id(assignment, results, since):
                     known_id = self._new_id(topic)
                 assignment = self.topics[topic] = replace(assignment, topic_id=known_id or NO_TOPIC_ID)
             if assignment.has_id:
                 assignments[topic] = assignment
-                states |= found
+                states |= results
             else:
                 unknown.add(topic)
         return told.TopicsIdentified(assignments, states, frozenset(unknown))
@@ -345,7 +345,7 @@ class Story:
                 lines += [f"{indent}{name} has id {one.topic_id.int}" for name, one in outcome.assignments.items()]
                 lines += [f"{indent}{name} has no id still" for name in sorted(outcome.unknown)]
             if isinstance(outcome, told.StatesWritten):
-                lines += [f"{indent}refused: {key} is {_state(state)}" for key, state in outcome.found.items()]
+                lines += [f"{indent}refused: {key} is {_state(state)}" for key, state in outcome.stored.items()]
             if outcome is not None:
                 lines += self._step(outcome, indent + "  ")
         return lines
@@ -397,14 +397,14 @@ class Story:
         return told.AssignmentsWritten(written)
 
     def _write(self, states: dict[TopicPartition, LeaderAndIsr]) -> told.ControllerEvent:
-        written, found = {}, {}
+        written, standings = {}, {}
         for partition, state in states.items():
             standing = self.states.get(partition)
             if (standing.zk_version if standing else -1) == state.zk_version:
                 written[partition] = self.states[partition] = state.at_version(state.zk_version + 1)
             else:
-                found[partition] = standing
-        return told.StatesWritten(written, found)
+                standings[partition] = standing
+        return told.StatesWritten(written, standings)
 
     def _remove(self, topic: str) -> None:
         self.topics.pop(topic, None)

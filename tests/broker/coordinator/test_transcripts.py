@@ -143,8 +143,8 @@ def _offset(text: str) -> tuple[tuple[str, int], int]:
 
 
 def _partitions(texts: tuple[str, ...]) -> dict[str, list[int]] | None:
-    found: dict[str, list[int]] = {}
+    results: dict[str, list[int]] = {}
     for text in texts:
         topic, _, index = text.rpartition("-")
-        found.setdefault(topic, []).append(int(index))
-    return found or None
+        results.setdefault(topic, []).append(int(index))
+    return results or None

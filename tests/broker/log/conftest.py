@@ -16,16 +16,16 @@ def _batch_of(*values: bytes, timestamp_ms: int = 1_000) -> bytearray:
 def _records_of(log: Log, *, max_bytes: int = 1 << 20, end_offset: int | None = None) -> list[tuple[int, bytes]]:
     """(offset, value) of everything from the log start on, read slice by slice as a consumer does."""
     end_offset = log.log_end_offset if end_offset is None else end_offset
-    found, fetch_offset = [], log.log_start_offset
+    collected, fetch_offset = [], log.log_start_offset
     while True:
         data = log.read(fetch_offset, max_bytes, end_offset).read()
         if not data:
-            return found
+            return collected
         headers = list(iterate_headers(data))
         assert sum(header.size_bytes for _, header in headers) == len(data), "a slice holds whole batches"
         for at, _ in headers:
-            found += [(record.offset, record.value) for record in decode_records(data[at:])]
-        fetch_offset = found[-1][0] + 1
+            collected += [(record.offset, record.value) for record in decode_records(data[at:])]
+        fetch_offset = collected[-1][0] + 1
 
 
 @pytest.fixture(scope="session")

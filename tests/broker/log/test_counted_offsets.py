@@ -18,12 +18,12 @@ def rolled(tmp_path, batch_of):
 
 def counted(log: Log, max_bytes: int) -> list[tuple[int, int]]:
     """For each slice from the log's start on: what is counted, and what it has."""
-    found, offset = [], log.log_start_offset
+    collected, offset = [], log.log_start_offset
     while (read := log.read(offset, max_bytes, log.log_end_offset)).length:
         next_offset = log.offset_after(offset, read)
-        found.append((log.count_offsets(offset, read), next_offset - offset))
+        collected.append((log.count_offsets(offset, read), next_offset - offset))
         offset = next_offset
-    return found
+    return collected
 
 
 def test_what_ends_with_a_segment_is_counted_exactly(rolled):

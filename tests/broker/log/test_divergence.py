@@ -34,11 +34,11 @@ def follow(follower: Log, leader: Log) -> list[int]:
     ends = [follower.log_end_offset]
     while follower.leader_epochs.latest_epoch != NO_LEADER_EPOCH:
         asked = follower.leader_epochs.latest_epoch
-        found = leader.end_offset_for_epoch(asked)
-        own = follower.end_offset_for_epoch(found.epoch)
-        follower.truncate_to(min(own.end_offset, found.end_offset))
+        end = leader.end_offset_for_epoch(asked)
+        own = follower.end_offset_for_epoch(end.epoch)
+        follower.truncate_to(min(own.end_offset, end.end_offset))
         ends.append(follower.log_end_offset)
-        if found.epoch in (asked, own.epoch):
+        if end.epoch in (asked, own.epoch):
             break
     while follower.log_end_offset < leader.log_end_offset:
         data = leader.read(follower.log_end_offset, 400, leader.log_end_offset).read()
@@ -47,12 +47,12 @@ def follow(follower: Log, leader: Log) -> list[int]:
 
 
 def content(log: Log) -> bytes:
-    found, offset = b"", log.log_start_offset
+    records_read, offset = b"", log.log_start_offset
     while offset < log.log_end_offset:
         data = log.read(offset, 1 << 20, log.log_end_offset).read()
         offset = [header for _, header in iterate_headers(data)][-1].next_offset
-        found += data
-    return found
+        records_read += data
+    return records_read
 
 
 def test_trap_1_follower_truncates_to_leader_epoch_end(new_log):

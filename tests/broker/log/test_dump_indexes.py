@@ -36,9 +36,9 @@ def index(directory, suffix: str, **options) -> IndexDump:
 
 def test_entries_agree_with_the_log_they_were_made_of(directory):
     offsets, times = index(directory, ".index"), index(directory, ".timeindex")
-    found = texts_of(offsets.offset_rows())
-    assert found
-    assert all(line.startswith("offset: ") and " position: " in line for line in found)
+    rows = texts_of(offsets.offset_rows())
+    assert rows
+    assert all(line.startswith("offset: ") and " position: " in line for line in rows)
     assert texts_of(times.time_rows())[-1] == "timestamp: 1003 offset: 7"
     assert (offsets.mismatches, times.mismatches, times.out_of_order) == ([], [], [])
 

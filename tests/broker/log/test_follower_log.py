@@ -32,13 +32,13 @@ def follower(tmp_path):
 
 def fetched(log: Log, offset: int = 0, max_bytes: int = 1 << 20) -> memoryview:
     """What a follower at `offset` is sent, of however many segments."""
-    found = b""
-    while offset < log.log_end_offset and len(found) < max_bytes:
+    records_read = b""
+    while offset < log.log_end_offset and len(records_read) < max_bytes:
         data = log.read(offset, max_bytes, log.log_end_offset).read()
         *_, last = headers_of(data)
         offset = last.next_offset
-        found += data
-    return memoryview(found)
+        records_read += data
+    return memoryview(records_read)
 
 
 def headers_of(data):
@@ -295,8 +295,8 @@ def test_flush_messages_is_kept_by_followers(tmp_path, leader):
 def test_replica_reads_up_to_the_log_end_beyond_the_high_watermark(leader):
     end = leader.log_end_offset
     for offset in range(end):
-        found = leader.read(offset, 1 << 20, end).read()
-        *_, last = headers_of(found)
+        data = leader.read(offset, 1 << 20, end).read()
+        *_, last = headers_of(data)
         beyond = [segment.base_offset for segment in leader.segments if segment.base_offset > offset]
         assert last.next_offset == (beyond[0] if beyond else end), "up to the end of the segment"
     assert leader.read(end, 1 << 20, end).length == 0

@@ -129,7 +129,7 @@ def test_a_kept_truncation_is_on_disk_before_the_high_watermark_that_called_for_
 
     monkeypatch.setattr(manager, "_lower", note_and_lower)
     cut = Truncation(2, is_kept=True)
-    manager.note_cuts({PARTITION: cut})
+    manager.note_truncations({PARTITION: cut})
     assert steps == [1]
     manager.cut(PARTITION, log, cut)
     assert set(steps) == {1}, "it is kept once"
@@ -148,7 +148,7 @@ def test_what_is_noted_beside_many_logs_is_lowered_once_for_all_cuts_that_keep_s
         offset_checkpoint, "write_offset_checkpoint", lambda path, offsets: (writes.append(path), write(path, offsets))
     )
     cuts = {partition: Truncation(0, is_of_all=True, is_kept=True) for partition in partitions}
-    manager.note_cuts(cuts)
+    manager.note_truncations(cuts)
     for partition, cut in cuts.items():
         manager.cut(partition, manager.get(partition), cut)
     assert len(writes) == len(set(writes)) == 1
@@ -159,7 +159,7 @@ def test_what_is_cut_again_is_kept_again(manager, batch_of):
     log = manager.get(PARTITION)
     for _ in range(2):
         cut = Truncation(log.log_end_offset - 2, is_kept=True)
-        manager.note_cuts({PARTITION: cut})
+        manager.note_truncations({PARTITION: cut})
         manager.cut(PARTITION, log, cut)
     assert len(strays(log.directory.parent)) == manager.truncations_kept == 2
 

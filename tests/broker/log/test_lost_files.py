@@ -242,8 +242,8 @@ def test_a_log_opened_with_a_snapshot_of_an_earlier_version_notes_its_aborts_at_
 def test_aborted_records_stay_aborted_in_a_log_that_was_copied(log, tmp_path, is_moved, is_clean):
     copy = Log.open(tmp_path / "copied-0", CONFIG)
     while copy.log_end_offset < log.log_end_offset:
-        found = log.read(copy.log_end_offset, 500, log.log_end_offset)
-        copy.append_as_follower(memoryview(found.read()))
+        log_slice = log.read(copy.log_end_offset, 500, log.log_end_offset)
+        copy.append_as_follower(memoryview(log_slice.read()))
     if is_moved:
         copy.lie_in(tmp_path / "moved-0", OpenSegments())
         copy.append(build_marker(EndMarker(MarkerType.ABORT, 0), PRODUCERS[0], 0, 1_000), 0)

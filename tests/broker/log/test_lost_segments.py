@@ -173,7 +173,7 @@ def test_logs_that_are_emptied_together_have_lost_nothing(logs, start):
     logs.checkpoint_log_start_offsets()
     cut = Truncation(1_000, is_of_all=True)
     logs.get(T_0).lend()
-    logs.note_cuts({T_0: cut})
+    logs.note_truncations({T_0: cut})
     logs.get(T_0).cut(cut)
     kill(logs)
     again = start()

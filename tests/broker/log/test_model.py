@@ -127,11 +127,11 @@ class LogAgainstList(RuleBasedStateMachine):
     def read(self, data, max_bytes, at_least_one):
         fetch_offset = data.draw(st.integers(self.start, len(self.records)))
         end_offset = data.draw(st.integers(0, len(self.records)))
-        found = self.log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one).read()
-        batches = [decode_records(found[at:]) for at, _ in iterate_headers(found)]
+        records_read = self.log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one).read()
+        batches = [decode_records(records_read[at:]) for at, _ in iterate_headers(records_read)]
         records = [record for batch in batches for record in batch]
         assert [(r.timestamp_ms, r.value) for r in records] == [self.records[r.offset] for r in records]
-        assert len(found) <= max_bytes or (at_least_one and len(batches) == 1)
+        assert len(records_read) <= max_bytes or (at_least_one and len(batches) == 1)
         if not records:
             visible_end = max(end for end in self.ends if end <= end_offset)
             assert fetch_offset >= visible_end or not at_least_one
@@ -147,8 +147,8 @@ class LogAgainstList(RuleBasedStateMachine):
 
     @rule()
     def look_up_epochs(self):
-        found = [self.log.leader_epoch_at(offset) for offset in range(self.start, len(self.records))]
-        assert found == self.epochs[self.start :]
+        epochs = [self.log.leader_epoch_at(offset) for offset in range(self.start, len(self.records))]
+        assert epochs == self.epochs[self.start :]
 
     @invariant()
     def log_end_is_the_number_of_records(self):
@@ -158,10 +158,10 @@ class LogAgainstList(RuleBasedStateMachine):
     @invariant()
     def newest_time_is_that_of_a_record_there_or_of_an_older_one_still_on_disk(self):
         largest = max((time for time, _ in self.records[self.start :]), default=None)
-        found = self.log.max_timestamp_offset()
-        assert largest is None or found is not None
-        if found is not None:
-            offset, time = found
+        newest = self.log.max_timestamp_offset()
+        assert largest is None or newest is not None
+        if newest is not None:
+            offset, time = newest
             assert time == self.records[offset][0]
             assert largest is None or time == largest or (time > largest and offset < self.start)
 

@@ -156,9 +156,9 @@ def test_each_directory_notes_its_own_partitions(start, tmp_path):
         manager.get_or_create(TopicPartition("t", index), FIRST_ID)
     manager.checkpoint_recovery_points()
     for name in ("a", "b"):
-        found = read_offset_checkpoint(tmp_path / name / RECOVERY)
-        assert {str(partition) for partition in found} == {path.name for path in (tmp_path / name).glob("t-*")}
-        assert len(found) == 2
+        checkpoint = read_offset_checkpoint(tmp_path / name / RECOVERY)
+        assert {str(partition) for partition in checkpoint} == {path.name for path in (tmp_path / name).glob("t-*")}
+        assert len(checkpoint) == 2
 
 
 def test_segments_let_go_are_purged_in_all_logs(manager):

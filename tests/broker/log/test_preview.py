@@ -53,20 +53,20 @@ def log(tmp_path):
 def test_what_is_previewed_is_what_is_deleted(log, clock):
     config = LogConfig(retention_ms=-1, retention_bytes=log.size_bytes - 700)
     end, size = log.log_end_offset, log.size_bytes
-    found = previewed(log, config, clock)
-    assert (found.log_start_offset, found.log_end_offset) == (0, end)
-    assert (found.segments_count, found.size_bytes) == (5, size)
+    preview = previewed(log, config, clock)
+    assert (preview.log_start_offset, preview.log_end_offset) == (0, end)
+    assert (preview.segments_count, preview.size_bytes) == (5, size)
     assert len(log.segments) == 5, "nothing was touched"
     log.apply(plan_retention(log.retention_facts(), config, 0, end, clock.now_ms()))
-    assert found.retention.log_start_offset == log.log_start_offset == sum(found.records)
-    assert found.retention.size_bytes == size - log.size_bytes
-    assert found.compaction is None
+    assert preview.retention.log_start_offset == log.log_start_offset == sum(preview.records)
+    assert preview.retention.size_bytes == size - log.size_bytes
+    assert preview.compaction is None
 
 
 def test_records_deleted_before_are_not_counted_again(log, clock):
     log.delete_records(3, log.log_end_offset)
-    found = previewed(log, LogConfig(retention_ms=0), clock)
-    assert sum(found.records) == log.log_end_offset - 3
+    preview = previewed(log, LogConfig(retention_ms=0), clock)
+    assert sum(preview.records) == log.log_end_offset - 3
 
 
 def test_records_of_a_compacted_log_are_counted_not_reckoned_from_offsets(tmp_path):
@@ -79,8 +79,8 @@ def test_records_of_a_compacted_log_are_counted_not_reckoned_from_offsets(tmp_pa
     kept = compacted.records()
     config = LogConfig(cleanup_policy=("compact", "delete"), retention_ms=0)
     compacted.clock.advance(10)
-    found = previewed(compacted.log, config, compacted.clock, with_compaction=False)
-    assert sum(found.records) == len(kept) < compacted.log.log_end_offset
+    preview = previewed(compacted.log, config, compacted.clock, with_compaction=False)
+    assert sum(preview.records) == len(kept) < compacted.log.log_end_offset
 
 
 def test_previewed_compaction_is_what_a_pass_then_does(tmp_path):
@@ -89,12 +89,12 @@ def test_previewed_compaction_is_what_a_pass_then_does(tmp_path):
         compacted.append((b"k%d" % (number % 3), b"." * 100), (None, b"lost"))
     compacted.seal()
     files_before = sorted(path.name for path in compacted.directory.iterdir())
-    found = previewed(compacted.log, replace(compacted.config, cleanup_policy=("compact",)), compacted.clock)
+    preview = previewed(compacted.log, replace(compacted.config, cleanup_policy=("compact",)), compacted.clock)
     assert sorted(path.name for path in compacted.directory.iterdir()) == files_before
-    assert found.compaction.plan.is_due
+    assert preview.compaction.plan.is_due
     done = compacted.clean()
-    assert found.compaction.stats.records == done.records
-    assert found.compaction.stats.bytes_after == done.bytes_after < done.bytes_before
+    assert preview.compaction.stats.records == done.records
+    assert preview.compaction.stats.bytes_after == done.bytes_after < done.bytes_before
 
 
 def test_compaction_is_previewed_of_what_retention_leaves(tmp_path):
@@ -106,9 +106,9 @@ def test_compaction_is_previewed_of_what_retention_leaves(tmp_path):
     config = LogConfig(
         cleanup_policy=("compact", "delete"), retention_ms=compacted.clock.now_ms() - second.max_timestamp
     )
-    found = previewed(compacted.log, config, compacted.clock)
-    assert [segment.base_offset for segment in found.retention.segments] == [first.base_offset]
-    assert found.compaction.plan.segments[0].base_offset == second.base_offset
+    preview = previewed(compacted.log, config, compacted.clock)
+    assert [segment.base_offset for segment in preview.retention.segments] == [first.base_offset]
+    assert preview.compaction.plan.segments[0].base_offset == second.base_offset
     everything = previewed(compacted.log, replace(config, retention_ms=0), compacted.clock)
     assert everything.retention.log_start_offset == compacted.log.log_end_offset
     assert everything.compaction.plan.segments == ()

@@ -26,12 +26,12 @@ def sent_by(log: Log, producer_id: int, epoch: int, sequence: int) -> None:
 
 
 def last_batches_by_reading_all(log: Log) -> dict[int, tuple]:
-    found = {}
+    results = {}
     for segment in log.segments:
         for _, header in segment.batches():
             if header.producer_id >= 0:
-                found[header.producer_id] = (header.producer_epoch, header.base_sequence, header.base_offset)
-    return found
+                results[header.producer_id] = (header.producer_epoch, header.base_sequence, header.base_offset)
+    return results
 
 
 def last_batches(state: PartitionProducers) -> dict[int, tuple]:

@@ -102,9 +102,9 @@ class Naive:
 def consume(log: Log, fetch_offset: int, end_offset: int, max_bytes: int) -> list[tuple[int, bytes]]:
     """(offset, key) of what a consumer hands out that is told of aborted transactions with each answer."""
     consumed = []
-    while (found := log.read(fetch_offset, max_bytes, end_offset)).length:
-        told = sorted(log.aborted_in(fetch_offset, found), key=lambda partition: partition.first_offset)
-        data, aborted = found.read(), set()
+    while (log_slice := log.read(fetch_offset, max_bytes, end_offset)).length:
+        told = sorted(log.aborted_in(fetch_offset, log_slice), key=lambda partition: partition.first_offset)
+        data, aborted = log_slice.read(), set()
         for at, header in iterate_headers(data):
             batch = data[at : at + header.size_bytes]
             while told and told[0].first_offset <= header.last_offset:
@@ -212,9 +212,9 @@ class ReadersAgainstList(RuleBasedStateMachine):
         leader, follower = self.leader.log, self.follower.log
         if follower.log_end_offset < leader.log_start_offset:
             self.start_over()
-        found = leader.read(follower.log_end_offset, max_bytes, leader.log_end_offset)
-        if found.length:
-            follower.append_as_follower(memoryview(found.read()))
+        log_slice = leader.read(follower.log_end_offset, max_bytes, leader.log_end_offset)
+        if log_slice.length:
+            follower.append_as_follower(memoryview(log_slice.read()))
         self.high_watermark = max(self.high_watermark, follower.log_end_offset)
         for replica in (self.leader, self.follower):
             replica.log.note_committed(self.committed(replica))
@@ -274,14 +274,14 @@ class ReadersAgainstList(RuleBasedStateMachine):
     def last_stable_offset_is_where_the_first_undecided_transaction_began(self):
         for replica in (self.leader, self.follower):
             naive = Naive(self.written, replica, self.committed(replica))
-            found = replica.log.last_stable_offset(naive.high_watermark)
+            last_stable_offset = replica.log.last_stable_offset(naive.high_watermark)
             if replica.is_compacted:
                 # What a transaction left may be gone before its marker comes.
-                assert naive.first_undecided <= found
+                assert naive.first_undecided <= last_stable_offset
             elif replica.has_restarted:
-                assert naive.first_undecided <= found <= naive.first_open
+                assert naive.first_undecided <= last_stable_offset <= naive.first_open
             else:
-                assert found == naive.first_undecided
+                assert last_stable_offset == naive.first_undecided
 
     @invariant()
     def readers_see_what_was_committed(self):

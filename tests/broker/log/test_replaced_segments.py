@@ -47,8 +47,13 @@ def test_new_segment_is_read_and_survives_reopening(log):
     for is_clean in (False, True):
         assert offsets(log) == expected
         assert log.log_start_offset == 0
-        found = log.read(0, 1 << 20, log.log_end_offset)
-        assert next(scan_batches(found.file, found.position, found.position + found.length, 0))[1].base_offset == 1
+        log_slice = log.read(0, 1 << 20, log.log_end_offset)
+        assert (
+            next(scan_batches(log_slice.file, log_slice.position, log_slice.position + log_slice.length, 0))[
+                1
+            ].base_offset
+            == 1
+        )
         log = Log.open(log.directory, CONFIG, is_clean=is_clean)
 
 
@@ -70,10 +75,10 @@ def test_segments_may_be_replaced_by_none(log):
     old = list(log.segments[1:2])
     log.replace_segments(old, [])
     assert len(log.segments) == 3
-    found = log.read(old[0].base_offset, 1, log.log_end_offset)
-    assert next(scan_batches(found.file, found.position, found.position + found.length, 0))[1].base_offset == (
-        log.segments[1].base_offset
-    )
+    log_slice = log.read(old[0].base_offset, 1, log.log_end_offset)
+    assert next(scan_batches(log_slice.file, log_slice.position, log_slice.position + log_slice.length, 0))[
+        1
+    ].base_offset == (log.segments[1].base_offset)
 
 
 def test_only_a_run_of_sealed_segments_can_be_replaced(log):

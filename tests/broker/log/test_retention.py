@@ -154,9 +154,9 @@ def names(directory: Path, suffix: str) -> list[str]:
 def test_plan_of_a_log_names_offsets_times_and_bytes(log):
     first, second = log.segments[:2]
     now_ms = 1_000 * second.base_offset
-    found = plan(log, LogConfig(retention_ms=999), now_ms=now_ms)
+    result = plan(log, LogConfig(retention_ms=999), now_ms=now_ms)
     last_time = 1_000 * (second.base_offset - 1)
-    assert found == (
+    assert result == (
         ((0, second.base_offset, first.size_bytes, 0, last_time, RetentionReason.TIME, first.serial),),
         second.base_offset,
     )
@@ -167,9 +167,9 @@ def test_applied_plan_moves_the_log_start_and_frees_the_disk_later(log, records_
     records, third = records_of(log), log.segments[2]
     unsent = log.read(0, 1 << 20, log.log_end_offset)
     before = unsent.read()
-    found = plan(log, LogConfig(retention_ms=-1, retention_bytes=log.size_bytes - 700))
-    assert len(found.segments) == 2
-    assert log.apply(found) == found.size_bytes
+    result = plan(log, LogConfig(retention_ms=-1, retention_bytes=log.size_bytes - 700))
+    assert len(result.segments) == 2
+    assert log.apply(result) == result.size_bytes
     assert (log.log_start_offset, log.segments[0]) == (third.base_offset, third)
     assert records_of(log) == records[third.base_offset :]
     with pytest.raises(ApiError) as caught:
@@ -177,7 +177,7 @@ def test_applied_plan_moves_the_log_start_and_frees_the_disk_later(log, records_
     assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
     assert len(names(log.directory, ".log.deleted")) == 2
     assert [log.purge_segments(now_ms) for now_ms in (100, 149)] == [0, 0]
-    assert log.purge_segments(150) == found.size_bytes
+    assert log.purge_segments(150) == result.size_bytes
     assert names(log.directory, ".deleted") == []
     assert unsent.read() == before
     for is_clean in (False, True):
@@ -275,14 +275,14 @@ def test_deleted_records_are_gone_at_once_and_their_segments_with_the_next_look(
     assert (log.log_start_offset, len(log.segments)) == (target, 5)
     assert log.delete_records(3, log.log_end_offset) == target, "the start never moves back"
     assert log.offset_for_timestamp(0) == (target, 1_000 * target)
-    found = plan(log, FOREVER)
-    assert [segment.reason for segment in found.segments] == [RetentionReason.LOG_START_OFFSET]
-    log.apply(found)
+    cut = plan(log, FOREVER)
+    assert [segment.reason for segment in cut.segments] == [RetentionReason.LOG_START_OFFSET]
+    log.apply(cut)
     assert log.log_start_offset == target
     again = Log.open(log.directory, CONFIG, log_start_offset=target)
     assert again.log_start_offset == target
-    found = again.read(target, 1 << 20, again.log_end_offset)
-    assert found.length > 0
+    cut = again.read(target, 1 << 20, again.log_end_offset)
+    assert cut.length > 0
     assert records[target:]
 
 
@@ -310,6 +310,6 @@ def test_segment_that_cannot_be_dated_is_as_old_as_its_file(log):
     first.write_bytes(content)
     first.with_suffix(".timeindex").unlink()
     again = Log.open(log.directory, CONFIG, recovery_point=log.log_end_offset)
-    found = again.retention_facts()[0]
-    assert (found.first_timestamp, found.max_timestamp) == (-1, -1)
-    assert found.modified_ms > 1_600_000_000_000
+    segment = again.retention_facts()[0]
+    assert (segment.first_timestamp, segment.max_timestamp) == (-1, -1)
+    assert segment.modified_ms > 1_600_000_000_000

@@ -56,10 +56,10 @@ def test_each_relapse_doubles_the_time_of_room_up_to_a_bound_and_a_long_rest_for
 
 
 def test_a_look_writes_a_file_and_leaves_none(tmp_path):
-    found = look(tmp_path)
-    assert found.takes_writes
-    assert found.free_bytes > 0
-    assert 0 < found.wanted_bytes <= log_room.ROOM_BYTES_MAX
+    result = look(tmp_path)
+    assert result.takes_writes
+    assert result.free_bytes > 0
+    assert 0 < result.wanted_bytes <= log_room.ROOM_BYTES_MAX
     assert not list(tmp_path.iterdir())
 
 
@@ -71,9 +71,9 @@ def test_a_disk_with_free_bytes_that_takes_no_file_has_no_room(tmp_path, monkeyp
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(log_room, "write_at", refuse)
-    found = look(tmp_path)
-    assert found.free_bytes > 0
-    assert (found.takes_writes, found.has_room) == (False, False)
+    result = look(tmp_path)
+    assert result.free_bytes > 0
+    assert (result.takes_writes, result.has_room) == (False, False)
     assert not list(tmp_path.iterdir())
 
 

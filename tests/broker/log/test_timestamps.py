@@ -167,8 +167,8 @@ def test_what_was_looked_up_by_time_is_known_until_the_log_is_another(log):
     assert log.looked_up(0) is None
     append(log, 100)
     append(log, 110)
-    found = {None: log.max_timestamp_offset(), 105: log.offset_for_timestamp(105)}
-    assert {asked: log.looked_up(asked).found for asked in found} == found == {None: (1, 110), 105: (1, 110)}
+    results = {None: log.max_timestamp_offset(), 105: log.offset_for_timestamp(105)}
+    assert {asked: log.looked_up(asked).entry for asked in results} == results == {None: (1, 110), 105: (1, 110)}
     assert log.looked_up(104) is None
     for change in (
         lambda: append(log, 120),
@@ -178,9 +178,9 @@ def test_what_was_looked_up_by_time_is_known_until_the_log_is_another(log):
         lambda: append(log, *range(200, 220)),
     ):
         change()
-        assert [log.looked_up(asked) for asked in found] == [None, None], change
+        assert [log.looked_up(asked) for asked in results] == [None, None], change
         log.max_timestamp_offset(), log.offset_for_timestamp(105)
-        assert [log.looked_up(asked).found for asked in found] == [
+        assert [log.looked_up(asked).entry for asked in results] == [
             log.max_timestamp_offset(),
             log.offset_for_timestamp(105),
         ]
@@ -189,7 +189,7 @@ def test_what_was_looked_up_by_time_is_known_until_the_log_is_another(log):
 def test_that_nothing_was_found_is_known_as_well(log):
     append(log, 100)
     assert log.offset_for_timestamp(101) is None
-    assert log.looked_up(101).found is None
+    assert log.looked_up(101).entry is None
 
 
 def test_what_was_looked_up_while_the_log_was_cut_is_not_known_of_what_came_after(log, monkeypatch):

@@ -43,8 +43,8 @@ def reopened(log: Log, *, is_clean: bool) -> Log:
 
 
 def aborted(log: Log) -> list[tuple[int, int, int]]:
-    found = log.aborted_transactions(log.log_start_offset, log.log_end_offset)
-    return [(segment.producer_id, segment.first_offset, segment.last_offset) for segment in found]
+    aborted_ranges = log.aborted_transactions(log.log_start_offset, log.log_end_offset)
+    return [(segment.producer_id, segment.first_offset, segment.last_offset) for segment in aborted_ranges]
 
 
 def facts(log: Log) -> tuple:
@@ -119,8 +119,8 @@ def test_aborted_transactions_are_told_to_whoever_reads_their_records(busy):
 
 
 def test_the_index_has_kafkas_bytes(busy):
-    found = b"".join(path.read_bytes() for path in sorted(busy.directory.glob("*.txnindex")))
-    assert found == struct.pack(">hqqqq", 0, 7, 0, 3, 1)
+    index_bytes = b"".join(path.read_bytes() for path in sorted(busy.directory.glob("*.txnindex")))
+    assert index_bytes == struct.pack(">hqqqq", 0, 7, 0, 3, 1)
 
 
 @pytest.mark.parametrize("is_clean", [True, False])
@@ -179,8 +179,8 @@ def test_an_emptied_log_has_no_transactions(busy):
 def test_a_follower_knows_the_same_transactions(busy, tmp_path):
     follower = Log.open(tmp_path / "follower-0", LogConfig())
     while follower.log_end_offset < busy.log_end_offset:
-        found = busy.read(follower.log_end_offset, 1 << 20, busy.log_end_offset)
-        follower.append_as_follower(memoryview(found.read()))
+        log_slice = busy.read(follower.log_end_offset, 1 << 20, busy.log_end_offset)
+        follower.append_as_follower(memoryview(log_slice.read()))
     assert facts(follower) == facts(busy)
 
 
@@ -319,8 +319,8 @@ def test_follower_whose_disk_is_full_goes_on_when_there_is_room(busy, tmp_path, 
 
     def follow() -> None:
         while follower.log_end_offset < busy.log_end_offset:
-            found = busy.read(follower.log_end_offset, 1 << 20, busy.log_end_offset)
-            follower.append_as_follower(memoryview(found.read()))
+            log_slice = busy.read(follower.log_end_offset, 1 << 20, busy.log_end_offset)
+            follower.append_as_follower(memoryview(log_slice.read()))
 
     with monkeypatch.context() as disk:
         disk.setattr(*FULL[where])

@@ -91,11 +91,11 @@ def test_log_cut_anywhere_is_as_if_it_had_never_been_longer(tmp_path, log, ends,
         cut.truncate_to(offset)
         end = max(end for end in ends if end <= offset)
         expected = reference(tmp_path / f"{offset}", end)
-        found, wanted = state_of(cut, records_of), state_of(expected, records_of)
+        state, wanted = state_of(cut, records_of), state_of(expected, records_of)
         if end in [segment.base_offset for segment in cut.segments]:
             assert cut.segments[-1].size_bytes == 0, "the segment that begins there stays, empty"
-            wanted["segments"], found["segments"] = [], []
-        assert found == wanted, offset
+            wanted["segments"], state["segments"] = [], []
+        assert state == wanted, offset
         assert cut.recovery_point == min(end, 60 if was_sealed_before else 0)
         cut.close()
         expected.close()
@@ -279,8 +279,8 @@ def test_disk_that_fails_during_a_cut_ends_the_log_until_it_is_opened_again(log,
     for use in (lambda: log.read(0, 1, 60), lambda: log.truncate_to(3), lambda: fill(log, 70)):
         with pytest.raises(ApiError):
             use()
-    found = records_of(Log.open(log.directory, CONFIG))
-    assert found == before[: len(found)]
+    records = records_of(Log.open(log.directory, CONFIG))
+    assert records == before[: len(records)]
 
 
 def test_cut_that_cannot_be_noted_is_not_made(log, records_of):
@@ -333,11 +333,11 @@ def test_death_at_any_step_of_a_cut_leaves_a_beginning_of_the_log(
                 log.truncate_to(offset)
         is_done = not death.is_dead
         again = Log.open(directory, CONFIG, recovery_point=noted[-1])
-        found = records_of(again)
-        assert found == whole[: len(found)]
-        assert len(found) >= offset - 2
-        assert again.log_end_offset == len(found)
-        check_epochs(again, len(found))
+        records = records_of(again)
+        assert records == whole[: len(records)]
+        assert len(records) >= offset - 2
+        assert again.log_end_offset == len(records)
+        check_epochs(again, len(records))
         again.truncate_to(offset)
         end = again.log_end_offset
         assert offset - 2 <= end <= offset
@@ -371,9 +371,9 @@ def test_death_at_any_step_of_emptying_leaves_a_beginning_or_the_new_start(templ
                 log.truncate_fully_and_start_at(1_000)
         is_done = not death.is_dead
         again = Log.open(directory, CONFIG)
-        found = records_of(again)
-        assert found == whole[: len(found)]
-        assert again.log_end_offset == (len(found) or again.log_start_offset)
+        records = records_of(again)
+        assert records == whole[: len(records)]
+        assert again.log_end_offset == (len(records) or again.log_start_offset)
         again.truncate_fully_and_start_at(1_000)
         fill_as_next_leader(again, 1_020)
         assert records_of(Log.open(directory, CONFIG)) == [(index, b"new") for index in range(1_000, 1_020)]

@@ -30,8 +30,8 @@ def test_flushes_look_ups_and_purges_run_beside_appends_and_deletions(log, batch
         while not is_over.is_set():
             log.flush()
             asked = max(0, log.log_end_offset - 60)
-            found = log.offset_for_timestamp(asked)
-            assert found is None or found[0] >= asked
+            offset = log.offset_for_timestamp(asked)
+            assert offset is None or offset[0] >= asked
             log.max_timestamp_offset()
             log.retention_facts()
             log.purge_segments(rounds)
@@ -155,5 +155,5 @@ def test_look_up_that_meets_a_cut_is_made_again(tmp_path, batch_of, monkeypatch,
     broken = []
     log.on_disk_error = broken.append
     monkeypatch.setattr(stored_segment, "load_time_index", cut_meanwhile)
-    found = look(log)
-    assert (found, log.log_end_offset, broken) == (look(log), 60, [])
+    result = look(log)
+    assert (result, log.log_end_offset, broken) == (look(log), 60, [])

@@ -111,11 +111,11 @@ class Side:
             }
         )
         consumer.assign([TopicPartition(topic, partition, 0)])
-        found = []
+        records = []
         while (message := consumer.poll(10)) is not None and not message.error():
-            found.append((message.offset(), message.key(), message.value(), message.headers(), message.timestamp()))
+            records.append((message.offset(), message.key(), message.value(), message.headers(), message.timestamp()))
         consumer.close()
-        return found
+        return records
 
     def values(self, topic, partition=0):
         return [value for _, _, value, _, _ in self.read(topic, partition)]

@@ -10,7 +10,7 @@ from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.connect.mirror_flows import read_flows
 from broker.mirror.batches import CopiedRun
-from broker.mirror.groups import Way, move
+from broker.mirror.groups import CheckpointWay, move
 from broker.mirror.mirror_state import MirrorState
 from broker.mirror.naming import NameFilter, TopicNaming, copied_topics
 from broker.mirror.place import SourcePartition, resume
@@ -128,8 +128,8 @@ P = TopicPartition("orders", 0)
 
 
 def test_a_group_of_a_topic_with_the_same_name_in_both_goes_on_at_the_earlier_place():
-    there = {P: Way(P, Runs([CopiedRun(0, 100, 50)]))}
-    back = {P: Way(P, Runs([CopiedRun(0, 10, 30)]))}
+    there = {P: CheckpointWay(P, Runs([CopiedRun(0, 100, 50)]))}
+    back = {P: CheckpointWay(P, Runs([CopiedRun(0, 10, 30)]))}
     (line,) = move({P: 20}, there, back)
     assert (line.target, line.offset, line.is_exact) == (P, 10, True)
     (unknown,) = move({TopicPartition("else", 1): 5}, there, back)

@@ -88,11 +88,11 @@ def has(side, topic):
 
 def reaches(flows, sides):
     """Alias → the aliases whose records come there, its own among them."""
-    found = {alias: {alias} for alias in sides}
+    results = {alias: {alias} for alias in sides}
     for _ in sides:
         for source, target in flows:
-            found[target] |= found[source]
-    return found
+            results[target] |= results[source]
+    return results
 
 
 def assert_each_once_everywhere(sides, flows, topic):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.mirror.settings import SeenValue, Sides, follow
+from broker.mirror.settings import SeenValue, SettingSides, follow
 from tests.examples import examples
 
 TOPIC = "retention.ms"
@@ -34,7 +34,7 @@ class World:
         back = [there for at, to, there, _ in records if (to, at) == flow]
         into_source = [here for _, to, _, here in records if to == source]
         others = [here for at, to, _, here in records if to == target and at != source]
-        return Sides(
+        return SettingSides(
             dict(self.settings[source]), dict(self.settings[target]),
             (*(there for there, _ in mine), *into_source), (*(here for _, here in mine), *others, *back),
             not into_source and not others,
@@ -160,7 +160,7 @@ def test_two_sources_of_one_copy_do_not_undo_each_other():
 
 
 def test_what_is_excluded_is_neither_changed_nor_seen():
-    sides = Sides({"a": "1", "b": "1"}, {}, (), (), is_only_way=True)
+    sides = SettingSides({"a": "1", "b": "1"}, {}, (), (), is_only_way=True)
     assert follow(sides, lambda name: name == "a", 5) == (
         {"b": "1"},
         {"b": SeenValue("1", 0)},

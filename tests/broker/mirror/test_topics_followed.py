@@ -73,22 +73,22 @@ def connector(source, target, topics, **config):
 
 def assigned(connector):
     """But for beats, which every mirror copies where there are any."""
-    found = {
+    topics = {
         partition.topic
         for config in connector.task_configs(4)
         for partition in parse_partitions(config["task.assigned.partitions"])
     }
-    return found - {HEARTBEATS}
+    return topics - {HEARTBEATS}
 
 
 def told(target, topic):
     """What stands of the topic as a whole: (error, notice)."""
-    found = {}
+    notices = {}
     for _, key, value, _, _ in target.read(STATUS_TOPIC):
         said = understood(key, value)
         if said is not None and said[1] == (topic, WHOLE_TOPIC):
-            found[topic] = said[2] and (said[2].error, said[2].notice)
-    return found.get(topic)
+            notices[topic] = said[2] and (said[2].error, said[2].notice)
+    return notices.get(topic)
 
 
 def test_a_look_that_raises_what_nobody_foresaw_is_the_connectors_failure(north, south, monkeypatch):

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.versions
 
 
 def _their_classes():
-    found = vars(importlib.import_module("kafka.protocol.sasl")).copy()
+    collected = vars(importlib.import_module("kafka.protocol.sasl")).copy()
     for package in ("admin", "consumer", "producer", "metadata"):
         root = importlib.import_module(f"kafka.protocol.{package}")
         for module in pkgutil.iter_modules(root.__path__, f"kafka.protocol.{package}."):
-            found |= vars(importlib.import_module(module.name))
-    return found
+            collected |= vars(importlib.import_module(module.name))
+    return collected
 
 
 THEIRS = _their_classes()

@@ -12,13 +12,13 @@ STREAM = b"".join(len(body).to_bytes(4) + body for body in BODIES)
 
 def _receive(stream, cuts):
     """Feed the stream piece by piece, as a connection does; the frames found and the bytes left over."""
-    buffer, found = bytearray(), []
+    buffer, collected = bytearray(), []
     for begin, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         buffer += stream[begin:end]
         frames, rest = split_frames(buffer, len(buffer), LIMIT_BYTES)
-        found += frames
+        collected += frames
         del buffer[:rest]
-    return found, bytes(buffer)
+    return collected, bytes(buffer)
 
 
 def test_frames_are_found_when_all_arrive_at_once():

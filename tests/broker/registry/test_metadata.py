@@ -50,10 +50,10 @@ async def test_a_schema_with_metadata_that_others_could_not_be_answered_is_refus
 
 async def test_metadata_as_people_write_them_are_taken():
     metadata = {"properties": {"owner": "a"}, "tags": {"f.b": ["PII"]}, "sensitive": ["owner"]}
-    found = await asked(
+    result = await asked(
         metadata=metadata, ruleSet={"domainRules": [{"name": "r", "type": "CEL", "params": {"a": "b"}}]}
     )
-    assert json.loads(found.content.metadata) == metadata
+    assert json.loads(result.content.metadata) == metadata
     assert (await asked(metadata={"properties": None})).content.metadata == ""
     assert (await asked(metadata=nested(100))).content.metadata
 

@@ -24,10 +24,10 @@ class Follower:
         return self.link.next_plan(lambda item: FollowerPosition(self.ends.get(item, 0), 4, 0), now_ms)
 
     def plans(self, now_ms=0):
-        found = []
+        plans = []
         while (plan := self.plan(now_ms)) is not None:
-            found.append(plan)
-        return found
+            plans.append(plan)
+        return plans
 
     def takes_records(self, now_ms):
         """Of the answer to the oldest fetch, and goes on asking; the requests."""

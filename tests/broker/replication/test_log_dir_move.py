@@ -51,10 +51,10 @@ def test_a_log_that_was_cut_and_written_on_under_later_epochs_shares_what_was_le
     """Records are (epoch, offset); whatever a copy held of the log as it was, only what is still there stays."""
 
     def starts(records):
-        found = {}
+        results = {}
         for offset, epoch in enumerate(records):
-            found.setdefault(epoch, offset)
-        return [EpochStart(*item) for item in found.items()]
+            results.setdefault(epoch, offset)
+        return [EpochStart(*item) for item in results.items()]
 
     was = sorted(raises)
     cut = min(cut, len(was))

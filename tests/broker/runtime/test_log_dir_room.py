@@ -25,15 +25,15 @@ ROOM, FULL = RoomFound(True, 100, 10), RoomFound(False, 0, 10)
 
 @pytest.fixture
 async def world(tmp_path, monkeypatch):
-    """One log in one of two directories. `found`: what a look finds, by the directory's name."""
+    """One log in one of two directories. `rooms`: what a look finds, by the directory's name."""
     monkeypatch.setattr(log_dir_room, "_LOOK_S", 0.01)
-    found, looks, announced, writable = {"a": ROOM, "b": ROOM}, [], [], []
+    rooms, looks, announced, writable = {"a": ROOM, "b": ROOM}, [], [], []
 
     def look(path):
         looks.append(path.name)
-        if isinstance(found[path.name], OSError):
-            raise found[path.name]
-        return found[path.name]
+        if isinstance(rooms[path.name], OSError):
+            raise rooms[path.name]
+        return rooms[path.name]
 
     monkeypatch.setattr(log_dir_room, "look", look)
     logs, clock = LogManager([tmp_path / "a", tmp_path / "b"], LogConfig(), 1, "cluster"), ManualClock()
@@ -49,7 +49,7 @@ async def world(tmp_path, monkeypatch):
         room=room,
         logs=logs,
         log=log,
-        found=found,
+        rooms=rooms,
         looks=looks,
         clock=clock,
         announced=announced,
@@ -64,7 +64,7 @@ def fill(world, monkeypatch, number=errno.ENOSPC):
     def refuse(*_arguments):
         raise OSError(number, os.strerror(number))
 
-    world.found[world.log.directory.parent.name] = FULL
+    world.rooms[world.log.directory.parent.name] = FULL
     with monkeypatch.context() as disk:
         disk.setattr("broker.log.segment.write_at", refuse)
         with pytest.raises(ApiError):
@@ -80,7 +80,7 @@ async def test_a_refused_append_tells_the_controller_once_and_the_room_that_last
     await eventually(lambda: world.announced == [True], "the controller is told")
     assert [room.is_full for room in world.logs.rooms.values()].count(True) == 1, "the other directory is well"
     home = world.log.directory.parent.name
-    world.found[home] = ROOM
+    world.rooms[home] = ROOM
     await eventually(lambda: world.writable == [True], "writes are taken, and the directory counts as full")
     world.clock.advance(STEADY_MS)
     await eventually(lambda: world.announced == [True, False], "the controller is told of the room")
@@ -110,7 +110,7 @@ async def test_a_log_that_moved_ends_the_wait_for_room_in_its_old_directory(worl
 
 
 async def test_a_broker_that_starts_on_a_full_disk_says_so_before_anything_is_written(world):
-    world.found[world.log.directory.parent.name] = FULL
+    world.rooms[world.log.directory.parent.name] = FULL
     world.room.start()
     await eventually(lambda: world.announced == [True], "the controller is told")
 
@@ -120,10 +120,10 @@ async def test_a_disk_that_cannot_be_measured_is_measured_again(world, monkeypat
     world.room.start()
     fill(world, monkeypatch)
     await eventually(world.is_full, "full")
-    world.found[home] = OSError(errno.EIO, "Input/output error")
+    world.rooms[home] = OSError(errno.EIO, "Input/output error")
     looks = len(world.looks)
     await eventually(lambda: len(world.looks) > looks + 1, "looked at again and again")
-    world.found[home] = ROOM
+    world.rooms[home] = ROOM
     await eventually(lambda: world.writable, "found writable")
 
 

@@ -233,10 +233,10 @@ def test_unusable_keys_are_passed_over(issuer):
         issuer.jwk("ec"),
         issuer.jwk("rsa", kid="ec"),
     ]
-    found = read_key_set(json.dumps({"keys": keys}).encode())
-    assert set(found) - {"hmac"} == {"ec"}
-    assert found["ec"].algorithms == {"ES256"}
-    assert "hmac" not in found or not found["hmac"].algorithms
+    key_set = read_key_set(json.dumps({"keys": keys}).encode())
+    assert set(key_set) - {"hmac"} == {"ec"}
+    assert key_set["ec"].algorithms == {"ES256"}
+    assert "hmac" not in key_set or not key_set["hmac"].algorithms
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,9 @@ def append(served, count: int, size: int = 1_000, at: TopicPartition = T_0) -> N
 def content(served) -> bytes:
     log = served.logs.get(T_0)
     data, offset = b"", log.log_start_offset
-    while (found := log.read(offset, 1 << 20, log.log_end_offset)).length:
-        data += found.read()
-        offset = log.offset_after(offset, found)
+    while (log_slice := log.read(offset, 1 << 20, log.log_end_offset)).length:
+        data += log_slice.read()
+        offset = log.offset_after(offset, log_slice)
     return data
 
 

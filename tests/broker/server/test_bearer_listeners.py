@@ -26,9 +26,9 @@ def test_settings_of_a_listener_and_its_mechanism_count_before_those_of_all():
         "sasl.oauthbearer.clock.skew.seconds=5",
         "sasl.oauthbearer.sub.claim.name=email",
     )
-    found = jwks_settings(listener(*said))
-    assert (found.place.host, found.refresh_ms) == ("in", 3_600_000)
-    assert found.rules == ("https://issuer", ("a", "b"), 5_000, "email", "scope")
+    settings = jwks_settings(listener(*said))
+    assert (settings.place.host, settings.refresh_ms) == ("in", 3_600_000)
+    assert settings.rules == ("https://issuer", ("a", "b"), 5_000, "email", "scope")
     other = jwks_settings(listener(*said, name="OUT"))
     assert (other.place.host, other.rules.audiences) == ("all", ())
 

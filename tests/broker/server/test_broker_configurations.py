@@ -193,9 +193,9 @@ async def test_a_secret_is_described_without_its_value(served):
     secrets = {"listener.name.plaintext.plain.sasl.jaas.config": Password("hunter2")}
     config = served.config
     config.set_dynamic({"ssl.key.password": Password("hunter2"), **secrets}, {})
-    found = await described(await served.client(), "1")
+    result = await described(await served.client(), "1")
     for name in ("ssl.key.password", "listener.name.plaintext.plain.sasl.jaas.config", "ssl.keystore.key"):
-        entry = found[name]
+        entry = result[name]
         assert (entry.value, entry.is_sensitive, entry.config_type) == (None, True, ConfigType.PASSWORD)
         assert {synonym.value for synonym in entry.synonyms} <= {None}
 

@@ -47,10 +47,10 @@ async def describe(served, *components, strict=False):
 def told(response):
     return [
         (
-            {data.entity_type: data.entity_name for data in found.entity},
-            {value.key: value.value for value in found.values},
+            {data.entity_type: data.entity_name for data in item.entity},
+            {value.key: value.value for value in item.values},
         )
-        for found in response.entries
+        for item in response.entries
     ]
 
 

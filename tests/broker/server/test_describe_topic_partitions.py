@@ -44,16 +44,16 @@ async def test_who_may_lead_below_min_insync_replicas_is_nobody_rather_than_null
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("names", [(), ("b", "c", "a", "b")])
 async def test_pages_follow_each_other_without_gap_or_repetition(client, limit, names):
-    found, cursor = [], None
+    pages, cursor = [], None
     for _ in range(6):
         response = await page(client, limit, cursor, names)
         indexes = [(name, index) for name, partitions in told(response) for index in partitions]
         assert 0 < len(indexes) <= limit
-        found += indexes
+        pages += indexes
         cursor = response.next_cursor
         if cursor is None:
             break
-    assert found == [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 1), ("c", 0)]
+    assert pages == [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 1), ("c", 0)]
 
 
 async def test_no_page_is_larger_than_the_brokers_limit(client, monkeypatch):

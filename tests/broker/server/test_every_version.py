@@ -365,7 +365,7 @@ _TO_STRANGERS = {
 
 def error_codes(response) -> set[ErrorCode]:
     """Every `error_code` in the response, however deep."""
-    found = set()
+    error_codes = set()
     waiting = [response]
     while waiting:
         part = waiting.pop()
@@ -373,11 +373,11 @@ def error_codes(response) -> set[ErrorCode]:
             waiting.extend(part)
         elif hasattr(part, "error_code") or hasattr(part, "__slots__"):
             if hasattr(part, "error_code"):
-                found.add(ErrorCode(part.error_code))
+                error_codes.add(ErrorCode(part.error_code))
             waiting.extend(
                 getattr(part, name) for name in type(part).__slots__ if isinstance(getattr(part, name), list)
             )
-    return found
+    return error_codes
 
 
 @pytest.mark.parametrize(("handler", "version"), ALL)

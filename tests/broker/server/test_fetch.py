@@ -337,8 +337,11 @@ async def test_reader_hears_first_where_the_logs_part(served, offset, last_epoch
     asked = of(offset=offset, epoch=7)
     asked.last_fetched_epoch = last_epoch
     (data,) = partitions(await client.ask(fetch(topic(asked)), 12))
-    found = data.diverging_epoch
-    assert (data.error_code, found and (found.epoch, found.end_offset)) == (code, parts_at)
+    diverging_epoch = data.diverging_epoch
+    assert (data.error_code, diverging_epoch and (diverging_epoch.epoch, diverging_epoch.end_offset)) == (
+        code,
+        parts_at,
+    )
     assert len(data.records or b"") == 0
 
 

@@ -67,11 +67,11 @@ async def test_trap_48_time_finds_the_first_record_not_older_and_its_epoch(serve
     await client.ask(produce(bytes(build_batch([Record(0, 1_000, None, b"old")]))), 9)
     served.lead("t", leader_epoch=8)
     await client.ask(produce(bytes(build_batch([Record(0, 2_000, None, b"new")]))), 9)
-    found = {
+    results = {
         timestamp: await listed(client, timestamp)
         for timestamp in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP, 500, 1_500, 9_999)
     }
-    assert {timestamp: (item.offset, item.leader_epoch) for timestamp, item in found.items()} == {
+    assert {timestamp: (item.offset, item.leader_epoch) for timestamp, item in results.items()} == {
         EARLIEST_TIMESTAMP: (0, 3),
         LATEST_TIMESTAMP: (2, 8),
         MAX_TIMESTAMP: (1, 8),

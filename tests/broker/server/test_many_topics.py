@@ -44,10 +44,10 @@ def zookeeper(served, monkeypatch):
 
             monkeypatch.setattr(served.store, name, wait_for_all)
 
-    found = ZooKeeper()
+    server = ZooKeeper()
     for name in ("create_topic", "add_partitions", "request_topic_deletion"):
-        found.meeting(name)
-    return found
+        server.meeting(name)
+    return server
 
 
 def creating(*topics: CreatableTopic, **options) -> CreateTopicsRequest:

@@ -49,9 +49,9 @@ def unpacked(monkeypatch) -> list[int]:
 
     def decompress(compression, payload, limit):
         seen.append(limit)
-        found = real(compression, payload, limit)
-        seen[-1] = len(found)
-        return found
+        unpacked_bytes = real(compression, payload, limit)
+        seen[-1] = len(unpacked_bytes)
+        return unpacked_bytes
 
     monkeypatch.setattr(record_spans, "decompress", decompress)
     return seen

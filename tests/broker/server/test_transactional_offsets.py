@@ -55,8 +55,8 @@ async def committed(client, *, require_stable: bool = False) -> tuple[int, Error
     topic = OffsetFetchRequestTopic(name="t", partition_indexes=[0])
     groups = [OffsetFetchRequestGroup(group_id="g", topics=[topic])]
     response = await client.ask(OffsetFetchRequest(groups=groups, require_stable=require_stable), 9)
-    (found,) = response.groups[0].topics[0].partitions
-    return found.committed_offset, ErrorCode(found.error_code)
+    (first,) = response.groups[0].topics[0].partitions
+    return first.committed_offset, ErrorCode(first.error_code)
 
 
 async def end_transaction(client, *, is_commit: bool) -> None:

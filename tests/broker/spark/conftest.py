@@ -118,21 +118,21 @@ def written_by(spark, topics, tmp_path):
     def run(name: str, settings: Mapping[str, str], directory: Path | None = None) -> list[Written]:
         job = find_job(name, directory)
         values = read_settings(job, dict(settings))
-        found: list[Written] = []
+        written: list[Written] = []
         mode = job.output_mode(values)
         spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", str(mode == "append").lower())
         query = (
             job.build(topics, values)
             .writeStream.outputMode(mode)
             .option("checkpointLocation", str(tmp_path / "checkpoint"))
-            .foreachBatch(lambda rows, _batch: found.extend(map(_written, rows.collect())))
+            .foreachBatch(lambda rows, _batch: written.extend(map(_written, rows.collect())))
             .trigger(availableNow=True)
             .start()
         )
         query.awaitTermination()
         reports = [json.loads(item.json) for item in query.recentProgress]
         run.counted = {"read": sum(map(records_read, reports)), "dead": sum(map(records_dead, reports))}
-        return found
+        return written
 
     return run
 

@@ -162,6 +162,6 @@ def test_windows_of_the_audit_are_those_of_its_ledger_after_a_kill_in_mid_stream
     table = table_of(servers)
     verdicts = table.verdicts().values()
     assert "complete" in [state for state, _ in verdicts]
-    assert sum(item.count for _, found in verdicts for item in found if item.state == "duplicate") == 7
+    assert sum(item.count for _, mark in verdicts for item in mark if item.state == "duplicate") == 7
     produced = sum(tally.count for (_, tier, _), (tally, _) in table.rows().items() if tier == "produced")
     assert produced == counted.produced

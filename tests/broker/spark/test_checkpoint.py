@@ -30,8 +30,8 @@ def test_batch_that_was_not_finished_is_done_again(tmp_path, checkpoint):
 
 def test_sources_are_put_together_and_files_are_left_out(tmp_path, checkpoint):
     checkpoint({0: ['{"a":{"0":5,"1":6}}', '{"b":{"0":1}}', '{"logOffset":3}', "-"]}, [0])
-    found = read_checkpoint(tmp_path).offsets
-    assert {str(partition): offset for partition, offset in found.items()} == {"a-0": 5, "a-1": 6, "b-0": 1}
+    offsets = read_checkpoint(tmp_path).offsets
+    assert {str(partition): offset for partition, offset in offsets.items()} == {"a-0": 5, "a-1": 6, "b-0": 1}
 
 
 def test_without_a_finished_batch_nothing_was_read(tmp_path, checkpoint):

@@ -111,11 +111,11 @@ def lives(process: psutil.Process) -> bool:
 
 def daemons() -> list[psutil.Process]:
     """Not their workers, which are forks of them and have the same command line."""
-    found = {}
+    results = {}
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # Java's children end as they like
             command = child.cmdline()
             assert "pyspark.daemon" not in command
             if "broker.spark.daemon" in command:
-                found[child.pid] = child, child.ppid()
-    return [item for item, parent in found.values() if parent not in found]
+                results[child.pid] = child, child.ppid()
+    return [item for item, parent in results.values() if parent not in results]

@@ -15,14 +15,14 @@ from broker.spark.partitioning import partitions_of
 def murmur2(key: bytes) -> int:
     """As Kafka's clients compute it, one byte after the other."""
     mask, m = 0xFFFFFFFF, 0x5BD1E995
-    found = 0x9747B28C ^ len(key)
+    hash_ = 0x9747B28C ^ len(key)
     for at in range(0, len(key) // 4 * 4, 4):
         word = int.from_bytes(key[at : at + 4], "little") * m & mask
-        found = (found * m & mask) ^ ((word ^ word >> 24) * m & mask)
+        hash_ = (hash_ * m & mask) ^ ((word ^ word >> 24) * m & mask)
     if len(key) % 4:
-        found = (found ^ int.from_bytes(key[len(key) // 4 * 4 :], "little")) * m & mask
-    found = (found ^ found >> 13) * m & mask
-    return found ^ found >> 15
+        hash_ = (hash_ ^ int.from_bytes(key[len(key) // 4 * 4 :], "little")) * m & mask
+    hash_ = (hash_ ^ hash_ >> 13) * m & mask
+    return hash_ ^ hash_ >> 15
 
 
 @given(st.lists(st.none() | st.binary(max_size=23), min_size=1, max_size=40), st.integers(1, 50), st.integers(0, 3))
@@ -52,8 +52,8 @@ def batch(**columns) -> pa.RecordBatch:
 
 def test_rows_are_sorted_by_topic_and_partition_in_order():
     rows = batch(value=["1", "2", "3", "4"], topic=["a", "b", "a", "a"], partition=[1, 0, 1, 0], key=["k"] * 4)
-    found = by_partition(rows, None, {"a": 2, "b": 1}.get, 0)
-    assert {partition: item.value.to_pylist() for partition, item in found.items()} == {
+    encoded_rows = by_partition(rows, None, {"a": 2, "b": 1}.get, 0)
+    assert {partition: item.value.to_pylist() for partition, item in encoded_rows.items()} == {
         TopicPartition("a", 0): [b"4"],
         TopicPartition("a", 1): [b"1", b"3"],
         TopicPartition("b", 0): [b"2"],

@@ -85,13 +85,13 @@ def as_row(message: Message) -> tuple:
 def rows(bootstrap_servers: str, topic: str, isolation: str, start: int, end: int) -> list[tuple]:
     options = {"kafka.bootstrap.servers": bootstrap_servers, "kafka.isolation.level": isolation}
     wanted = OffsetRange(TopicPartition(topic, 0), start, end)
-    found = []
+    rows = []
     for batch in read_range(read_source_settings(options), wanted, with_headers=True):
         stamps = batch["timestamp"].cast("int64").to_pylist()
         for row, stamp in zip(batch.to_pylist(), stamps, strict=True):
             headers = [(header["key"], header["value"]) for header in row["headers"] or ()]
-            found.append((row["offset"], row["key"], row["value"], stamp // 1000, row["timestampType"], headers))
-    return found
+            rows.append((row["offset"], row["key"], row["value"], stamp // 1000, row["timestampType"], headers))
+    return rows
 
 
 @pytest.mark.timeout(400)

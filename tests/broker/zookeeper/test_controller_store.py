@@ -20,8 +20,8 @@ def _new(topic: str, count: int) -> dict[TopicPartition, LeaderAndIsr]:
 
 async def test_first_states_come_with_their_parents(store, writes):
     await store.create_topic("t", {0: (1,), 1: (1,)}, {})
-    written, found = await writes.write_states(_new("t", 2))
-    assert found == {}
+    written, first = await writes.write_states(_new("t", 2))
+    assert first == {}
     assert {state.zk_version for state in written.values()} == {0}
     assert await store.states(list(written)) == written
     znode = await store.session.get("/brokers/topics/t/partitions/1/state")
@@ -31,8 +31,8 @@ async def test_first_states_come_with_their_parents(store, writes):
 async def test_many_states_take_several_transactions(store, writes, monkeypatch):
     monkeypatch.setattr(controller_store, "OPERATIONS_PER_TRANSACTION", 7)
     await store.create_topic("t", dict.fromkeys(range(50), (1,)), {})
-    written, found = await writes.write_states(_new("t", 50))
-    assert (len(written), found) == (50, {})
+    written, first = await writes.write_states(_new("t", 50))
+    assert (len(written), first) == (50, {})
     rewritten, _ = await writes.write_states({key: state.next(-1, (1,), 1) for key, state in written.items()})
     assert {state.zk_version for state in rewritten.values()} == {1}
     await writes.remove_topic("t")
@@ -46,17 +46,17 @@ async def test_state_somebody_else_has_written_is_left_and_shown(store, writes):
     await store.session.set(
         "/brokers/topics/t/partitions/0/state", b'{"leader":1,"leader_epoch":9,"controller_epoch":1,"isr":[1]}'
     )
-    rewritten, found = await writes.write_states({key: state.next(-1, (1,), 1) for key, state in written.items()})
+    rewritten, first = await writes.write_states({key: state.next(-1, (1,), 1) for key, state in written.items()})
     assert rewritten == {one: LeaderAndIsr(-1, 1, (1,), 1, 1)}
-    assert found == {zero: LeaderAndIsr(1, 9, (1,), 1, 1)}
+    assert first == {zero: LeaderAndIsr(1, 9, (1,), 1, 1)}
 
 
 async def test_first_state_that_stands_already_is_left_and_shown(store, writes):
     await store.create_topic("t", {0: (1,), 1: (1,)}, {})
     written, _ = await writes.write_states(_new("t", 1))
-    again, found = await writes.write_states(_new("t", 2))
+    again, first = await writes.write_states(_new("t", 2))
     assert list(again) == [TopicPartition("t", 1)]
-    assert found == written
+    assert first == written
 
 
 async def test_state_of_a_topic_that_is_gone_is_neither_written_nor_found(writes):

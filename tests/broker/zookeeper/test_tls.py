@@ -114,8 +114,8 @@ async def test_many_large_answers_at_once_all_arrive(session):
     await session.ensure("/many")
     await asyncio.gather(*(session.create(path, bytes(20_000)) for path in paths))
     for _ in range(5):
-        found = await asyncio.gather(*(session.get(path) for path in paths))
-        assert all(len(znode.data) == 20_000 for znode in found)
+        result = await asyncio.gather(*(session.get(path) for path in paths))
+        assert all(len(znode.data) == 20_000 for znode in result)
 
 
 async def refused(session: ZooKeeperSession) -> str:

@@ -12,14 +12,14 @@ PRINTED = {"tickTime": "2000", "initLimit": "20", "syncLimit": "5"}
 
 def test_new_server_has_what_the_documents_print(tmp_path):
     prepare_server(tmp_path, "127.0.0.1", 2181)
-    found = settings_in((tmp_path / "zoo.cfg").read_text())
-    assert {name: found[name] for name in PRINTED} == PRINTED
+    settings = settings_in((tmp_path / "zoo.cfg").read_text())
+    assert {name: settings[name] for name in PRINTED} == PRINTED
 
 
 def test_sessions_are_bounded_by_none_of_them():
     """Kafka's 18 s and the 6 s of the documents are within, whatever the tick."""
-    found = settings_in(default_text())
-    assert (found["minSessionTimeout"], found["maxSessionTimeout"]) == ("1000", "60000")
+    settings = settings_in(default_text())
+    assert (settings["minSessionTimeout"], settings["maxSessionTimeout"]) == ("1000", "60000")
 
 
 def test_setting_replaces_its_line_and_nothing_else(tmp_path):

@@ -20,8 +20,8 @@ def first(gateway) -> int:
 
 
 def test_a_setting_has_its_value_source_default_and_meaning(gateway, first):
-    found = gateway.brokers.settings()[first]
-    assert [item.name for item in found] == sorted(item.name for item in found)
+    result = gateway.brokers.settings()[first]
+    assert [item.name for item in result] == sorted(item.name for item in result)
     number = setting(gateway, first, "broker.id")
     assert (number.value, number.source, number.is_read_only) == (str(first), "file", True)
     delay = setting(gateway, first, "log.segment.delete.delay.ms")
@@ -33,9 +33,9 @@ def test_a_change_for_one_broker_counts_before_one_for_all(gateway, first):
     name = "log.cleaner.backoff.ms"
     gateway.brokers.change_settings(None, {name: "16000"})
     gateway.brokers.change_settings(first, {name: "17000"})
-    found = eventually(lambda: setting(gateway, first, name), lambda seen: seen.value == "17000")
-    assert found.source == "broker"
-    assert found.said == {"broker": "17000", "cluster": "16000", "default": "15000"}
+    setting_now = eventually(lambda: setting(gateway, first, name), lambda seen: seen.value == "17000")
+    assert setting_now.source == "broker"
+    assert setting_now.values_by_source == {"broker": "17000", "cluster": "16000", "default": "15000"}
 
     gateway.brokers.change_settings(first, {name: None})
     eventually(lambda: setting(gateway, first, name), lambda seen: (seen.value, seen.source) == ("16000", "cluster"))
@@ -59,12 +59,12 @@ def test_a_broker_that_is_not_there_cannot_be_changed(gateway):
 def test_log_directories_tell_their_volume_and_what_lies_in_them(gateway, first, append):
     topic = f"conformance-{uuid.uuid4().hex[:12]}"
     gateway.create_topic(topic, 1, 1)
-    found = eventually(
+    result = eventually(
         lambda: next((item for item in gateway.describe_topics() if item.name == topic), None),
         lambda seen: seen and seen.partitions[0].leader is not None,
     )
     append(topic, 0, 5)
-    leader = found.partitions[0].leader
+    leader = result.partitions[0].leader
     dirs = eventually(gateway.brokers.log_dirs, lambda seen: replica_sizes(seen).get((topic, 0), {}).get(leader, 0) > 0)
     (directory,) = dirs[leader]
     assert not directory.error
@@ -85,9 +85,9 @@ def test_our_brokers_tell_how_long_their_requests_take(running_brokers):
 
 def test_a_broker_that_answered_is_known_for_what_it_runs(gateway, first):
     gateway.brokers.log_dirs()
-    found = gateway.brokers.software()[first]
-    assert (found.name, found.speaks) == ("Barnabas", "3.9")
-    assert found.api_count >= 40
+    software = gateway.brokers.software()[first]
+    assert (software.name, software.speaks) == ("Barnabas", "3.9")
+    assert software.api_count >= 40
 
 
 def test_a_replica_goes_into_no_directory_that_is_not_there_and_none_goes_that_is_not_there(gateway, first):

@@ -30,7 +30,7 @@ def topic(gateway, topic_name):
     gateway.create_topic(topic_name, 2, 1)
     return eventually(
         lambda: find_topic(gateway, topic_name),
-        lambda found: found is not None and all(partition.next_offset is not None for partition in found.partitions),
+        lambda view: view is not None and all(partition.next_offset is not None for partition in view.partitions),
     )
 
 
@@ -71,7 +71,7 @@ def test_topics_are_sorted_by_name(gateway, topic):
 def test_appended_records_move_the_next_offset_of_their_partition_only(gateway, topic, append):
     append(topic.name, 1, 7)
 
-    seen = eventually(lambda: find_topic(gateway, topic.name), lambda found: found.partitions[1].next_offset == 7)
+    seen = eventually(lambda: find_topic(gateway, topic.name), lambda view: view.partitions[1].next_offset == 7)
     assert seen.partitions[1].first_offset == 0
     assert seen.partitions[0].next_offset == 0
 
@@ -121,7 +121,7 @@ def test_more_replicas_than_brokers_are_refused(gateway, topic_name):
 def test_deleted_topic_is_gone(gateway, topic):
     gateway.delete_topic(topic.name)
 
-    eventually(lambda: find_topic(gateway, topic.name), lambda found: found is None)
+    eventually(lambda: find_topic(gateway, topic.name), lambda view: view is None)
 
 
 def test_deleting_an_unknown_topic_is_refused(gateway, topic_name):

@@ -41,7 +41,7 @@ def topic(gateway):
     """Two partitions of ten records each."""
     name = f"types-{uuid.uuid4().hex[:12]}"
     gateway.create_topic(name, 2, 1)
-    eventually(lambda: find_topic(gateway, name), lambda found: found is not None and _has_leaders(found))
+    eventually(lambda: find_topic(gateway, name), lambda view: view is not None and _has_leaders(view))
     produce(gateway, name)
     return name
 
@@ -75,7 +75,7 @@ def described(gateway, group: str, is_true):
         with contextlib.suppress(GatewayError):
             return next((item for item in gateway.groups.describe().groups if item.group_id == group), None)
 
-    return eventually(listed, lambda found: found is not None and is_true(found), WITHIN_S)
+    return eventually(listed, lambda view: view is not None and is_true(view), WITHIN_S)
 
 
 @contextlib.contextmanager
@@ -113,10 +113,10 @@ def share_group(gateway, topic: str):
         gateway.groups.leave(group, "reader-1")
         return
     with share_consumer(servers_of(gateway), group, topic):
-        described(gateway, group, lambda found: len(found.members) == 1 and len(found.members[0].assigned) == 2)
+        described(gateway, group, lambda view: len(view.members) == 1 and len(view.members[0].assigned) == 2)
         # A group that begins at the end has no start offsets before it has acknowledged something.
         produce(gateway, topic)
-        described(gateway, group, lambda found: _has_begun(gateway, topic, found.committed))
+        described(gateway, group, lambda view: _has_begun(gateway, topic, view.committed))
         yield group
 
 
@@ -146,7 +146,7 @@ def streams_group(gateway, topic: str):
 
 def test_a_consumer_group_is_described_with_epochs_and_targets(gateway, topic):
     with consumer_group(gateway, topic) as group:
-        seen = described(gateway, group, lambda found: found.state == "Stable" and bool(found.committed))
+        seen = described(gateway, group, lambda view: view.state == "Stable" and bool(view.committed))
         assert (seen.group_type, seen.details.assignor, dict(seen.committed)) == (CONSUMER, "uniform", {(topic, 0): 4})
         assert seen.details.group_epoch == seen.details.assignment_epoch > 0
         (member,) = seen.members
@@ -158,7 +158,7 @@ def test_a_consumer_group_is_described_with_epochs_and_targets(gateway, topic):
 
 def test_a_consumer_group_with_members_takes_no_offsets(gateway, topic):
     with consumer_group(gateway, topic) as group:
-        described(gateway, group, lambda found: len(found.members) == 1)
+        described(gateway, group, lambda view: len(view.members) == 1)
         with pytest.raises(RefusedError):
             gateway.groups.commit_offsets(group, {(topic, 0): 0})
         with pytest.raises(RefusedError):
@@ -167,7 +167,7 @@ def test_a_consumer_group_with_members_takes_no_offsets(gateway, topic):
 
 def test_a_share_group_is_described_with_start_offsets_and_lags(gateway, topic):
     with share_group(gateway, topic) as group:
-        seen = described(gateway, group, lambda found: found.state == "Stable" and not any(found.lags.values()))
+        seen = described(gateway, group, lambda view: view.state == "Stable" and not any(view.lags.values()))
         assert (seen.group_type, seen.details.assignor) == (SHARE, "simple")
         assert set(seen.committed) == set(seen.lags) == {(topic, 0), (topic, 1)}
         assert min(seen.committed.values()) >= 10
@@ -181,7 +181,7 @@ def test_a_share_group_is_described_with_start_offsets_and_lags(gateway, topic):
 def test_a_share_group_without_members_is_reset_deleted_and_put_back(gateway, topic):
     group = f"prepared-for-{topic}"
     gateway.groups.set_share_offsets(group, {(topic, 0): 3})
-    seen = described(gateway, group, lambda found: found.lags.get((topic, 0)) == 7)
+    seen = described(gateway, group, lambda view: view.lags.get((topic, 0)) == 7)
     assert (seen.group_type, seen.state, dict(seen.committed)) == (SHARE, "Empty", {(topic, 0): 3})
 
     gateway.groups.set_share_offsets(group, {(topic, 0): 5})
@@ -197,7 +197,7 @@ def test_a_share_group_without_members_is_reset_deleted_and_put_back(gateway, to
 def test_share_state_of_one_topic_is_deleted_and_that_of_another_stays(gateway, topic):
     group, other = f"prepared-for-{topic}", f"{topic}-2"
     gateway.create_topic(other, 1, 1)
-    eventually(lambda: find_topic(gateway, other), lambda found: found is not None and _has_leaders(found))
+    eventually(lambda: find_topic(gateway, other), lambda view: view is not None and _has_leaders(view))
     gateway.groups.set_share_offsets(group, {(topic, 0): 3, (topic, 1): 4, (other, 0): 0})
     assert dict(gateway.groups.delete_share_offsets(group, [topic])) == {}
     assert dict(gateway.groups.describe_one(group).committed) == {(other, 0): 0}
@@ -207,7 +207,7 @@ def test_share_state_of_one_topic_is_deleted_and_that_of_another_stays(gateway, 
 
 def test_share_state_is_not_deleted_while_a_member_is_there(gateway, topic):
     with share_group(gateway, topic) as group:
-        described(gateway, group, lambda found: found.state == "Stable")
+        described(gateway, group, lambda view: view.state == "Stable")
         with pytest.raises(RefusedError) as told:
             gateway.groups.delete_share_offsets(group, [topic])
         assert told.value.code == ErrorCode.NON_EMPTY_GROUP.name
@@ -222,7 +222,7 @@ def test_a_share_group_takes_no_commits(gateway, topic):
 
 def test_a_streams_group_is_described_with_tasks_and_topology(gateway, topic):
     with streams_group(gateway, topic) as group:
-        seen = described(gateway, group, lambda found: found.state == "Stable")
+        seen = described(gateway, group, lambda view: view.state == "Stable")
         assert (seen.group_type, seen.details.topology_epoch) == (STREAMS, 0)
         (part,) = seen.details.subtopologies
         assert (part.name, part.source_topics, part.changelog_topics) == ("0", (topic,), (f"{group}-changelog",))
@@ -234,6 +234,6 @@ def test_a_streams_group_is_described_with_tasks_and_topology(gateway, topic):
 @pytest.mark.parametrize("alive", [consumer_group, share_group, streams_group])
 def test_a_group_whose_members_have_left_is_empty(gateway, topic, alive):
     with alive(gateway, topic) as group:
-        described(gateway, group, lambda found: len(found.members) == 1)
-    seen = described(gateway, group, lambda found: found.state == "Empty")
+        described(gateway, group, lambda view: len(view.members) == 1)
+    seen = described(gateway, group, lambda view: view.state == "Empty")
     assert seen.members == ()

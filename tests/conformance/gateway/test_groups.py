@@ -18,7 +18,7 @@ def topic(gateway, topic_name):
     gateway.create_topic(topic_name, 2, 1)
     eventually(
         lambda: find_topic(gateway, topic_name),
-        lambda found: found is not None and all(partition.next_offset is not None for partition in found.partitions),
+        lambda view: view is not None and all(partition.next_offset is not None for partition in view.partitions),
     )
     return topic_name
 
@@ -54,7 +54,7 @@ def member(request, gateway, group, topic):
 def test_a_group_that_only_commits_is_empty_and_its_offsets_are_known(gateway, topic, committed):
     seen = eventually(
         lambda: {item.group_id: item for item in gateway.groups.describe().groups}.get(committed),
-        lambda found: found is not None and found.committed,
+        lambda view: view is not None and view.committed,
     )
 
     assert (seen.state, seen.members, dict(seen.committed)) == ("Empty", (), {(topic, 1): 3})
@@ -64,7 +64,7 @@ def test_a_group_that_only_commits_is_empty_and_its_offsets_are_known(gateway, t
 
 @pytest.mark.usefixtures("member")
 def test_members_are_named_with_what_they_are_assigned(gateway, topic, group):
-    seen = eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")
+    seen = eventually(lambda: gateway.groups.describe_one(group), lambda view: view.state == "Stable")
 
     (only,) = seen.members
     assert (only.client_id, only.host, only.assigned) == ("reader", "127.0.0.1", ((topic, 0), (topic, 1)))
@@ -101,7 +101,7 @@ def test_commits_are_told_with_their_time(gateway, topic, committed):
         arrived.extend(commit for commit in gateway.groups.commits() if commit.group_id == committed)
         return arrived
 
-    (seen,) = eventually(read, lambda found: found)
+    (seen,) = eventually(read, lambda view: view)
     assert (seen.place, seen.offset) == ((topic, 1), 3)
     assert abs(seen.at_ms - before_ms) < 60_000
 
@@ -132,7 +132,7 @@ def test_offsets_of_an_empty_group_are_set(gateway, topic, committed):
     refused = gateway.groups.commit_offsets(committed, {(topic, 1): 5, (topic, 0): 0})
 
     assert refused.why == {}
-    seen = eventually(lambda: gateway.groups.describe_one(committed), lambda found: len(found.committed) == 2)
+    seen = eventually(lambda: gateway.groups.describe_one(committed), lambda view: len(view.committed) == 2)
     assert dict(seen.committed) == {(topic, 1): 5, (topic, 0): 0}
 
 
@@ -141,13 +141,13 @@ def test_a_group_that_nobody_has_joined_is_given_offsets(gateway, topic):
     assert gateway.groups.describe_one(before_its_start).state == "Dead"
     assert gateway.groups.commit_offsets(before_its_start, {(topic, 1): 5}).why == {}
 
-    seen = eventually(lambda: gateway.groups.describe_one(before_its_start), lambda found: bool(found.committed))
+    seen = eventually(lambda: gateway.groups.describe_one(before_its_start), lambda view: bool(view.committed))
     assert (seen.state, dict(seen.committed)) == ("Empty", {(topic, 1): 5})
 
 
 @pytest.mark.usefixtures("member")
 def test_offsets_of_a_group_with_members_are_refused(gateway, topic, group):
-    eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")
+    eventually(lambda: gateway.groups.describe_one(group), lambda view: view.state == "Stable")
     with pytest.raises(RefusedError) as refused:
         gateway.groups.commit_offsets(group, {(topic, 1): 5})
 
@@ -156,7 +156,7 @@ def test_offsets_of_a_group_with_members_are_refused(gateway, topic, group):
 
 @pytest.mark.usefixtures("member")
 def test_a_group_with_members_is_not_deleted(gateway, group):
-    eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")
+    eventually(lambda: gateway.groups.describe_one(group), lambda view: view.state == "Stable")
     with pytest.raises(RefusedError) as refused:
         gateway.groups.delete_group(group)
 
@@ -166,7 +166,7 @@ def test_a_group_with_members_is_not_deleted(gateway, group):
 def test_a_deleted_group_is_gone_with_its_offsets(gateway, committed):
     gateway.groups.delete_group(committed)
 
-    eventually(lambda: gateway.groups.describe_one(committed), lambda found: found.state == "Dead")
+    eventually(lambda: gateway.groups.describe_one(committed), lambda view: view.state == "Dead")
     with pytest.raises(RefusedError) as refused:
         gateway.groups.delete_group(committed)
     assert refused.value.code == "GROUP_ID_NOT_FOUND"
@@ -176,13 +176,13 @@ def test_offsets_of_some_partitions_are_forgotten_and_others_stay(gateway, topic
     commit(committed, topic, 0, 0)
     assert gateway.groups.delete_offsets(committed, [(topic, 1)]).why == {}
 
-    seen = eventually(lambda: gateway.groups.describe_one(committed), lambda found: len(found.committed) == 1)
+    seen = eventually(lambda: gateway.groups.describe_one(committed), lambda view: len(view.committed) == 1)
     assert dict(seen.committed) == {(topic, 0): 0}
 
 
 @pytest.mark.usefixtures("member")
 def test_offsets_of_a_topic_that_a_member_reads_stay(gateway, topic, group):
-    eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")
+    eventually(lambda: gateway.groups.describe_one(group), lambda view: view.state == "Stable")
     refused = gateway.groups.delete_offsets(group, [(topic, 0)])
 
     assert list(refused.why) == [(topic, 0)]

@@ -10,11 +10,11 @@ from tests.conformance.gateway.real import kafka_gateway
 
 @pytest.fixture
 def requests(monkeypatch):
-    found = OwnRequests(8)
+    requests = OwnRequests(8)
     monkeypatch.setattr(counted, "PROCESS", Process("web", True))
-    monkeypatch.setattr(counted, "_of", lambda _cluster: found)
+    monkeypatch.setattr(counted, "_of", lambda _cluster: requests)
     monkeypatch.setattr(counted.statistics, "__defaults__", (100,))
-    return found
+    return requests
 
 
 def test_requests_to_real_brokers_are_counted_by_broker_and_api(requests, running_brokers, topic_name):
@@ -27,24 +27,24 @@ def test_requests_to_real_brokers_are_counted_by_broker_and_api(requests, runnin
     await_true(lambda: stream.read(0.2, 10), "the record is read")
     stream.close()
 
-    def found() -> dict:
+    def row_of() -> dict:
         for client in requests.clients:
             client.poll_statistics()
         return {tuple(row[:3]): row[3:] for row in requests.snapshot()["rows"]}
 
     def by_api(by: str) -> set[str]:
-        return {api for address, api, who in found() if who == by and address}
+        return {api for address, api, who in row_of() if who == by and address}
 
     await_true(lambda: {"ListOffsets", "Metadata", "CreateTopics"} & by_api(LIBRARY), "librdkafka tells")
     assert "DescribeLogDirs" in by_api(OURS)
-    addresses = {address for address, *_ in found()} - {""}
+    addresses = {address for address, *_ in row_of()} - {""}
     assert addresses <= set(running_brokers.bootstrap_servers.split(","))
-    (address,) = {address for address, api, by in found() if api == "DescribeLogDirs"}
-    count, errors, sent, received, buckets = found()[address, "DescribeLogDirs", OURS]
+    (address,) = {address for address, api, by in row_of() if api == "DescribeLogDirs"}
+    count, errors, sent, received, buckets = row_of()[address, "DescribeLogDirs", OURS]
     assert (count, errors, sum(buckets.values())) == (1, 0, 1)
     assert 0 < sent < received
-    together = found()[address, ALL_APIS, LIBRARY]
+    together = row_of()[address, ALL_APIS, LIBRARY]
     assert together[0] > 0
     assert together[3] > together[2] > 0
-    assert found()["", "Produce", LIBRARY][0] == 1
+    assert row_of()["", "Produce", LIBRARY][0] == 1
     gateway.close()

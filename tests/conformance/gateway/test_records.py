@@ -16,7 +16,7 @@ def topic(gateway, topic_name):
     gateway.create_topic(topic_name, 2, 1)
     eventually(
         lambda: find_topic(gateway, topic_name),
-        lambda found: found is not None and all(partition.next_offset is not None for partition in found.partitions),
+        lambda view: view is not None and all(partition.next_offset is not None for partition in view.partitions),
     )
     return topic_name
 
@@ -140,7 +140,7 @@ def test_records_are_deleted_up_to_an_offset_and_what_cannot_be_is_told(gateway,
     refused = gateway.delete_records(topic, {0: 3, 1: 7, 9: 0})
     assert refused.keys() == {1, 9}
     assert all(refused.values())
-    spans = eventually(lambda: gateway.record_spans(topic, False), lambda found: found[0].first == 3)
+    spans = eventually(lambda: gateway.record_spans(topic, False), lambda view: view[0].first == 3)
     assert (spans[0].next, spans[1].first, spans[1].next) == (5, 0, 0)
     assert gateway.delete_records(topic, {0: 1}) == {}
     assert gateway.record_spans(topic, False)[0].first == 3
@@ -156,10 +156,10 @@ def test_batches_tell_how_records_were_sent(gateway, topic):
     for number in range(3):
         gateway.produce_record(topic, 1, None, b"%d" % number)
 
-    found = sorted(gateway.batches_at(topic, {0: 0, 1: 1}), key=lambda item: item.base_offset)
-    assert [(partition.partition, partition.base_offset, partition.records) for partition in found] == [
+    views = sorted(gateway.batches_at(topic, {0: 0, 1: 1}), key=lambda item: item.base_offset)
+    assert [(partition.partition, partition.base_offset, partition.records) for partition in views] == [
         (1, 1, 1),
         (1, 2, 1),
     ]
-    assert {item.compression for item in found} == {"none"}
-    assert all(item.size_bytes > 0 for item in found)
+    assert {item.compression for item in views} == {"none"}
+    assert all(item.size_bytes > 0 for item in views)

@@ -13,7 +13,7 @@ def topic(gateway, topic_name):
     gateway.create_topic(topic_name, 2, 1, {"retention.ms": "86400000", "min.insync.replicas": "1"})
     return eventually(
         lambda: find_topic(gateway, topic_name),
-        lambda found: found is not None and all(partition.next_offset is not None for partition in found.partitions),
+        lambda view: view is not None and all(partition.next_offset is not None for partition in view.partitions),
     )
 
 
@@ -88,7 +88,7 @@ def test_committed_offsets_are_known_by_group(gateway, topic, append, commit):
 
 
 def test_the_minimum_in_sync_is_learned(gateway, topic):
-    seen = eventually(lambda: find_topic(gateway, topic.name), lambda found: found.min_insync_replicas is not None)
+    seen = eventually(lambda: find_topic(gateway, topic.name), lambda view: view.min_insync_replicas is not None)
 
     assert seen.min_insync_replicas == 1
 
@@ -136,11 +136,11 @@ def test_the_newest_record_has_a_time_too(gateway, topic, append):
 
 def test_every_segment_is_told_though_nothing_goes(gateway, topic, append):
     append(topic.name, 1, 7)
-    found = eventually(lambda: gateway.segments_of(topic.name, 1), lambda seen: len(seen.segments) == 1)
-    (segment,) = found.segments
+    result = eventually(lambda: gateway.segments_of(topic.name, 1), lambda seen: len(seen.segments) == 1)
+    (segment,) = result.segments
 
-    assert (found.partition, found.error, found.segment_count, found.next_offset) == (1, "", 1, 7)
-    assert (segment.first_offset, segment.last_offset, segment.size_bytes) == (0, 6, found.size_bytes)
+    assert (result.partition, result.error, result.segment_count, result.next_offset) == (1, "", 1, 7)
+    assert (segment.first_offset, segment.last_offset, segment.size_bytes) == (0, 6, result.size_bytes)
     assert segment.newest_at_ms > time.time() * 1_000 - 60_000
     assert gateway.segments_of(topic.name, 0).segments == ()
     assert find_topic(gateway, topic.name).partitions[1].first_offset == 0

@@ -24,15 +24,15 @@ def cluster(tmp_path, zookeeper):
 def test_what_was_lost_is_told_by_two_looks_and_zookeeper_knows_until_a_replica_is_back(cluster):
     gateway, zookeeper = kafka_gateway(cluster), KazooGateway(cluster.zookeeper.connect)
     is_recovering, watch, looks = LeaderRecovery(zookeeper), UncleanWatch(), TopicLooks()
-    known, at_ms, found = {}, 0, []
+    known, at_ms, results = {}, 0, []
 
     def look() -> bool:
         nonlocal known, at_ms
         at_ms += 1_000
         rows = looks.look(gateway.describe_topics(), known, at_ms)
-        found.extend(watch.look(known, compare(known, rows), is_next_look=True, is_recovering=is_recovering))
+        results.extend(watch.look(known, compare(known, rows), is_next_look=True, is_recovering=is_recovering))
         known = rows
-        return bool(found)
+        return bool(results)
 
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     admin.create_topics([NewTopic("t", 1, replica_assignment=[[1, 2]])])["t"].result(20)
@@ -50,7 +50,7 @@ def test_what_was_lost_is_told_by_two_looks_and_zookeeper_knows_until_a_replica_
     await_true(lambda: not look() and leader_of(cluster, "t") == -1, "nobody leads")
     allow_unclean_election(cluster)
     await_true(look, "the console has seen the election")
-    (election,) = found
+    (election,) = results
     assert (election.sign, election.leader, election.leader_before, election.lost) == (Sign.WENT_BACK, 2, 1, 2)
     assert is_recovering("t", 0)
     complete.start()
@@ -59,6 +59,6 @@ def test_what_was_lost_is_told_by_two_looks_and_zookeeper_knows_until_a_replica_
     await_true(lambda: not is_recovering("t", 0), "ZooKeeper has forgotten it")
     assert not is_recovering("none", 0)
     look()
-    assert len(found) == 1
+    assert len(results) == 1
     zookeeper.close()
     gateway.close()

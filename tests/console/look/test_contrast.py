@@ -58,8 +58,8 @@ def test_no_text_is_made_faint_by_opacity():
 
 
 def test_colours_come_from_the_tokens_only():
-    found = {}
+    results = {}
     for path in CSS.glob("*.css"):
         if path.name != "tokens.css" and (literals := re.findall(r"#[0-9a-fA-F]{3,8}\b(?=[^{}]*;)", path.read_text())):
-            found[path.name] = literals
-    assert found == {}
+            results[path.name] = literals
+    assert results == {}

@@ -12,16 +12,16 @@ from console.processes.states import Desired, Request
 @pytest.fixture
 def sent(monkeypatch) -> list[tuple[str, str]]:
     """Tasks that were enqueued, by name and process."""
-    found = []
-    monkeypatch.setattr(tasks, "enqueue", lambda task, process: found.append((task.__name__, process.name)))
-    return found
+    collected = []
+    monkeypatch.setattr(tasks, "enqueue", lambda task, process: collected.append((task.__name__, process.name)))
+    return collected
 
 
 @pytest.fixture
 def pushed(monkeypatch) -> list[str]:
-    found = []
-    monkeypatch.setattr(actions, "push_process", lambda process: found.append(process.name))
-    return found
+    names = []
+    monkeypatch.setattr(actions, "push_process", lambda process: names.append(process.name))
+    return names
 
 
 def test_operator_wishes_audits_pushes_and_enqueues(

@@ -22,9 +22,9 @@ from tests.zookeeper_server import free_ports
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch, cluster) -> list[str]:
-    found = []
-    monkeypatch.setattr(tasks, "enqueue", lambda task, process: found.append(process.name))
-    return found
+    names = []
+    monkeypatch.setattr(tasks, "enqueue", lambda task, process: names.append(process.name))
+    return names
 
 
 @pytest.fixture

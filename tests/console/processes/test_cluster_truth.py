@@ -49,7 +49,7 @@ def process(**fields) -> ManagedProcess:
 def test_broker_is_what_the_collector_saw_of_it(given, standing, said):
     truth = broker.cluster_truth(process(), look(**given))
     assert truth.standing is standing
-    assert said in truth.said
+    assert said in truth.sentence
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_broker_is_what_the_collector_saw_of_it(given, standing, said):
 )
 def test_server_is_what_it_told_the_collector(port, given, standing, said):
     truth = zookeeper.cluster_truth(process(ports=[port]), look(**given))
-    assert (truth.standing, truth.said) == (standing, said)
+    assert (truth.standing, truth.sentence) == (standing, said)
 
 
 def test_client_is_on_no_list_of_the_cluster():

@@ -27,9 +27,9 @@ HTMX = {"hx-request": "true"}
 @pytest.fixture(autouse=True)
 def sent(monkeypatch) -> list[tuple[str, str]]:
     """Tasks that were enqueued, by name and process."""
-    found = []
-    monkeypatch.setattr(tasks, "enqueue", lambda task, process: found.append((task.__name__, process.name)))
-    return found
+    collected = []
+    monkeypatch.setattr(tasks, "enqueue", lambda task, process: collected.append((task.__name__, process.name)))
+    return collected
 
 
 @pytest.fixture

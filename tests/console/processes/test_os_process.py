@@ -28,8 +28,8 @@ print(identity.pid, identity.create_time)
 def wait_until(condition, deadline_s: float = 10.0):
     end = time.monotonic() + deadline_s
     while time.monotonic() < end:
-        if found := condition():
-            return found
+        if result := condition():
+            return result
         time.sleep(0.02)
     raise AssertionError(f"not within {deadline_s} s")
 

@@ -169,15 +169,15 @@ def test_process_whose_worker_died_before_the_row_was_written_is_found_by_its_to
     row = start(make_process())
     ManagedProcess.objects.filter(pk=row.pk).update(pid=None, create_time=None, observed=Observed.STARTING)
     (run_files_of_processes() / f"{row.name}.json").unlink()
-    found = step.step(row.name)
-    assert (found.pid, found.observed) == (row.pid, Observed.RUNNING)
+    result = step.step(row.name)
+    assert (result.pid, result.observed) == (row.pid, Observed.RUNNING)
 
 
 def test_process_lost_from_the_row_is_found_by_its_run_file(make_process):
     row = start(make_process())
     ManagedProcess.objects.filter(pk=row.pk).update(pid=None, create_time=None, run_token="", observed=Observed.STOPPED)
-    found = step.step(row.name)
-    assert (found.pid, found.run_token) == (row.pid, row.run_token)
+    result = step.step(row.name)
+    assert (result.pid, result.run_token) == (row.pid, row.run_token)
 
 
 def test_how_a_process_ended_outlives_the_worker_that_saw_it_and_could_not_write_it_down(make_process, monkeypatch):

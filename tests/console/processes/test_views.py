@@ -16,9 +16,9 @@ PAGES = [("processes", []), ("process", ["demo"]), ("process-log", ["demo"])]
 
 def buttons(html: str) -> list[tuple[str, bool]]:
     """Each button's action and whether it is disabled."""
-    found = re.findall(r"<button[^>]*data-action=\"(\w+)\"[^>]*>", html)
+    matches = re.findall(r"<button[^>]*data-action=\"(\w+)\"[^>]*>", html)
     tags = re.findall(r"<button[^>]*data-action=\"\w+\"[^>]*>", html)
-    return list(zip(found, [" disabled" in tag for tag in tags], strict=True))
+    return list(zip(matches, [" disabled" in tag for tag in tags], strict=True))
 
 
 @pytest.mark.parametrize("address", ["/processes/", "/processes/demo/"])

@@ -7,16 +7,16 @@ from itertools import zip_longest
 _SHOWN_MAX = 5
 
 
-def check_copy(wanted: Mapping[int, Sequence[bytes]], found: Mapping[int, Sequence[bytes]], what: str) -> list[str]:
-    """I7: each partition of `found` is that of `wanted`, nothing lost, doubled, added or out of order."""
+def check_copy(wanted: Mapping[int, Sequence[bytes]], data: Mapping[int, Sequence[bytes]], what: str) -> list[str]:
+    """I7: each partition of `data` is that of `wanted`, nothing lost, doubled, added or out of order."""
     violations = []
-    for partition in sorted(wanted.keys() | found.keys()):
-        violations += _compare(wanted.get(partition, ()), found.get(partition, ()), f"I7: {what}-{partition}")
+    for partition in sorted(wanted.keys() | data.keys()):
+        violations += _compare(wanted.get(partition, ()), data.get(partition, ()), f"I7: {what}-{partition}")
     return violations
 
 
-def _compare(wanted: Sequence[bytes], found: Sequence[bytes], where: str) -> Iterator[str]:
-    asked, there = Counter(wanted), Counter(found)
+def _compare(wanted: Sequence[bytes], data: Sequence[bytes], where: str) -> Iterator[str]:
+    asked, there = Counter(wanted), Counter(data)
     lost = list((asked - there).elements())
     added = there - asked
     doubled = [value for value in added if value in asked]
@@ -24,9 +24,9 @@ def _compare(wanted: Sequence[bytes], found: Sequence[bytes], where: str) -> Ite
     for name, values in (("lost", lost), ("more than once", doubled), ("not to be there", foreign)):
         if values:
             yield f"{where}: {len(values)} {name}: {_shown(values)}"
-    if asked == there and list(wanted) != list(found):
-        at = next(index for index, (one, other) in enumerate(zip_longest(wanted, found)) if one != other)
-        yield f"{where}: out of order from the {at}th record on: {_shown(found[at:])} instead of {_shown(wanted[at:])}"
+    if asked == there and list(wanted) != list(data):
+        at = next(index for index, (one, other) in enumerate(zip_longest(wanted, data)) if one != other)
+        yield f"{where}: out of order from the {at}th record on: {_shown(data[at:])} instead of {_shown(wanted[at:])}"
 
 
 def _shown(values: Sequence[bytes]) -> str:

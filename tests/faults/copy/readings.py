@@ -33,7 +33,7 @@ def read_committed(servers: str, topic: str, partitions: int) -> CommittedRecord
     """All committed records, as kafka-python sees them; AssertionError if it stalls."""
     consumer = KafkaConsumer(bootstrap_servers=servers, isolation_level="read_committed", enable_auto_commit=False)
     asked = [KafkaPythonPartition(topic, index) for index in range(partitions)]
-    found = CommittedRecords({index: [] for index in range(partitions)})
+    committed_records = CommittedRecords({index: [] for index in range(partitions)})
     try:
         consumer.assign(asked)
         consumer.seek_to_beginning(*asked)
@@ -41,42 +41,42 @@ def read_committed(servers: str, topic: str, partitions: int) -> CommittedRecord
         heard_at = time.monotonic()
         while any(consumer.position(item) < ends[item] for item in asked):
             for item, records in consumer.poll(timeout_ms=200, max_records=5_000).items():
-                found.values[item.partition] += [record.value for record in records]
-                found.ends[item.partition] = records[-1].offset + 1
+                committed_records.values[item.partition] += [record.value for record in records]
+                committed_records.ends[item.partition] = records[-1].offset + 1
                 heard_at = time.monotonic()
             assert time.monotonic() < heard_at + _SILENCE_S, f"{topic} is not read to its end: {ends}"
     finally:
         consumer.close()
-    return found
+    return committed_records
 
 
 def transactions_under_way(stage: Stage) -> list[str]:
     """Ids whose transaction a coordinator has begun and not completed; a broker that does not answer counts as one."""
-    found = []
+    collected = []
     for broker in stage.cluster.brokers:
         try:
             with WireClient(broker.port) as client:
                 listed = client.ask(ListTransactionsRequest(state_filters=_UNDER_WAY), 0)
         except OSError as error:
-            found.append(f"broker {broker.broker_id}: {error}")
+            collected.append(f"broker {broker.broker_id}: {error}")
             continue
         if listed.error_code:
-            found.append(f"broker {broker.broker_id} answered error {listed.error_code}")
-        found += [f"{state.transactional_id} is {state.transaction_state}" for state in listed.transaction_states]
-    return found
+            collected.append(f"broker {broker.broker_id} answered error {listed.error_code}")
+        collected += [f"{state.transactional_id} is {state.transaction_state}" for state in listed.transaction_states]
+    return collected
 
 
 def open_in_partitions(stage: Stage, topic: str = "") -> list[str]:
     """Partitions, of `topic` or all, whose leader knows an open transaction, or where the last stable offset lags."""
-    found = []
+    collected = []
     for partition in sorted(replica for replica in stage.replicas if topic in ("", replica.topic)):
         leader = stage.state(*partition).leader
         try:
             with WireClient(stage.broker(leader).port) as client:
-                found += _open_in(client, partition)
+                collected += _open_in(client, partition)
         except (OSError, StopIteration) as error:
-            found.append(f"{partition}: its leader, {leader}, does not answer: {error}")
-    return found
+            collected.append(f"{partition}: its leader, {leader}, does not answer: {error}")
+    return collected
 
 
 def _open_in(client: WireClient, partition: TopicPartition) -> Iterator[str]:

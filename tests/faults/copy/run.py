@@ -68,7 +68,7 @@ def run_copy(directory: Path, seconds: float, seed: int) -> CopyRun:
             for topic in (SOURCE, TARGET):
                 stage.create(topic, _REPLICAS)
             _copy_under_faults(stage, directory, seconds, run)
-            run.violations += stage.found
+            run.violations += stage.violations
     for broker in cluster.brokers:
         run.violations += faults_in_log(broker.log_path)
     history.close()

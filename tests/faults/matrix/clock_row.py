@@ -99,7 +99,7 @@ def jump(stage: Stage) -> None:
             _write(stage, "aged", "all")
             stage.stay_until(time.monotonic() + _STAYS_S)
             if _who_is_what(stage) != before:
-                stage.found.append(f"after a jump {way} it is {_who_is_what(stage)}, before it was {before}")
+                stage.violations.append(f"after a jump {way} it is {_who_is_what(stage)}, before it was {before}")
             if way == "forwards":
                 _expect_retention_at_work(stage)
         follower = stage.random.choice(stage.others(_JUMPER))
@@ -181,7 +181,7 @@ def _write(stage: Stage, topic: str, acks: str) -> None:
         producer.send(0)
     codes = producer.outcomes()
     if ErrorCode.NONE not in codes:
-        stage.found.append(f"{topic} was answered {[code.name for code in codes]}")
+        stage.violations.append(f"{topic} was answered {[code.name for code in codes]}")
 
 
 def _expect_retention_at_work(stage: Stage) -> None:

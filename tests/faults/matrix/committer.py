@@ -75,14 +75,14 @@ def check_atomic(stage: Stage, committer: Committer) -> None:
     """I7, after `committer` was told to stop: what it knows to be committed is there, nothing else, nothing hangs."""
     committer.join(_PATIENCE_S)
     if committer.failure or committer.is_alive():
-        stage.found.append(f"{committer.name} did not end as it should: {committer.failure!r}")
+        stage.violations.append(f"{committer.name} did not end as it should: {committer.failure!r}")
     if committer.count < TRANSACTIONS_MIN:
-        stage.found.append(f"{committer.name} committed {committer.count} transactions only")
+        stage.violations.append(f"{committer.name} committed {committer.count} transactions only")
     stage.note(f"{committer.name}: {committer.count} committed, {committer.aborted} aborted")
     await_true(lambda: not transactions_under_way(stage), "every transaction has ended", WHOLE_WITHIN_S)
     came_out = read_committed(stage.cluster.bootstrap_servers, ATOMIC, len(REPLICAS))
-    stage.found += check_copy(committer.committed, came_out.values, ATOMIC)
-    stage.found += [f"I7 hanging: {partition}" for partition in open_in_partitions(stage)]
+    stage.violations += check_copy(committer.committed, came_out.values, ATOMIC)
+    stage.violations += [f"I7 hanging: {partition}" for partition in open_in_partitions(stage)]
 
 
 def _insist(operation: Callable[[], object]) -> None:

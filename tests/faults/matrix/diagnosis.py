@@ -25,15 +25,15 @@ def await_coordinated(condition: Callable[[], object], what: str, within_s: floa
 
 def coordination(stage: Stage, group: str) -> list[str]:
     """A line for each thing a broker knows; one that does not answer says so."""
-    found = []
+    collected = []
     for broker in stage.cluster.brokers:
         try:
             with WireClient(broker.port) as client:
                 told = [*_of_group(client, group), *_of_transactions(client)]
         except OSError as error:
             told = [f"does not answer: {error}"]
-        found += [f"  broker {broker.broker_id}: {item}" for item in told]
-    return found
+        collected += [f"  broker {broker.broker_id}: {item}" for item in told]
+    return collected
 
 
 def _of_group(client: WireClient, group: str) -> Iterator[str]:

@@ -114,7 +114,7 @@ def _stay_full(stage: Stage, others: list[int]) -> None:
                 _expect(stage, _codes(stage, other, topic, acks), {ErrorCode.NONE})
         stage.await_progress()
     if _leader_epochs(stage) != epochs:
-        stage.found.append("leadership went on changing on a disk that stayed full")
+        stage.violations.append("leadership went on changing on a disk that stayed full")
 
 
 def _leader_epochs(stage: Stage) -> dict[TopicPartition, int]:
@@ -129,7 +129,7 @@ def _expect_served_or_told_why(stage: Stage) -> None:
     last = broker.log_path.read_text().splitlines()[-1]
     stage.note(f"on the full disk it ended with {status}: {last}" if status else "it runs on the full disk")
     if status not in (None, NotNowError.exit_status) or (status and DISK_IS_FULL not in last):
-        stage.found.append(f"I10: on a full disk the broker ended with {status}: {last}")
+        stage.violations.append(f"I10: on a full disk the broker ended with {status}: {last}")
 
 
 @contextlib.contextmanager
@@ -158,4 +158,4 @@ def _codes(stage: Stage, broker_id: int, topic: str, acks: str) -> set[ErrorCode
 def _expect(stage: Stage, codes: set[ErrorCode], allowed: set[ErrorCode]) -> None:
     if codes - allowed:
         wanted = " or ".join(sorted(item.name for item in allowed))
-        stage.found.append(f"{wanted} was due, {sorted(code.name for code in codes)} was answered")
+        stage.violations.append(f"{wanted} was due, {sorted(code.name for code in codes)} was answered")

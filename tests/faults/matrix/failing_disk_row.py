@@ -72,7 +72,9 @@ def _fail(stage: Stage, victim: int, order: Path, operation: str, directory: Pat
         stage.await_isr(moved, partition, stage.others(victim))
     stage.measured[f"moved after {operation}"] = stage.note("others lead") - at
     if _write(stage, victim, stays, kept, f"{operation}-kept") or stage.led_by(victim, stays) != kept:
-        stage.found.append(f"{victim} does not lead on in its other directory after {operation} failed in {directory}")
+        stage.violations.append(
+            f"{victim} does not lead on in its other directory after {operation} failed in {directory}"
+        )
     stage.await_progress()
     order.unlink()
 

@@ -76,7 +76,7 @@ def _start_on_files_of_another_user(stage: Stage, _logs: Path, kept: KeptTopic) 
     before = {path.name: path.read_bytes() for path in directory.iterdir()}
     _expect_refusal(stage, "Permission denied", directory)
     if before != {path.name: path.read_bytes() for path in directory.iterdir()}:
-        stage.found.append(f"files of another user in {directory} were changed")
+        stage.violations.append(f"files of another user in {directory} were changed")
     kept.expect_usable("a start on files of another user")
     _chown(directory, os.geteuid(), 0o755)
 
@@ -89,13 +89,13 @@ def _expect_refusal(stage: Stage, reason: str, path: Path) -> None:
     _await_end(stage, reason)
     said = broker.log_path.read_bytes()[at:].decode()
     if not any(reason in line and str(path) in line for line in said.splitlines()):
-        stage.found.append(f"broker {_VICTIM} did not say {reason!r} of {path}: {said[-500:]}")
+        stage.violations.append(f"broker {_VICTIM} did not say {reason!r} of {path}: {said[-500:]}")
 
 
 def _await_end(stage: Stage, why: str) -> None:
     await_true(lambda: stage.broker(_VICTIM).process.poll() is not None, f"it ends: {why}", WHOLE_WITHIN_S)
     if not stage.broker(_VICTIM).process.returncode:
-        stage.found.append(f"broker {_VICTIM} ended as if all were well: {why}")
+        stage.violations.append(f"broker {_VICTIM} ended as if all were well: {why}")
     stage.note(f"{_VICTIM} has ended: {why}")
 
 

@@ -83,7 +83,7 @@ class KeptTopic:
         """What is read is what was committed: as soon as the partition is led again, and not only at some time."""
         values = read_committed(self._stage.cluster.bootstrap_servers, self.name, 1).values[0]
         if values != self._values:
-            self._stage.found.append(
+            self._stage.violations.append(
                 f"I1: after {after} {len(values)} records of {self.name} are read, {len(self._values)} were committed"
                 + (", and they are others" if len(values) == len(self._values) else "")
             )
@@ -93,7 +93,7 @@ class KeptTopic:
         try:
             self.write()
         except KafkaException as error:
-            self._stage.found.append(f"after {after} {self.name} takes no records: {error}")
+            self._stage.violations.append(f"after {after} {self.name} takes no records: {error}")
             return
         self.expect_kept(after)
 
@@ -108,7 +108,7 @@ def await_topic_with_id(stage: Stage, client: KazooClient, topic: str, wanted: U
     try:
         await_true(has_id, f"{topic} has its topic id", WHOLE_WITHIN_S)
     except AssertionError as error:
-        stage.found.append(str(error))
+        stage.violations.append(str(error))
 
 
 def create_without_id(client: KazooClient, topic: str) -> None:

@@ -40,7 +40,7 @@ def kill_the_coordinator(stage: Stage, group: str = "group") -> None:
         joining.stop()
         joining.join(WHOLE_WITHIN_S)
         if joining.failure or joining.is_alive():
-            stage.found.append(f"{joining.name} did not end as it should: {joining.failure!r}")
+            stage.violations.append(f"{joining.name} did not end as it should: {joining.failure!r}")
         stage.heal()
         stage.await_whole()
     stage.measured["coordinator"] = max(took)

@@ -35,11 +35,11 @@ def segments(directory: Path) -> list[Path]:
 def batches(path: Path) -> list[Batch]:
     """All whole ones from its beginning: a kill, or a write under way, may have left a part of one behind them."""
     file = SharedFile(path)
-    found = []
+    batches = []
     with contextlib.suppress(BadBatchError):
         for at, header in scan_batches(file, 0, file.size_bytes, int(path.stem)):
-            found.append(Batch(path, at, header.size_bytes, header.base_offset, header.last_offset))
-    return found
+            batches.append(Batch(path, at, header.size_bytes, header.base_offset, header.last_offset))
+    return batches
 
 
 def truncate(path: Path, size: int) -> None:

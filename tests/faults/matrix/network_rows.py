@@ -62,7 +62,7 @@ def cut_off_from_peers(stage: Stage) -> None:
         _expect(stage, pending.outcomes(), _UNDECIDED)
         _expect_lost(stage, *_lost_on_the_way_to(stage, leader, *peers))
         if stage.state("alone").zk_version > len(peers):
-            stage.found.append(f"the ISR of who is alone was written {stage.state('alone').zk_version} times")
+            stage.violations.append(f"the ISR of who is alone was written {stage.state('alone').zk_version} times")
 
 
 def cut_off_from_zookeeper(stage: Stage) -> None:
@@ -87,13 +87,15 @@ def cut_off_from_zookeeper(stage: Stage) -> None:
         stage.await_progress()
         codes = for_all.outcomes()
         if ErrorCode.NONE in codes:
-            stage.found.append(f"a leader that was replaced acknowledged acks=all: {[code.name for code in codes]}")
+            stage.violations.append(
+                f"a leader that was replaced acknowledged acks=all: {[code.name for code in codes]}"
+            )
         for_one.outcomes()
         reader = LateReader("late-reader", port, stage.history, address)
         reader.ask("kept", partition, 0)
         reader.note_answer()
         if stage.watch.broker_epoch(leader) >= 0:
-            stage.found.append(f"{leader} is still registered, so nothing has happened")
+            stage.violations.append(f"{leader} is still registered, so nothing has happened")
         _expect_lost(stage, *_lost_on_the_way_to(stage, leader), _network(stage).lost_on_the_way_to(_ZOOKEEPER))
     await_true(lambda: stage.watch.broker_epoch(leader) >= 0, f"{leader} is registered again", WHOLE_WITHIN_S)
 
@@ -133,7 +135,7 @@ def flap(stage: Stage) -> None:
     _expect_lost(stage, _network(stage).sent_again_by(_host(flapping)) - sent_again)
     writes = {replica: stage.watch.state(replica).zk_version - before[replica] for replica in stage.replicas}
     stage.note(f"a state was written {max(writes.values())} times at most")
-    stage.found += [
+    stage.violations += [
         f"the state of {item} was written {count} times, though a follower may lapse {lapses_max:.1f} times at most"
         for item, count in writes.items()
         if count > _WRITES_FOR_ONE_LAPSE * lapses_max
@@ -167,7 +169,7 @@ def _write(
 def _expect(stage: Stage, codes: list[ErrorCode], allowed: set[ErrorCode]) -> None:
     if set(codes) - allowed:
         wanted = " or ".join(sorted(item.name for item in allowed))
-        stage.found.append(f"{wanted} was due, {[code.name for code in codes]} was answered")
+        stage.violations.append(f"{wanted} was due, {[code.name for code in codes]} was answered")
 
 
 def _expect_nothing_shown_behind(stage: Stage, leader: int, topic: str, offset: int) -> None:
@@ -178,7 +180,9 @@ def _expect_nothing_shown_behind(stage: Stage, leader: int, topic: str, offset: 
     with WireClient(stage.broker(leader).port, _at(stage, leader)) as client:
         answer = client.ask(request, FETCH_VERSION).responses[0].partitions[0]
     if (answer.error_code, answer.high_watermark, bytes(answer.records or b"")) != (0, offset, b""):
-        stage.found.append(f"a leader without followers shows {TopicPartition(topic, 0)} to {answer.high_watermark}")
+        stage.violations.append(
+            f"a leader without followers shows {TopicPartition(topic, 0)} to {answer.high_watermark}"
+        )
 
 
 def _lost_on_the_way_to(stage: Stage, *broker_ids: int) -> list[int]:
@@ -188,4 +192,4 @@ def _lost_on_the_way_to(stage: Stage, *broker_ids: int) -> list[int]:
 def _expect_lost(stage: Stage, *packets: int) -> None:
     stage.note(f"{packets} packets were lost")
     if not all(packets):
-        stage.found.append(f"{packets} packets were lost, so nothing has happened")
+        stage.violations.append(f"{packets} packets were lost, so nothing has happened")

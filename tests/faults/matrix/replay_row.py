@@ -85,5 +85,5 @@ def _end_late(stage: Stage, proxies: ReplayingProxies, committer: Committer) -> 
     answers = proxies.end_late(stage.broker(coordinator).port)
     stage.note(f"late EndTxn: {dict(answers)}")
     if answers.total() < _ENDINGS_MIN or answers.keys() - _REFUSALS:
-        stage.found.append(f"I7: EndTxn of a producer that was fenced was answered {dict(answers)}")
+        stage.violations.append(f"I7: EndTxn of a producer that was fenced was answered {dict(answers)}")
     following.abort_transaction(WHOLE_WITHIN_S)

@@ -50,7 +50,7 @@ def rot(stage: Stage) -> None:
     # Told once, however often it is tried.
     await_true(lambda: "does not match its CRC" in log.read_text(), f"{anew} meets the rot", WHOLE_WITHIN_S)
     if _end(stage, anew) > records.base_offset or anew in stage.state("rotten").isr:
-        stage.found.append(f"{anew} has come to {_end(stage, anew)}, {records} is rotten; {stage.state('rotten')}")
+        stage.violations.append(f"{anew} has come to {_end(stage, anew)}, {records} is rotten; {stage.state('rotten')}")
     _expect_sound(stage, anew)
     stage.kill_and_expire(leader)
     stage.await_leader("rotten", 0, [whole])
@@ -87,7 +87,7 @@ def _expect_answers(stage: Stage, leader: int, records: Batch, header: Batch, be
     ):
         code = ErrorCode(_fetch(stage, leader, batch.base_offset).error_code)
         if code is not expected:
-            stage.found.append(f"the leader answered {code.name}, not {expected.name}, at {batch.base_offset}")
+            stage.violations.append(f"the leader answered {code.name}, not {expected.name}, at {batch.base_offset}")
 
 
 def _fetch(stage: Stage, leader: int, offset: int) -> PartitionData:
@@ -118,7 +118,7 @@ def _expect_no_garbage(stage: Stage, rotten: Batch) -> None:
     error = first.error() if first else None
     if error is None or error.code() != KafkaError._BAD_MSG:
         met = error or (first and (first.offset(), first.value()))
-        stage.found.append(f"who checks CRCs was given {met} at {rotten.base_offset}, which is rotten")
+        stage.violations.append(f"who checks CRCs was given {met} at {rotten.base_offset}, which is rotten")
 
 
 def _end(stage: Stage, broker_id: int) -> int:
@@ -135,4 +135,4 @@ def _expect_sound(stage: Stage, broker_id: int) -> None:
             for _ in scan_batches(file, 0, file.size_bytes, int(path.stem), verify_crc=True):
                 pass
         except BadBatchError as error:
-            stage.found.append(f"the rot has come to {broker_id}: {error}")
+            stage.violations.append(f"the rot has come to {broker_id}: {error}")

@@ -118,7 +118,7 @@ def play(row: Row, directory: Path, seed: int) -> Played:
                 _play_under_load(row, stage, played)
             _note_files(stage)
         history.close()
-        played.verdict.violations += stage.found
+        played.verdict.violations += stage.violations
         _judge(history_path, played)
     except Exception as error:
         played.verdict.violations.insert(0, f"{type(error).__name__}: {error}")
@@ -166,7 +166,7 @@ def _play_under_load(row: Row, stage: Stage, played: Played) -> None:
         *((name, stage.measured[name], most_s) for name, most_s in row.bounds.items()),
     ):
         if took_s > most_s:
-            stage.found.append(f"I9: {figure} took {took_s:.1f} s, {most_s:.0f} are allowed")
+            stage.violations.append(f"I9: {figure} took {took_s:.1f} s, {most_s:.0f} are allowed")
     topics = _partitions(stage, internal=False)
     read_all(stage.cluster.bootstrap_servers, topics, stage.history)
     note_extents(stage.cluster.bootstrap_servers, _partitions(stage, internal=True), stage.history)
@@ -200,7 +200,7 @@ def _loaded(row: Row, stage: Stage) -> Iterator[None]:
         for member in members:
             member.join(WHOLE_WITHIN_S)
             if member.failure or member.is_alive():
-                stage.found.append(f"{member.name} did not end as it should: {member.failure!r}")
+                stage.violations.append(f"{member.name} did not end as it should: {member.failure!r}")
 
 
 def _partitions(stage: Stage, *, internal: bool) -> dict[str, int]:

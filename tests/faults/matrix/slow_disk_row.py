@@ -25,7 +25,7 @@ def slow_down(stage: Stage) -> None:
     stage.measured["rounds on a slow disk"] = stage.note("they are quick again") - at
     for directory in stage.broker(_VICTIM).log_dirs:
         if is_offline(stage, _VICTIM, directory):
-            stage.found.append(f"{directory} was taken offline for being slow")
+            stage.violations.append(f"{directory} was taken offline for being slow")
     order.unlink()
     stage.await_whole()
     kept.expect_usable("a slow disk")

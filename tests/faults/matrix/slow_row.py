@@ -30,7 +30,7 @@ def slow_follower(stage: Stage) -> None:
         stage.await_isr("watched", 0, stage.others(slow), _PAUSE_S)
         stage.measured["out"] = time.monotonic() - at
         if stage.watch.broker_epoch(slow) < 0:
-            stage.found.append("the follower was taken for dead, not for slow")
+            stage.violations.append("the follower was taken for dead, not for slow")
         stage.stay_until(at + _PAUSE_S)
         stage.resume(slow)
         stage.await_whole()
@@ -41,7 +41,7 @@ def slow_follower(stage: Stage) -> None:
             stage.stay_until(at + _BURST_S / 2)
     stage.measured["slowest ack"] = prober.slowest_s
     if prober.slowest_s > _ACK_S_MAX:
-        stage.found.append(f"acks=all took {prober.slowest_s:.1f} s, {_ACK_S_MAX:.1f} are allowed")
+        stage.violations.append(f"acks=all took {prober.slowest_s:.1f} s, {_ACK_S_MAX:.1f} are allowed")
     stage.await_whole()
     stage.await_progress()
     at = stage.suspend(slow)
@@ -90,6 +90,6 @@ class _Prober:
 
     def _delivered(self, error, _message) -> None:
         if error is not None:
-            self._stage.found.append(f"a probe failed: {error}")
+            self._stage.violations.append(f"a probe failed: {error}")
         else:
             self.acknowledged += 1

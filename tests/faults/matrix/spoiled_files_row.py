@@ -176,8 +176,8 @@ class _Written:
             topic = TopicProduceData(name=_TOPIC, partition_data=[data])
             client.send(ProduceRequest(acks=-1, timeout_ms=10_000, topic_data=[topic]), PRODUCE_VERSION)
         answers = [client.answer(ApiKey.PRODUCE, PRODUCE_VERSION) for _ in numbers]
-        found = [answer.responses[0].partition_responses[0] for answer in answers]
-        return [(ErrorCode(item.error_code), item.base_offset) for item in found]
+        partition_responses = [answer.responses[0].partition_responses[0] for answer in answers]
+        return [(ErrorCode(item.error_code), item.base_offset) for item in partition_responses]
 
     def _end_transactions(self) -> list[bytes]:
         """The values of those that were committed."""
@@ -203,12 +203,12 @@ class _Written:
         self._stage.lead_as_preferred(_TOPIC)
         for partition in range(len(_REPLICAS)):
             with self._leader(partition) as client:
-                self._stage.found += [
+                self._stage.violations += [
                     f"after {after}, {_TOPIC}-{partition}: {change}" for change in self._changes(client, partition)
                 ]
         came_out = read_committed(self._stage.cluster.bootstrap_servers, _ENDED, 1).values[0]
         if came_out != self._committed:
-            self._stage.found.append(
+            self._stage.violations.append(
                 f"I7: after {after} {len(came_out)} records are committed, {len(self._committed)} were"
             )
 
@@ -218,9 +218,9 @@ class _Written:
         if start != _DELETED:
             yield f"it starts at {start}, not at {_DELETED}"
         for offset in range(_DELETED, _BATCHES):
-            found = _offset_of(client, partition, _FIRST_TIMESTAMP_MS + offset * _STEP_MS)
-            if found != offset:
-                yield f"the time of {offset} is at {found}"
+            result = _offset_of(client, partition, _FIRST_TIMESTAMP_MS + offset * _STEP_MS)
+            if result != offset:
+                yield f"the time of {offset} is at {result}"
             read = _batch_at(client, partition, offset)
             if read != offset:
                 yield f"who asks for {offset} is given {read}"
@@ -237,8 +237,8 @@ def _offset_of(client: WireClient, partition: int, timestamp: int) -> int:
         name=_TOPIC, partitions=[ListOffsetsPartition(partition_index=partition, timestamp=timestamp)]
     )
     answered = client.ask(ListOffsetsRequest(isolation_level=0, topics=[asked]), _LIST_OFFSETS_VERSION)
-    (found,) = answered.topics[0].partitions
-    return found.offset
+    (first,) = answered.topics[0].partitions
+    return first.offset
 
 
 def _batch_at(client: WireClient, partition: int, offset: int) -> int | None:
@@ -246,5 +246,5 @@ def _batch_at(client: WireClient, partition: int, offset: int) -> int | None:
     asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1)
     topic = FetchTopic(topic=_TOPIC, partitions=[asked])
     request = FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=1, topics=[topic])
-    (found,) = client.ask(request, FETCH_VERSION).responses[0].partitions
-    return parse_batch_header(found.records).base_offset if found.records else None
+    (first,) = client.ask(request, FETCH_VERSION).responses[0].partitions
+    return parse_batch_header(first.records).base_offset if first.records else None

@@ -39,7 +39,7 @@ class Stage:
         self.watch = ZooKeeperWatch(cluster.zookeeper.connect, history)
         self.replicas: dict[TopicPartition, tuple[int, ...]] = {}
         self.measured: dict[str, float] = {}
-        self.found: list[str] = []
+        self.violations: list[str] = []
         self._suspended: set[int] = set()
         #: Waits until the load goes on; set by whoever runs it.
         self.await_progress: Callable[[], None] = lambda: None
@@ -69,11 +69,11 @@ class Stage:
 
     def lead_as_preferred(self, topic: str) -> None:
         """Every partition of the topic, whole at the moment, is led by its first replica when this returns."""
-        replicas = {item.partition: found for item, found in self.replicas.items() if item.topic == topic}
+        replicas = {item.partition: replica for item, replica in self.replicas.items() if item.topic == topic}
         asked = [KafkaTopicPartition(topic, index) for index in replicas]
 
         def is_led() -> bool:
-            if all(self.state(topic, index).leader == found[0] for index, found in replicas.items()):
+            if all(self.state(topic, index).leader == replica[0] for index, replica in replicas.items()):
                 return True
             # The controller may have changed, and refuses who has just come into an ISR until it hears of it.
             with contextlib.suppress(KafkaException):
@@ -115,7 +115,7 @@ class Stage:
         assert not refusal, f"topic {name} cannot be created: {refusal}"
         took = time.monotonic() - began
         if took > _OPERATION_S:
-            self.found.append(f"I9: topic {name} was created after {took:.1f} s, {_OPERATION_S} are allowed")
+            self.violations.append(f"I9: topic {name} was created after {took:.1f} s, {_OPERATION_S} are allowed")
         return took
 
     def _refusal_of(self, topic: str) -> str:
@@ -126,8 +126,8 @@ class Stage:
         try:
             admin.create_topics([NewTopic(topic, 1, 1)], request_timeout=5)[topic].result(6)
         except KafkaException as error:
-            found = error.args[0]
-            return "" if found.name() == "TOPIC_ALREADY_EXISTS" else str(found)
+            arg = error.args[0]
+            return "" if arg.name() == "TOPIC_ALREADY_EXISTS" else str(arg)
         return ""
 
     # -- looking
@@ -191,7 +191,7 @@ class Stage:
         at = self.note(f"told {broker_id} to stop")
         status = self.broker(broker_id).stop()
         if status:
-            self.found.append(f"I10: broker {broker_id} ended with status {status}")
+            self.violations.append(f"I10: broker {broker_id} ended with status {status}")
         return self.note(f"{broker_id} has stopped") - at
 
     def suspend(self, *broker_ids: int) -> float:
@@ -270,6 +270,6 @@ class Stage:
         """I9: a process that has lived through the fault has not kept what it opened for it."""
         for pid, (threads, files) in self.holdings().items():
             if pid in before and threads > before[pid][0] + threads_more:
-                self.found.append(f"I9: process {pid} had {before[pid][0]} threads, now {threads}")
+                self.violations.append(f"I9: process {pid} had {before[pid][0]} threads, now {threads}")
             if pid in before and files > before[pid][1] + files_more:
-                self.found.append(f"I9: process {pid} had {before[pid][1]} files open, now {files}")
+                self.violations.append(f"I9: process {pid} had {before[pid][1]} files open, now {files}")

@@ -46,7 +46,7 @@ def _line(played: Played) -> tuple[str, ...]:
 
 def _violations(played: Played) -> list[str]:
     """The first few of a row."""
-    found = played.verdict.violations
-    shown = [f"row {played.row.number}, seed {played.seed}: {item}" for item in found[:_VIOLATIONS_SHOWN_MAX]]
-    more = len(found) - len(shown)
+    violations = played.verdict.violations
+    shown = [f"row {played.row.number}, seed {played.seed}: {item}" for item in violations[:_VIOLATIONS_SHOWN_MAX]]
+    more = len(violations) - len(shown)
     return [*shown, *([f"row {played.row.number}: … and {more} more"] if more else [])]

@@ -114,13 +114,13 @@ def tear_the_tails(stage: Stage) -> None:
     stage.stay_until(at + _STAYS_BEHIND_S)
     for index in partitions:
         if stage.state("kept", index).leader == torn:
-            stage.found.append(f"{torn} leads kept-{index}, of which it has lost what it acknowledged")
+            stage.violations.append(f"{torn} leads kept-{index}, of which it has lost what it acknowledged")
     stage.heal()
     stage.await_whole()
     for index, end in ends.items():
         there = batches(segments(replica_directory(stage.broker(torn), "kept", index))[-1])
         if there[-1].last_offset < end:
-            stage.found.append(f"kept-{index} ends with {there[-1].last_offset} on {torn}, which had had {end}")
+            stage.violations.append(f"kept-{index} ends with {there[-1].last_offset} on {torn}, which had had {end}")
 
 
 def _tear(stage: Stage, broker_id: int, partition: int) -> int:

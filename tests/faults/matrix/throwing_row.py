@@ -52,13 +52,15 @@ def throw(stage: Stage) -> None:
 def _check(stage: Stage, broker: BrokerProcess) -> None:
     """It lives, and has told of each exception in one line, with where it came from."""
     if broker.process.poll() is not None:
-        stage.found.append(f"I10: broker {broker.broker_id} ended with {broker.process.returncode}")
+        stage.violations.append(f"I10: broker {broker.broker_id} ended with {broker.process.returncode}")
     sites = (broker.directory / THROWN).read_text().splitlines()
     stage.note(f"raised in {broker.broker_id}: {sites}")
     if len(sites) < _THROWN_MIN:
-        stage.found.append(f"broker {broker.broker_id} met {len(sites)} exceptions only")
+        stage.violations.append(f"broker {broker.broker_id} met {len(sites)} exceptions only")
     lines = broker.log_path.read_text().splitlines()
     for site in sites:
         told = [line for line in lines if re.search(rf"{re.escape(message(site))}\b", line)]
         if len(told) != 1 or "Traceback" not in told[0]:
-            stage.found.append(f"broker {broker.broker_id} tells {len(told)} times what was raised at {site}: {told}")
+            stage.violations.append(
+                f"broker {broker.broker_id} tells {len(told)} times what was raised at {site}: {told}"
+            )

@@ -35,7 +35,7 @@ def elect_outside_the_isr(stage: Stage) -> None:
     _allow_unclean_election(stage, "careless")
     stage.await_leader("careless", 0, [stale])
     if stage.state("careless").leader_epoch <= epoch:
-        stage.found.append(f"I8: led from outside the ISR under the old epoch {epoch}")
+        stage.violations.append(f"I8: led from outside the ISR under the old epoch {epoch}")
     for number in range(4):
         _write(stage, f"after-{number}", "careless")
     reader.expect_truncation(stage)
@@ -51,7 +51,9 @@ def _write(stage: Stage, name: str, *topics: str) -> None:
             time.sleep(0.05)
         refusal = _refusal(stage, name, port, topic, _RECORDS - 1)
         if refusal is not None:
-            stage.found.append(f"{topic}: acks=all was answered {refusal.name} with the ISR {stage.state(topic).isr}")
+            stage.violations.append(
+                f"{topic}: acks=all was answered {refusal.name} with the ISR {stage.state(topic).isr}"
+            )
 
 
 def _refusal(stage: Stage, name: str, port: int, topic: str, count: int) -> ErrorCode | None:
@@ -69,7 +71,9 @@ def _expect_offline(stage: Stage, alive: int, *topics: str) -> None:
         for topic in topics:
             leader = stage.state(topic).leader
             if leader == alive:
-                stage.found.append(f"{topic} is led by {leader}, which was not in its ISR, and that was not allowed")
+                stage.violations.append(
+                    f"{topic} is led by {leader}, which was not in its ISR, and that was not allowed"
+                )
                 return
         time.sleep(0.05)
 
@@ -115,5 +119,5 @@ class FollowingReader:
                 if error and error.code() in (KafkaError._LOG_TRUNCATION, KafkaError._AUTO_OFFSET_RESET):
                     self._consumer.close()
                     return
-        stage.found.append(f"a reader was not told that what it had read is gone; it met {met[:10]}")
+        stage.violations.append(f"a reader was not told that what it had read is gone; it met {met[:10]}")
         self._consumer.close()

@@ -36,7 +36,7 @@ def stop_the_leader(stage: Stage) -> None:
     stage.resume(leader)
     codes = for_all.outcomes()
     if ErrorCode.NONE in codes:
-        stage.found.append(f"a leader that was replaced acknowledged acks=all: {[code.name for code in codes]}")
+        stage.violations.append(f"a leader that was replaced acknowledged acks=all: {[code.name for code in codes]}")
     for_one.outcomes()
     reader.note_answer()
 
@@ -54,7 +54,7 @@ def stop_the_controller(stage: Stage) -> None:
     await_true(lambda: stage.watch.broker_epoch(controller) > 0, f"broker {controller} is registered again")
     stage.measured["registered"] = time.monotonic() - went_on
     if stage.watch.controller() != following:
-        stage.found.append(
+        stage.violations.append(
             f"I8: {following} was controller until the old one came back, now {stage.watch.controller()}"
         )
     stage.await_topic_can_be_created("after-it-stood")
@@ -74,4 +74,4 @@ def _expect_refusal_of_old_epoch(stage: Stage, broker_ids: list[int], epoch: int
             client.log_in(stage.watch.secret())
             code = ErrorCode(client.ask(request, _LEADER_AND_ISR_VERSION).error_code)
         if code is not ErrorCode.STALE_CONTROLLER_EPOCH:
-            stage.found.append(f"I8: broker {broker_id} answered {code.name} to controller epoch {epoch}")
+            stage.violations.append(f"I8: broker {broker_id} answered {code.name} to controller epoch {epoch}")

@@ -54,4 +54,6 @@ def lose_the_quorum(stage: Stage) -> None:
     for item, before in states.items():
         after = stage.watch.state(item)
         if set(after.isr) != set(before.isr) and after.leader_epoch == before.leader_epoch:
-            stage.found.append(f"the ISR of {item} changed from {before.isr} to {after.isr} by an outage of ZooKeeper")
+            stage.violations.append(
+                f"the ISR of {item} changed from {before.isr} to {after.isr} by an outage of ZooKeeper"
+            )

@@ -116,8 +116,8 @@ class ZooKeeperWatch:
 
     def is_moving(self, topic: str, partition: int) -> bool:
         """Whether a reassignment of the partition is under way."""
-        found = decode_topic(topic, self._client.get(topic_path(topic))[0])
-        return partition in found.adding or partition in found.removing
+        assignment = decode_topic(topic, self._client.get(topic_path(topic))[0])
+        return partition in assignment.adding or partition in assignment.removing
 
     def state(self, partition: TopicPartition) -> LeaderAndIsr | None:
         """Read now, not remembered."""

@@ -206,9 +206,9 @@ def _compare(run: StreamRun, servers: str, driver: KilledDriver) -> None:
     except AssertionError as error:
         run.violations.append(str(error)[-2_000:])
     driver.kill("driver")
-    found = came_out()
-    run.violations += [f"lost: {pair}" for pair in list(expected - found)[:10]]
-    run.violations += [f"more than once, or never in: {pair}" for pair in list(found - expected)[:10]]
+    result = came_out()
+    run.violations += [f"lost: {pair}" for pair in list(expected - result)[:10]]
+    run.violations += [f"more than once, or never in: {pair}" for pair in list(result - expected)[:10]]
     with ClusterConnections(parse_bootstrap_servers(servers)) as cluster:
         left = open_transactions(cluster, LEDGER_PREFIX)
     # What the last kill cut off may be open; a batch is at most as many tasks.

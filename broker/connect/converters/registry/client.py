@@ -56,30 +56,30 @@ class TaskRegistryClient:
         return self._id_of("", subject, content)
 
     def latest(self, subject: str) -> RegisteredSchema:
-        said = self._ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest")
-        return RegisteredSchema(_integer(said, "id"), _content(said))
+        response = self._ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest")
+        return RegisteredSchema(_integer(response, "id"), _content(response))
 
     def by_id(self, schema_id: int) -> Content:
         return _content(self._ask("GET", f"/schemas/ids/{schema_id}"))
 
     def referred(self, content: Content) -> list[NamedSchema]:
         """All it refers to, each before what refers to it."""
-        found: dict[tuple[str, str, int], NamedSchema] = {}
-        self._refer(content, found, 0)
-        return list(found.values())
+        schemas: dict[tuple[str, str, int], NamedSchema] = {}
+        self._refer(content, schemas, 0)
+        return list(schemas.values())
 
-    def _refer(self, content: Content, found: dict[tuple[str, str, int], NamedSchema], depth: int) -> None:
+    def _refer(self, content: Content, schemas: dict[tuple[str, str, int], NamedSchema], depth: int) -> None:
         for reference in content.references:
             key = reference.name, reference.subject, reference.version
-            if key in found:
+            if key in schemas:
                 continue
-            if len(found) >= _REFERENCES_MAX or depth >= _REFERENCES_MAX:
+            if len(schemas) >= _REFERENCES_MAX or depth >= _REFERENCES_MAX:
                 raise DataError(f"A schema that refers to more than {_REFERENCES_MAX} others")
             inner = _content(
                 self._ask("GET", f"/subjects/{quote(reference.subject, safe='')}/versions/{reference.version}")
             )
-            self._refer(inner, found, depth + 1)
-            found[key] = NamedSchema(reference.name, inner, reference.subject, reference.version)
+            self._refer(inner, schemas, depth + 1)
+            schemas[key] = NamedSchema(reference.name, inner, reference.subject, reference.version)
 
     def _id_of(self, what: str, subject: str, content: Content) -> int:
         body: dict[str, Any] = {"schema": content.text}
@@ -98,12 +98,12 @@ class TaskRegistryClient:
             reason = ""
             for url in self._settings.urls:
                 try:
-                    return self._asked(method, url, path, body)
+                    return self._request(method, url, path, body)
                 except _Unwell as unwell:
                     reason = f"{url} {unwell}"
         raise RetriableError(f"The schema registry does not answer {method} {path}: {reason}")
 
-    def _asked(self, method: str, url: str, path: str, body: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    def _request(self, method: str, url: str, path: str, body: Mapping[str, Any] | None) -> Mapping[str, Any]:
         content = None if body is None else orjson.dumps(body)
         try:
             with self._client.stream(method, url + path, content=content) as answer:
@@ -115,15 +115,15 @@ class TaskRegistryClient:
         if status in _NOT_ALLOWED:
             raise RetriableError(f"The schema registry at {url} answers {status} to {method} {path}")
         try:
-            said = orjson.loads(data)
+            document = orjson.loads(data)
         except ValueError:
-            said = None
-        if not isinstance(said, dict) or (status != 200 and not isinstance(said.get("error_code"), int)):
+            document = None
+        if not isinstance(document, dict) or (status != 200 and not isinstance(document.get("error_code"), int)):
             raise _Unwell(f"answers {status}, not as a schema registry does")
         if status != 200:
-            message = str(said.get("message"))[:500]
-            raise DataError(f"The schema registry refuses {method} {path}: {message} ({said['error_code']})")
-        return said
+            message = str(document.get("message"))[:500]
+            raise DataError(f"The schema registry refuses {method} {path}: {message} ({document['error_code']})")
+        return document
 
 
 class _Unwell(Exception):
@@ -139,21 +139,21 @@ def _read(answer: httpx2.Response) -> bytes:
     return bytes(data)
 
 
-def _content(said: Mapping[str, Any]) -> Content:
-    if not isinstance(said.get("schema"), str):
+def _content(document: Mapping[str, Any]) -> Content:
+    if not isinstance(document.get("schema"), str):
         raise DataError("The schema registry answers without a schema")
     try:
         references = tuple(
             SchemaReference(str(reference["name"]), str(reference["subject"]), int(reference["version"]))
-            for reference in said.get("references") or ()
+            for reference in document.get("references") or ()
         )
     except (KeyError, TypeError, ValueError):
         raise DataError("The schema registry answers with references that are none") from None
-    return Content(str(said.get("schemaType") or "AVRO"), said["schema"], references)
+    return Content(str(document.get("schemaType") or "AVRO"), document["schema"], references)
 
 
-def _integer(said: Mapping[str, Any], name: str) -> int:
-    value = said.get(name)
+def _integer(document: Mapping[str, Any], name: str) -> int:
+    value = document.get(name)
     if not isinstance(value, int) or not 0 <= value < 1 << 31:
         raise DataError(f"The schema registry answers without {name}")
     return value

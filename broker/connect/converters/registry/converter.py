@@ -81,16 +81,16 @@ class RegistryConverter(Converter):
         if data is None:
             return None, None
         schema_id, payload = split(data)
-        return self._readers.found(schema_id, lambda: self._reader(schema_id)).decode(payload)
+        return self._readers.get_or_make(schema_id, lambda: self._reader(schema_id)).decode(payload)
 
     def to_columns(self, topic: str, values: Sequence[bytes]) -> tuple[Schema, list[list[Any]]] | None:
         first = values[0][:HEAD_BYTES]
         if not all(value.startswith(first) for value in values):
             return None
         schema_id, _ = split(values[0])
-        columns = getattr(self._readers.found(schema_id, lambda: self._reader(schema_id)), "columns", None)
-        found: tuple[Schema, list[list[Any]]] | None = columns and columns([value[HEAD_BYTES:] for value in values])
-        return found
+        columns = getattr(self._readers.get_or_make(schema_id, lambda: self._reader(schema_id)), "columns", None)
+        decoded: tuple[Schema, list[list[Any]]] | None = columns and columns([value[HEAD_BYTES:] for value in values])
+        return decoded
 
     def close(self) -> None:
         self._registry.close()
@@ -105,9 +105,9 @@ class RegistryConverter(Converter):
         return known
 
     def _new_writer(self, topic: str, schema: Schema) -> tuple[Schema, bytes, Codec, float]:
-        said = self._say(schema)
-        subject = self._settings.subject(topic, self._is_key, said.name)
-        content = Content(self.TYPE, said.text)
+        written = self._say(schema)
+        subject = self._settings.subject(topic, self._is_key, written.name)
+        content = Content(self.TYPE, written.text)
         if self._settings.uses_latest and not self._settings.registers:
             latest = self._registry.latest(subject)
             until = time.monotonic() + self._settings.latest_ttl_s
@@ -133,24 +133,24 @@ class Cache(Generic[T]):
 
     def __init__(self, size: int):
         self._size = size
-        self._found: OrderedDict[Hashable, T] = OrderedDict()
+        self._kept: OrderedDict[Hashable, T] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._kept)
 
     def get(self, key: Hashable) -> T | None:
-        value = self._found.get(key)
+        value = self._kept.get(key)
         if value is not None:
-            self._found.move_to_end(key)
+            self._kept.move_to_end(key)
         return value
 
     def put(self, key: Hashable, value: T) -> None:
-        self._found[key] = value
-        self._found.move_to_end(key)
-        if len(self._found) > self._size:
-            self._found.popitem(last=False)
+        self._kept[key] = value
+        self._kept.move_to_end(key)
+        if len(self._kept) > self._size:
+            self._kept.popitem(last=False)
 
-    def found(self, key: Hashable, find: Callable[[], T]) -> T:
+    def get_or_make(self, key: Hashable, find: Callable[[], T]) -> T:
         value = self.get(key)
         if value is None:
             value = find()

@@ -48,21 +48,21 @@ _DEPTH_MAX = 100
 
 
 def _varint(value: int) -> bytes:
-    left, found = value << 1, bytearray()
+    left, encoded = value << 1, bytearray()
     while left > 0x7F:
-        found.append(left & 0x7F | 0x80)
+        encoded.append(left & 0x7F | 0x80)
         left >>= 7
-    return bytes([*found, left])
+    return bytes([*encoded, left])
 
 
 def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    found = 0
+    value = 0
     for shift in range(0, 35, 7):
         if at >= len(data):
             break
         byte = data[at]
         at += 1
-        found |= (byte & 0x7F) << shift
+        value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return found >> 1 ^ -(found & 1), at
+            return value >> 1 ^ -(value & 1), at
     raise DataError("Invalid Protobuf message indexes")

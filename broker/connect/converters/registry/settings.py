@@ -118,17 +118,17 @@ class ConverterSettings:
 
 def read_settings(definition: ConfigDef, props: Props, is_key: bool) -> tuple[ConverterSettings, dict[str, Any]]:
     """And all that was parsed, for keys of a format's own. Raises ConfigError, which never tells a secret."""
-    found = definition.parse(props)
-    urls = tuple(value.rstrip("/") for value in found["schema.registry.url"])
-    if found[_LOGIN] is not None and not all(map(_keeps_secrets, urls)):
+    parsed = definition.parse(props)
+    urls = tuple(value.rstrip("/") for value in parsed["schema.registry.url"])
+    if parsed[_LOGIN] is not None and not all(map(_keeps_secrets, urls)):
         raise ConfigError(_LOGIN, f"{_LOGIN} is sent by https, or to this machine: not to every schema.registry.url")
-    strategy = found[f"{'key' if is_key else 'value'}.subject.name.strategy"].removeprefix(_STRATEGIES)
+    strategy = parsed[f"{'key' if is_key else 'value'}.subject.name.strategy"].removeprefix(_STRATEGIES)
     settings = ConverterSettings(
-        urls, found["auto.register.schemas"], found["use.latest.version"], found["latest.cache.ttl.sec"],
-        found["normalize.schemas"], found["schemas.cache.config"], found[_LOGIN], _tls(urls, found[_TRUST]),
-        found["max.retries"], found["retries.wait.ms"], found["retries.max.wait.ms"], _BY_STRATEGY[strategy],
+        urls, parsed["auto.register.schemas"], parsed["use.latest.version"], parsed["latest.cache.ttl.sec"],
+        parsed["normalize.schemas"], parsed["schemas.cache.config"], parsed[_LOGIN], _tls(urls, parsed[_TRUST]),
+        parsed["max.retries"], parsed["retries.wait.ms"], parsed["retries.max.wait.ms"], _BY_STRATEGY[strategy],
     )  # fmt: skip
-    return settings, found
+    return settings, parsed
 
 
 def _keeps_secrets(url: str) -> bool:

@@ -26,7 +26,7 @@ class SourceDirectory:
     def __init__(self, path: Path, pattern: str, done_to: Path | None, deletes: bool):
         """`done_to`: where finished files are moved to; None: they are renamed here, or deleted."""
         self._path, self._pattern, self._deletes = path, pattern, deletes
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self._descriptor = _opened_directory(path)
         try:
             self._done = None if done_to is None else _opened_directory(done_to)
@@ -45,10 +45,10 @@ class SourceDirectory:
             if not os.path.samestat(os.stat(self._path, follow_symlinks=False), os.fstat(self._descriptor)):
                 raise ConnectError(f"directory {self._path} is another one now")
             with os.scandir(self._descriptor) as entries:
-                found = heapq.nsmallest(LOOK_MAX, self._rested(entries, now_ms, rest_ms))
+                oldest = heapq.nsmallest(LOOK_MAX, self._rested(entries, now_ms, rest_ms))
         except OSError as error:
             raise ConnectError(f"directory {self._path} cannot be read: {error.strerror}") from error
-        return [name for _, name in found]
+        return [name for _, name in oldest]
 
     def _rested(self, entries: Iterator["os.DirEntry[str]"], now_ms: int, rest_ms: int) -> Iterator[tuple[int, str]]:
         present = set()
@@ -66,7 +66,7 @@ class SourceDirectory:
                 self.tell(entry.name, fault)
             elif has_rested(status, now_ms, rest_ms):
                 yield status.st_mtime_ns, entry.name
-        self._told &= present
+        self._logged &= present
 
     def _is_wanted(self, name: str) -> bool:
         return (
@@ -74,8 +74,8 @@ class SourceDirectory:
         )
 
     def tell(self, name: str, reason: str) -> None:
-        if name not in self._told and len(self._told) < LOOK_MAX:
-            self._told.add(name)
+        if name not in self._logged and len(self._logged) < LOOK_MAX:
+            self._logged.add(name)
             _log.warning("file left where it is", directory=str(self._path), file=shown(name), reason=reason)
 
     def open(self, name: str) -> int | None:

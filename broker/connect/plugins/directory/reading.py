@@ -103,9 +103,9 @@ class CurrentFile:
             data = os.pread(self._descriptor, min(self._block_bytes, status.st_size - self._position), self._position)
             is_end = self._position + len(data) == status.st_size and has_rested(status, now_ms, self._form.rest_ms)
             pieces = self._pieces(data, status.st_size, is_end, most)
-            found = self._parsed(data, pieces)
-            if found or not pieces:
-                return found
+            parsed = self._parsed(data, pieces)
+            if parsed or not pieces:
+                return parsed
 
     def has_ended(self, now_ms: int) -> bool:
         """Read to its end, and nobody has written for long enough."""
@@ -121,13 +121,13 @@ class CurrentFile:
 
     def _parsed(self, data: bytes, pieces: list[CutLine]) -> list[ParsedLine]:
         """Up to a fault, which is told when it comes first."""
-        found: list[ParsedLine] = []
+        lines: list[ParsedLine] = []
         at = 0
         for piece in pieces:
             try:
                 parsed = self._meaning(piece)
             except DataError as error:
-                if found and not self._form.tolerates:
+                if lines and not self._form.tolerates:
                     break
                 self._fault(str(error))
                 parsed = None
@@ -135,8 +135,8 @@ class CurrentFile:
             at += piece.consumed
             self._position += piece.consumed
             if parsed is not None:
-                found.append(ParsedLine(parsed, self._place()))
-        return found
+                lines.append(ParsedLine(parsed, self._place()))
+        return lines
 
     def _meaning(self, piece: CutLine) -> Parsed | None:
         if piece.fault is not None:

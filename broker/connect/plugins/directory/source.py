@@ -58,25 +58,25 @@ class DirectorySourceTask(SourceTask):
     def poll(self) -> list[SourceRecord]:
         now_ms = _CLOCK.now_ms()
         with self._reading:
-            found = self._found(now_ms)
+            lines = self._lines(now_ms)
             name, is_reading = (self._current.name, True) if self._current else ("", False)
-        if not found:
+        if not lines:
             self._stopped.wait(ARRIVAL_S if is_reading else WAIT_S)
             return []
         with self._counting:
-            self._on_the_way += len(found)
+            self._on_the_way += len(lines)
         partition, topic = self._partition, self._topic
         return [
             SourceRecord(partition, place, topic, None, STRING, name, schema, value, now_ms)
-            for (schema, value), place in found
+            for (schema, value), place in lines
         ]
 
-    def _found(self, now_ms: int) -> list[ParsedLine]:
+    def _lines(self, now_ms: int) -> list[ParsedLine]:
         for _ in range(_EMPTY_MAX):
             if self._stopped.is_set() or not self._turn_to_file(now_ms) or self._current is None:
                 return []
-            if found := self._current.read(now_ms, self._batch):
-                return found
+            if lines := self._current.read(now_ms, self._batch):
+                return lines
             if self._on_the_way or not self._current.has_ended(now_ms):
                 return []
             self._finish(self._current)

@@ -116,8 +116,8 @@ HEARTBEAT = COMMON + ConfigDef(
 
 def validated(definition: ConfigDef, props: Props) -> list[ConfigValue]:
     """What is wrong with each key, and with both clusters' security."""
-    found = definition.validate(props)
-    by_name = {value.name: value for value in found}
+    values = definition.validate(props)
+    by_name = {value.name: value for value in values}
     for prefix in (_SOURCE, _TARGET):
         key = f"{prefix}bootstrap.servers"
         if not by_name[key].errors:
@@ -127,7 +127,7 @@ def validated(definition: ConfigDef, props: Props) -> list[ConfigValue]:
                 by_name[key].errors.append(str(error))
     if by_name["source.cluster.alias"].value == by_name["target.cluster.alias"].value is not None:
         by_name["target.cluster.alias"].errors.append("It is the source's alias: a cluster is not its own mirror")
-    return found
+    return values
 
 
 def addresses(props: Props) -> tuple[ClusterAddress, ClusterAddress]:

@@ -206,8 +206,8 @@ class MirrorSourceConnector(SourceConnector):
         if assigned != self._assigned or is_remade:
             self._assigned, self._remade = assigned, self._remade + is_remade
             self._context.request_task_reconfiguration()
-        told = names | {topic: self._naming.copy_of(topic) for topic in not_said}
-        self._tell(told, assigned, changes.refused | failures | not_said, notices)
+        copies = names | {topic: self._naming.copy_of(topic) for topic in not_said}
+        self._tell(copies, assigned, changes.refused | failures | not_said, notices)
 
     def _follow(self, there: dict[str, str], present: dict[str, str], own: dict[str, dict[str, str]]) -> dict[str, str]:
         """Settings and rules; why they do not, topic by topic. Records are copied all the same."""
@@ -282,10 +282,10 @@ class MirrorSourceConnector(SourceConnector):
 
 def parse_partitions(text: str) -> list[TopicPartition]:
     """Parse `topic-0,topic-1`. Raises ConnectError."""
-    found = []
+    partitions = []
     for part in filter(None, text.split(",")):
         topic, _, number = part.rpartition("-")
         if not topic or not number.isdecimal():
             raise ConnectError(f"{part!r} is no partition")
-        found.append(TopicPartition(topic, int(number)))
-    return found
+        partitions.append(TopicPartition(topic, int(number)))
+    return partitions

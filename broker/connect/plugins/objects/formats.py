@@ -83,10 +83,10 @@ def _members(file: ObjectFile, at: int) -> list[Any]:
     """Of one field, from its first record to the last."""
     field = file.schema.fields[at]  # type: ignore[union-attr]  # columns are made only of a file with a schema
     name, default = field.name, field.schema.default
-    found: list[Any] = []
+    members: list[Any] = []
     for part in file.parts:
-        found += part[at] if isinstance(part, ColumnRows) else [value.values_by_name.get(name) for value in part]
-    return found if default is None else [default if value is None else value for value in found]
+        members += part[at] if isinstance(part, ColumnRows) else [value.values_by_name.get(name) for value in part]
+    return members if default is None else [default if value is None else value for value in members]
 
 
 def _column(schema: Schema, values: list[Any]) -> list[Any]:

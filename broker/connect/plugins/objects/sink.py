@@ -255,10 +255,10 @@ class ObjectSinkConnector(GroupSink):
         self._props = dict(props)
 
     def validate(self, props: Props) -> list[ConfigValue]:
-        found = super().validate(props)
-        by_name = {value.name: value for value in found}
+        values = super().validate(props)
+        by_name = {value.name: value for value in values}
         if not by_name["path"].value and not by_name["s3.bucket"].value:
             by_name["path"].errors.append("Either path or s3.bucket says where files go")
         if by_name["s3.access.key"].value and by_name["s3.secret.key"].value is None:
             by_name["s3.secret.key"].errors.append("s3.access.key needs its secret")
-        return found
+        return values

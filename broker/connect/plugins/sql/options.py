@@ -27,8 +27,8 @@ _SECRETS = frozenset({"password", "sslpassword"})
 
 def check_options(name: str, database: str, query: Mapping[str, str | tuple[str, ...]]) -> None:
     """Of the address of `database`. Raises ConfigError for the key `name`."""
-    said = {option: (value,) if isinstance(value, str) else value for option, value in query.items()}
-    if secret := sorted(_SECRETS & said.keys()):
+    options = {option: (value,) if isinstance(value, str) else value for option, value in query.items()}
+    if secret := sorted(_SECRETS & options.keys()):
         raise ConfigError(name, f"Invalid value for configuration {name}: {secret[0]} is no part of an address")
     if not is_held():
         return
@@ -36,9 +36,9 @@ def check_options(name: str, database: str, query: Mapping[str, str | tuple[str,
         raise ConfigError(
             name, f"Invalid value for configuration {name}: this worker allows no options in the name of a database"
         )
-    for place in said.pop("host", ()):
+    for place in options.pop("host", ()):
         _check_host(name, place)
-    for option, values in said.items():
+    for option, values in options.items():
         if option not in _FILES | _HARMLESS:
             raise ConfigError(name, f"Invalid value for configuration {name}: this worker allows no option {option}")
         for value in values if option in _FILES else ():

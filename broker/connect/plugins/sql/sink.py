@@ -47,13 +47,13 @@ def row_of(record: SinkRecord, pk_mode: str, pk_fields: list[str], deletes: bool
         return SqlRow(record, keys, None, schemas)
     if not isinstance(record.value, Struct):
         raise DataError("A row needs a struct with its schema as the record's value")
-    said = {field.name: field.schema for field in record.value.schema.fields}
+    field_schemas = {field.name: field.schema for field in record.value.schema.fields}
     if pk_mode == "record_value":
-        keys = {name: record.value[name] for name in pk_fields if name in said}
+        keys = {name: record.value[name] for name in pk_fields if name in field_schemas}
         if len(keys) < len(pk_fields):
             raise DataError(f"The value has not all fields of pk.fields: {', '.join(pk_fields)}")
-    others = {name: record.value[name] for name in said if name not in keys}
-    return SqlRow(record, keys, others, {**schemas, **said})
+    others = {name: record.value[name] for name in field_schemas if name not in keys}
+    return SqlRow(record, keys, others, {**schemas, **field_schemas})
 
 
 def _keys_of(record: SinkRecord, pk_mode: str, pk_fields: list[str]) -> tuple[dict[str, Any], dict[str, Schema]]:
@@ -129,13 +129,13 @@ class SqlSinkTask(SinkTask):
                 self._tables.clear()
                 if is_gone(error):
                     self._try_again(error)
-                self._give_up(row.record, _told(error))
+                self._give_up(row.record, _as_connect_error(error))
 
     def _give_up(self, record: SinkRecord, error: Exception) -> None:
         if self._context.errant_record_reporter is None:
             raise RecordError(record.topic, record.partition, record.offset, str(error)) from error
-        told = DataError(f"{record.topic}-{record.partition} offset {record.offset}: {error}")
-        self._context.errant_record_reporter.report(record, told)
+        data_error = DataError(f"{record.topic}-{record.partition} offset {record.offset}: {error}")
+        self._context.errant_record_reporter.report(record, data_error)
 
     def _table_name(self, record: SinkRecord) -> str:
         name: str = self._values["table.name.format"].replace("${topic}", record.topic)
@@ -232,7 +232,7 @@ def _plain(value: Any) -> Any:
     return bytes(value) if isinstance(value, bytearray | memoryview) else value
 
 
-def _told(error: Exception) -> ConnectError:
+def _as_connect_error(error: Exception) -> ConnectError:
     if isinstance(error, ConnectError):
         return error
     return ConnectError(str(getattr(error, "orig", error)).partition("\n")[0])

@@ -36,7 +36,7 @@ class SqlSourceTask(SourceTask):
     def __init__(self) -> None:
         self._stopped = threading.Event()
         self._reading = threading.Lock()
-        self._readers: list[_Reader] = []
+        self._readers: list[_TableReader] = []
         self._engine: Any = None
 
     def start(self, props: Props, context: SourceTaskContext) -> None:
@@ -44,7 +44,7 @@ class SqlSourceTask(SourceTask):
         self._mode = self._values["mode"].lower()
         self._engine = connect(self._values)
         names = [None] if self._values["query"] else self._values["table.whitelist"]
-        self._readers = [_Reader(self._engine, self._values, self._mode, name) for name in names]
+        self._readers = [_TableReader(self._engine, self._values, self._mode, name) for name in names]
         for reader in self._readers:
             reader.offset = dict(context.offset_reader.offset(reader.partition) or {})
         self._idle = 0
@@ -67,7 +67,7 @@ class SqlSourceTask(SourceTask):
             records = reader.read()
         except Exception as error:
             reader.close()
-            raise _told(error, reader.name) from error
+            raise _as_connect_error(error, reader.name) from error
         if not reader.is_within:
             self._readers.append(self._readers.pop(0))
             self._idle = 0 if records and self._mode != "bulk" else self._idle + 1
@@ -89,7 +89,7 @@ class SqlSourceTask(SourceTask):
                 self._reading.release()
 
 
-def _told(error: Exception, name: str) -> ConnectError:
+def _as_connect_error(error: Exception, name: str) -> ConnectError:
     if isinstance(error, ConnectError):
         return error
     reason = str(getattr(error, "orig", error)).splitlines()[:1]
@@ -97,7 +97,7 @@ def _told(error: Exception, name: str) -> ConnectError:
     return kind(f"{name} cannot be read: {' '.join(reason)}")
 
 
-class _Reader:
+class _TableReader:
     """One table or query, and how far it is read."""
 
     def __init__(self, engine: Any, values: dict[str, Any], mode: str, table: str | None):

@@ -45,13 +45,13 @@ CONFIG = CONNECTION + ConfigDef(
 
 def contradictions(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     mode = (values["mode"] or "").lower()
-    found = []
+    problems = []
     if bool(values["query"]) == bool(values["table.whitelist"]):
-        found.append(("table.whitelist", "Either table.whitelist or query says what is read"))
+        problems.append(("table.whitelist", "Either table.whitelist or query says what is read"))
     if values["query"] and not values["topic.prefix"]:
-        found.append(("topic.prefix", "A query's topic is topic.prefix"))
+        problems.append(("topic.prefix", "A query's topic is topic.prefix"))
     if mode in BY_NUMBER and not values["incrementing.column.name"]:
-        found.append(("incrementing.column.name", f"mode={mode} needs it"))
+        problems.append(("incrementing.column.name", f"mode={mode} needs it"))
     if mode in BY_TIME and not values["timestamp.column.name"]:
-        found.append(("timestamp.column.name", f"mode={mode} needs it"))
-    return found
+        problems.append(("timestamp.column.name", f"mode={mode} needs it"))
+    return problems

@@ -25,7 +25,7 @@ def mark(decision: AclDecision) -> str:
 
 
 @register.filter
-def asked(row: AclRow, decision: AclDecision) -> str:
+def try_out_query(row: AclRow, decision: AclDecision) -> str:
     return urlencode({"principal": row.principal, "name": row.name, "operation": decision.operation})
 
 

@@ -56,30 +56,30 @@ class AclDecisions:
             return {
                 operation: AclDecision(operation, True, DecisionCause.SUPER_USER) for operation in OPERATIONS[resource]
             }
-        told = self._explained(principal, host, ResourceType[resource], name)
-        return {operation.name: self._decision(operation.name, why) for operation, why in told.items()}
+        explanations = self._explained(principal, host, ResourceType[resource], name)
+        return {operation.name: self._decision(operation.name, why) for operation, why in explanations.items()}
 
     def allowed(self, principal: str, host: str, resource: str, name: str) -> frozenset[str]:
         """The operations that are allowed: the same without the reasons."""
         if principal in self._super_users:
             return frozenset(OPERATIONS[resource])
-        told = self._explained(principal, host, ResourceType[resource], name)
-        return frozenset(operation.name for operation, why in told.items() if why.is_allowed)
+        explanations = self._explained(principal, host, ResourceType[resource], name)
+        return frozenset(operation.name for operation, why in explanations.items() if why.is_allowed)
 
     def _explained(self, principal: str, host: str, kind: ResourceType, name: str) -> Mapping[AclOperation, Why]:
-        told = self._rules_of(principal).explain(principal, host, kind, name, SUPPORTED[kind])
-        if any(why.no_rule for why in told.values()):
-            told = self._any_rule.explain(principal, host, kind, name, SUPPORTED[kind])
-        return told
+        explanations = self._rules_of(principal).explain(principal, host, kind, name, SUPPORTED[kind])
+        if any(why.no_rule for why in explanations.values()):
+            explanations = self._any_rule.explain(principal, host, kind, name, SUPPORTED[kind])
+        return explanations
 
     def _rules_of(self, principal: str) -> AccessRules:
         rules = self._rules.get(principal)
         if rules is None:
-            found: dict[Pattern, list[AclEntry]] = {}
+            acl_entries: dict[Pattern, list[AclEntry]] = {}
             for name in {principal, ANYBODY}:
                 for pattern, entries in self._by_principal.get(name, {}).items():
-                    found.setdefault(pattern, []).extend(entries)
-            rules = self._rules[principal] = AccessRules(found, allows_if_none=bool(self._view.allows_if_none))
+                    acl_entries.setdefault(pattern, []).extend(entries)
+            rules = self._rules[principal] = AccessRules(acl_entries, allows_if_none=bool(self._view.allows_if_none))
         return rules
 
     def _decision(self, operation: str, why: Why) -> AclDecision:

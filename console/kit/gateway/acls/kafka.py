@@ -56,8 +56,8 @@ class KafkaAcls:
         answer = self._ask(_EVERYTHING)
         if answer.error_code:
             raise _refusal_of_all(answer)
-        found = [rule for resource in answer.resources for rule in _rules(resource)]
-        known = [item for item in found if item is not None]
+        rules = [rule for resource in answer.resources for rule in _rules(resource)]
+        known = [item for item in rules if item is not None]
         super_users, allows_if_none = _deciding_settings(self._brokers.settings().values())
         return AclView(
             rules=tuple(sorted(known)),
@@ -65,7 +65,7 @@ class KafkaAcls:
             allows_if_none=allows_if_none,
             own_principal=own_principal(self._client.security()),
             users=self._users(),
-            unknown_count=len(found) - len(known),
+            unknown_count=len(rules) - len(known),
         )
 
     def create(self, rules: Collection[AclRule]) -> Mapping[AclRule, str]:
@@ -91,11 +91,11 @@ class KafkaAcls:
 
     def denials(self) -> tuple[Denials, ...] | None:
         answers = self._brokers.ask_each(lambda _: DescribeRequestsRequest(), self._membership())
-        told = [answer for answer in answers.values() if isinstance(answer, DescribeRequestsResponse)]
-        if not any(response.error_code == 0 for response in told):
+        responses = [answer for answer in answers.values() if isinstance(answer, DescribeRequestsResponse)]
+        if not any(response.error_code == 0 for response in responses):
             return None
         by_principal: dict[str, list[DescribeRequestsDenials]] = {}
-        for denial in (one for answer in told for one in answer.denials):
+        for denial in (one for answer in responses for one in answer.denials):
             by_principal.setdefault(denial.principal, []).append(denial)
         return tuple(sorted(map(_denials, by_principal.values()), key=lambda denials: -denials.last_at_ms))
 
@@ -132,9 +132,9 @@ def _deciding_settings(
     brokers: Collection[tuple[BrokerSetting, ...]],
 ) -> tuple[frozenset[str] | None, bool | None]:
     """As far as every broker says so: a super user of one broker only is none to rely on."""
-    said = [{setting.name: setting.value for setting in settings} for settings in brokers]
-    texts = [item.get("super.users") for item in said]
-    allowing = [item.get("allow.everyone.if.no.acl.found") for item in said]
+    values = [{setting.name: setting.value for setting in settings} for settings in brokers]
+    texts = [item.get("super.users") for item in values]
+    allowing = [item.get("allow.everyone.if.no.acl.found") for item in values]
     super_users = None
     if texts and None not in texts:
         super_users = frozenset.intersection(*(_super_users(text or "") for text in texts))
@@ -207,12 +207,12 @@ def _why(result: Any) -> str:
     return str(refusal(result.error_code, result.error_message or "")) if result.error_code else ""
 
 
-def _denials(told: Sequence[DescribeRequestsDenials]) -> Denials:
+def _denials(responses: Sequence[DescribeRequestsDenials]) -> Denials:
     """Of one principal, by each broker that has denied it something."""
-    last = max(told, key=lambda denials: denials.last_at_ms)
+    last = max(responses, key=lambda denials: denials.last_at_ms)
     return Denials(
         last.principal,
-        sum(denials.count for denials in told),
+        sum(denials.count for denials in responses),
         last.last_at_ms,
         last.last_principal,
         last.last_host,

@@ -18,7 +18,7 @@ class BrokerSetting(SettingView):
     is_read_only: bool = False
     is_sensitive: bool = False
     #: What each place says, by source (broker, cluster, file, default); where nothing is said it is missing.
-    said: Mapping[str, str | None] = field(default_factory=dict)
+    values_by_source: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

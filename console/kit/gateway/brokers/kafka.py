@@ -133,20 +133,20 @@ class KafkaBrokers:
 
     def request_times(self) -> Mapping[int, tuple[ApiRequestTimes, ...] | None]:
         answers = self.ask_each(lambda _: DescribeRequestsRequest(), self._membership())
-        told = {item: None if answer is None or answer.error_code else answer for item, answer in answers.items()}
-        self._not_loaded = {item: _not_loaded(answer) for item, answer in told.items() if answer is not None}
+        responses = {item: None if answer is None or answer.error_code else answer for item, answer in answers.items()}
+        self._not_loaded = {item: _not_loaded(answer) for item, answer in responses.items() if answer is not None}
         self._foreign_brokers = {
-            item: tuple(answer.foreign_brokers) for item, answer in told.items() if answer is not None
+            item: tuple(answer.foreign_brokers) for item, answer in responses.items() if answer is not None
         }
         self._budget_uses = {
-            item: tuple(map(_budget_use, answer.budgets)) for item, answer in told.items() if answer is not None
+            item: tuple(map(_budget_use, answer.budgets)) for item, answer in responses.items() if answer is not None
         }
         self._quota_uses = {
-            item: tuple(map(_quota_use, answer.quota_uses)) for item, answer in told.items() if answer is not None
+            item: tuple(map(_quota_use, answer.quota_uses)) for item, answer in responses.items() if answer is not None
         }
         return {
             broker_id: None if answer is None else tuple(_request_times(result) for result in answer.results)
-            for broker_id, answer in told.items()
+            for broker_id, answer in responses.items()
         }
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:
@@ -257,7 +257,7 @@ def _alteration(broker_id: int | None, changes: Mapping[str, str | None]) -> Inc
 
 def _setting(answer: DescribeConfigsResourceResult) -> BrokerSetting:
     known = BY_NAME.get(answer.name)
-    said = {
+    values = {
         _SOURCES[synonym.source]: synonym.value
         for synonym in answer.synonyms
         if synonym.name == answer.name and synonym.source in _SOURCES
@@ -266,12 +266,12 @@ def _setting(answer: DescribeConfigsResourceResult) -> BrokerSetting:
         name=answer.name,
         value=answer.value,
         source=_SOURCES.get(answer.config_source, "default"),
-        default=said.get("default", known.default_text if known else None),
+        default=values.get("default", known.default_text if known else None),
         meaning=known.meaning if known else answer.documentation or "",
         choices=choices_of(known),
         is_read_only=answer.read_only,
         is_sensitive=answer.is_sensitive,
-        said=said,
+        values_by_source=values,
     )
 
 
@@ -315,12 +315,12 @@ def _request_times(answer: DescribeRequestsResult) -> ApiRequestTimes:
     return ApiRequestTimes(name, answer.count, answer.error_count, answer.max_us, buckets, errors)
 
 
-def _error_count(told: DescribeRequestsError) -> ErrorCount:
+def _error_count(error: DescribeRequestsError) -> ErrorCount:
     try:
-        code = ErrorCode(told.code)
+        code = ErrorCode(error.code)
     except ValueError:
-        return ErrorCount(f"error {told.code}", "", told.count)
-    return ErrorCount(code.name, code.meaning, told.count)
+        return ErrorCount(f"error {error.code}", "", error.count)
+    return ErrorCount(code.name, code.meaning, error.count)
 
 
 def _not_loaded(answer: DescribeRequestsResponse) -> NotLoaded:
@@ -337,8 +337,8 @@ def _budget_use(budget: DescribeRequestsBudget) -> BudgetUse:
     return BudgetUse(budget.name, budget.size, budget.held, ago, largest.principal, host, largest.held)
 
 
-def _quota_use(told: DescribeRequestsQuotaUse) -> QuotaUse:
-    return QuotaUse(told.key, told.user, told.client_id, told.ip, told.limit, told.rate, told.throttled_ms)
+def _quota_use(use: DescribeRequestsQuotaUse) -> QuotaUse:
+    return QuotaUse(use.key, use.user, use.client_id, use.ip, use.limit, use.rate, use.throttled_ms)
 
 
 def _known(size: int) -> int | None:

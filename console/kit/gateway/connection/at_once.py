@@ -51,21 +51,21 @@ def ask_at_once(
     membership: ClusterMembership | None = None,
 ) -> dict[Address, BrokerResponses]:
     """What each broker says, within `timeout_seconds` of being asked; as `membership` where only members may ask."""
-    found: dict[Address, BrokerResponses] = {}
+    responses: dict[Address, BrokerResponses] = {}
     with ExitStack() as stack:
         begun: dict[int, _Talk] = {}
         for address, lent in _lent(client, questions, timeout_seconds, membership):
             if not isinstance(lent, Lent):
-                found[address] = BrokerResponses(error=lent)
+                responses[address] = BrokerResponses(error=lent)
                 continue
             talk = _Talk(client, lent, stack.enter_context(ExitStack()))
-            found[address] = talk.heard
+            responses[address] = talk.heard
             if talk.asks(questions[address], membership):
                 begun[talk.descriptor] = talk
         deadline = time.monotonic() + timeout_seconds
         for talk in _as_they_answer(begun, deadline):
             talk.hears(deadline)
-    return {address: found[address] for address in questions}
+    return {address: responses[address] for address in questions}
 
 
 class _Talk:

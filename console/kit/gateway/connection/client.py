@@ -112,9 +112,9 @@ class ClusterClient:
 
     def metadata(self, topic: str | None, timeout_seconds: float) -> Any:
         """Of the cluster that is meant. Raises OtherClusterError, KafkaException."""
-        found = self._any_admin().list_topics(topic=topic, timeout=timeout_seconds)
-        self._refuse_other(found.cluster_id)
-        return found
+        metadata = self._any_admin().list_topics(topic=topic, timeout=timeout_seconds)
+        self._refuse_other(metadata.cluster_id)
+        return metadata
 
     def brokers(self, timeout_seconds: float) -> MetadataResponse:
         """Return the brokers of the cluster that is meant, and its controller, without topics.
@@ -217,10 +217,10 @@ class ClusterClient:
             if now_s - self._why[0] < _ASK_WHY_EVERY_S:
                 return self._why[1]
             self._why = now_s, self._why[1]
-        found = self._ask_why(max(timeout_seconds, _WHY_TIMEOUT_S))
+        error = self._ask_why(max(timeout_seconds, _WHY_TIMEOUT_S))
         with self._lock:
-            self._why = now_s, found
-        return found
+            self._why = now_s, error
+        return error
 
     def _ask_why(self, timeout_seconds: float) -> GatewayError | None:
         refusal: BarnabasError | None = None
@@ -269,10 +269,10 @@ class ClusterClient:
     def _stamp_now(self) -> tuple[int, int] | None:
         """With the mode, so that one that was closed to others is looked at again."""
         try:
-            found = os.stat(self._file) if self._file else None
+            stat = os.stat(self._file) if self._file else None
         except OSError:
             return None
-        return (found.st_mtime_ns, found.st_mode) if found else None
+        return (stat.st_mtime_ns, stat.st_mode) if stat else None
 
     @staticmethod
     def _unusable(error: ClientConfigError) -> ClientRefusedError:

@@ -49,21 +49,21 @@ def security_of(text: str) -> ClientSecurity:
 def _pairs(login: ClientLogin) -> Mapping[str, str]:
     if login.protocol == "PLAINTEXT":
         return {}
-    found = {"security.protocol": login.protocol}
+    properties = {"security.protocol": login.protocol}
     if login.protocol.startswith("SASL"):
         named = f"username={_quoted(login.username)} password={_quoted(login.password)}"
         module = f"org.apache.kafka.common.security.{_MODULES[login.mechanism]} required {named};"
-        found |= {"sasl.mechanism": login.mechanism, "sasl.jaas.config": module}
+        properties |= {"sasl.mechanism": login.mechanism, "sasl.jaas.config": module}
     if login.protocol.endswith("SSL"):
         if login.authorities:
-            found |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": login.authorities}
+            properties |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": login.authorities}
         if login.certificate:
-            found |= {
+            properties |= {
                 "ssl.keystore.type": "PEM",
                 "ssl.keystore.certificate.chain": login.certificate,
                 "ssl.keystore.key": login.key,
             }
-    return found
+    return properties
 
 
 def _quoted(text: str) -> str:

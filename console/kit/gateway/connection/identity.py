@@ -18,14 +18,14 @@ def remembered() -> str:
     return next((cluster_id() for cluster_id in CLUSTER_ID), "")
 
 
-def refuse_other(known: str, told: str) -> None:
+def refuse_other(known: str, cluster_id: str) -> None:
     """Raises OtherClusterError. A cluster of which no id was ever known is compared with nothing.
 
     Once it was, one that tells none is another, too: no cluster forgets its id.
     """
-    if not known or told == known:
+    if not known or cluster_id == known:
         return
-    what = f"its id is {told}" if told else "it tells no id"
+    what = f"its id is {cluster_id}" if cluster_id else "it tells no id"
     raise OtherClusterError(
         f"{OTHER} {what}, and what is kept here is of {known}. Nothing is asked of it or done to it. Point the console "
         f"at {known} again, or add this one by another name. Or delete everything that is kept of the old one, on the "
@@ -33,13 +33,13 @@ def refuse_other(known: str, told: str) -> None:
     )
 
 
-def refuse_of_other(what: str, known: str, told: str) -> None:
+def refuse_of_other(what: str, known: str, cluster_id: str) -> None:
     """Raises OtherClusterError for what stands beside a cluster, is asked by an address of its own, and is another's.
 
     Who tells no cluster is compared with nothing: of schema registries not every kind does.
     """
-    if known and told and told != known:
+    if known and cluster_id and cluster_id != known:
         raise OtherClusterError(
-            f"{what} belongs to another cluster, {told}; this one is {known}. Nothing is shown of it or done to it. "
-            "Correct its address in what the console is told of this cluster."
+            f"{what} belongs to another cluster, {cluster_id}; this one is {known}. Nothing of it is shown or changed. "
+            "Correct its address in the settings."
         )

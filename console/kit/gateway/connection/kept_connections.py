@@ -77,12 +77,12 @@ class KeptConnections:
         with self._lock:
             self._close_old()
             fitting = [at for at, item in enumerate(self._idle) if item[0] == use]
-            found = self._idle.pop(fitting[-1])[2] if fitting else None
-        if found is not None and readable(found.fileno(), 0):
+            connection = self._idle.pop(fitting[-1])[2] if fitting else None
+        if connection is not None and readable(connection.fileno(), 0):
             # Nothing was asked: its broker has hung up.
-            found.close()
+            connection.close()
             return None
-        return found
+        return connection
 
     def _give_back(self, use: "_Use", connection: BrokerConnection) -> None:
         if not connection.is_at_rest or connection.is_member != (use.membership is not None):

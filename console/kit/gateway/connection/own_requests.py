@@ -153,7 +153,7 @@ class OwnRequests:
 
     # What librdkafka tells -------------------------------------------------------------------------------------------
 
-    def told(
+    def note_requests(
         self, address: str, apis: Mapping[str, int], together: OwnRequestFigures, in_flight: int, waiting: int
     ) -> None:
         """Since it told before. What is `waiting` for a connection, and not for its turn, has not reached the limit."""
@@ -239,13 +239,13 @@ class LibraryStatistics:
             errors = grown["txerrs"] + grown["rxerrs"] + grown["req_timeouts"]
             together = OwnRequestFigures(sum(apis.values()), errors, grown["txbytes"], grown["rxbytes"])
             _take_round_trips(together, now["rtt"])
-            self._requests.told(now["nodename"], apis, together, now["waitresp_cnt"], now["outbuf_cnt"])
+            self._requests.note_requests(now["nodename"], apis, together, now["waitresp_cnt"], now["outbuf_cnt"])
 
 
-def _take_round_trips(together: OwnRequestFigures, told: Mapping[str, int]) -> None:
+def _take_round_trips(together: OwnRequestFigures, figures: Mapping[str, int]) -> None:
     """As many as were told below each percentile, at that percentile: so they are what percentiles say again."""
-    left = count = told["cnt"]
-    for share, micros in ((0.5, told["p50"]), (0.95, told["p95"]), (0.99, told["p99"]), (1.0, told["max"])):
+    left = count = figures["cnt"]
+    for share, micros in ((0.5, figures["p50"]), (0.95, figures["p95"]), (0.99, figures["p99"]), (1.0, figures["max"])):
         upto = count - round(count * share)
         if left > upto:
             together.took(micros, left - upto)

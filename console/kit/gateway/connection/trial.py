@@ -56,17 +56,17 @@ class Trial:
 def try_cluster(bootstrap: str, security: ClientSecurity) -> Trial:
     """The first server that lets us in, or the last that did not."""
     ends = time.monotonic() + ALL_S
-    found = Trial((TrialStep("resolve", error="There is no server to ask."),))
+    trial = Trial((TrialStep("resolve", error="There is no server to ask."),))
     for host, port in parse_bootstrap_servers(bootstrap)[:SERVERS_MAX]:
         if time.monotonic() > ends:
             break
-        found = _Server(host, port, security).tried()
-        if not found.error:
+        trial = _TriedServer(host, port, security).tried()
+        if not trial.error:
             break
-    return found
+    return trial
 
 
-class _Server:
+class _TriedServer:
     def __init__(self, host: str, port: int, security: ClientSecurity):
         self._host, self._port, self._security = host, port, security
         self._cluster_id = ""
@@ -119,12 +119,12 @@ class _Server:
         if self._security.sasl:
             yield TrialStep("log in", f"as {self._security.sasl.username} by {self._security.sasl.mechanism}")
         try:
-            told = connection.ask(MetadataRequest(topics=[]), timeout_s=STEP_S)
+            response = connection.ask(MetadataRequest(topics=[]), timeout_s=STEP_S)
         except BarnabasError as error:
             yield TrialStep("metadata", error=f"{error}.")
             return
-        self._cluster_id = told.cluster_id or ""
-        count = len(told.brokers)
+        self._cluster_id = response.cluster_id or ""
+        count = len(response.brokers)
         words = f"cluster {self._cluster_id or 'without an id'}, {count} broker{'' if count == 1 else 's'}"
         if not count:
             yield TrialStep("metadata", error="The broker knows of no broker.")
@@ -137,11 +137,11 @@ def _rights(connection: BrokerConnection) -> TrialStep:
     """What a cluster says its clients may do; nothing is tried, for that would change something."""
     bits = OPERATIONS_NOT_REQUESTED
     with suppress(BarnabasError, BrokerUnreachable):
-        asked = DescribeClusterRequest(include_cluster_authorized_operations=True)
-        bits = connection.ask(asked, timeout_s=STEP_S).cluster_authorized_operations
+        request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+        bits = connection.ask(request, timeout_s=STEP_S).cluster_authorized_operations
     if bits == OPERATIONS_NOT_REQUESTED:
         return TrialStep("rights", "the cluster does not tell; what is refused will say so on its page")
     may = [words for operation, words in _NEEDED.items() if bits & (1 << operation)]
     lacks = [words for operation, words in _NEEDED.items() if not bits & (1 << operation)]
-    told = f"on the cluster it may {', '.join(may) or 'nothing'}"
-    return TrialStep("rights", f"{told}; it may not {', '.join(lacks)}" if lacks else told)
+    rights = f"on the cluster it may {', '.join(may) or 'nothing'}"
+    return TrialStep("rights", f"{rights}; it may not {', '.join(lacks)}" if lacks else rights)

@@ -96,15 +96,15 @@ class CommitLog:
 
 def _read_arrived(consumer: Consumer) -> list[CommitView]:
     until = time.monotonic() + SECONDS_PER_CALL
-    found: list[CommitView] = []
+    commits: list[CommitView] = []
     seen = 0
     while seen < RECORDS_PER_CALL and time.monotonic() < until:
         arrived = consumer.consume(min(2_000, RECORDS_PER_CALL - seen), timeout=0.05)
         if not arrived:
             break
         seen += len(arrived)
-        found += [commit for message in arrived if (commit := commit_in(message)) is not None]
-    return found
+        commits += [commit for message in arrived if (commit := commit_in(message)) is not None]
+    return commits
 
 
 def commit_in(message: Message) -> CommitView | None:

@@ -71,25 +71,25 @@ class Inquiry(NamedTuple):
 def inquiries(listed: Iterable[ListedGroup], served: Served) -> list[Inquiry]:
     """Return what to ask a coordinator that serves these APIs about the groups it lists."""
     ordered = sorted(listed, key=lambda group: (group_type_of(group), group.group_id))
-    found = []
+    inquiries = []
     for group_type, groups in groupby(ordered, key=group_type_of):
         of_type = list(groups)
         for start in range(0, len(of_type), GROUPS_PER_REQUEST):
-            found.append(_inquiry(group_type, of_type[start : start + GROUPS_PER_REQUEST], served))
-    return found
+            inquiries.append(_inquiry(group_type, of_type[start : start + GROUPS_PER_REQUEST], served))
+    return inquiries
 
 
 def read_views(
-    asked: Iterable[Inquiry], responses: Sequence[Any], others: Sequence[Any], broker_id: int
+    inquiries: Iterable[Inquiry], responses: Sequence[Any], others: Sequence[Any], broker_id: int
 ) -> Iterator[GroupView]:
     """Return the views that `responses`, one to each request in order, come to. Raises RefusedError.
 
     `others` are the responses to `Inquiry.others`, none where they did not come.
     """
     of_requests, of_others = iter(responses), iter(others)
-    for inquiry in asked:
-        found = [*islice(of_requests, len(inquiry.requests)), *islice(of_others, len(inquiry.others))]
-        yield from inquiry.read(inquiry.groups, found, broker_id)
+    for inquiry in inquiries:
+        answers_of_inquiry = [*islice(of_requests, len(inquiry.requests)), *islice(of_others, len(inquiry.others))]
+        yield from inquiry.read(inquiry.groups, answers_of_inquiry, broker_id)
 
 
 def group_type_of(group: ListedGroup) -> str:
@@ -261,14 +261,14 @@ def _share_offsets(
     group: DescribeShareGroupOffsetsResponseGroup,
 ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
     """Return start offsets and lags by share partition; what is -1, or has an error, is left out."""
-    told = [
+    offsets = [
         ((topic.topic_name, partition.partition_index), partition)
         for topic in group.topics
         for partition in topic.partitions
         if not partition.error_code
     ]
-    starts = {place: partition.start_offset for place, partition in told if partition.start_offset >= 0}
-    return starts, {place: partition.lag for place, partition in told if partition.lag >= 0}
+    starts = {place: partition.start_offset for place, partition in offsets if partition.start_offset >= 0}
+    return starts, {place: partition.lag for place, partition in offsets if partition.lag >= 0}
 
 
 def _streams_views(groups: Sequence[ListedGroup], responses: Sequence[Any], broker_id: int) -> Iterator[GroupView]:

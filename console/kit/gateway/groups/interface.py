@@ -112,12 +112,12 @@ class GroupsView:
 
     def committed_in(self, topic: str) -> dict[str, dict[int, int]]:
         """group → partition → offset, of the groups that have committed in the topic."""
-        found: dict[str, dict[int, int]] = {}
+        committed: dict[str, dict[int, int]] = {}
         for group in self.groups:
             for (name, partition), offset in group.committed.items():
                 if name == topic:
-                    found.setdefault(group.group_id, {})[partition] = offset
-        return found
+                    committed.setdefault(group.group_id, {})[partition] = offset
+        return committed
 
 
 @dataclass(frozen=True, slots=True)

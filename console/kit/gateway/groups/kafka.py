@@ -74,10 +74,10 @@ class KafkaGroups:
 
     def offsets_at(self, places: Iterable[TopicPartition], at_ms: int) -> Mapping[TopicPartition, int]:
         wanted = list(places)
-        found = self._answers(self._ask_offsets(wanted, offset_spec_at(at_ms)))
-        newer = [place for place in wanted if found.get(place, 0) < 0]
+        offsets = self._answers(self._ask_offsets(wanted, offset_spec_at(at_ms)))
+        newer = [place for place in wanted if offsets.get(place, 0) < 0]
         ends = self._answers(self._ask_offsets(newer, OffsetSpec.latest()))
-        return {place: offset for place, offset in {**found, **ends}.items() if offset >= 0}
+        return {place: offset for place, offset in {**offsets, **ends}.items() if offset >= 0}
 
     def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
         with in_our_words():

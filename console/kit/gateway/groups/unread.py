@@ -33,20 +33,20 @@ def ask_first_unread(
     by_topic: dict[str, dict[int, int]] = {}
     for (topic, partition), offset in positions.items():
         by_topic.setdefault(topic, {})[partition] = offset
-    found: dict[TopicPartition, UnreadView] = {}
+    views: dict[TopicPartition, UnreadView] = {}
     with client.cluster(timeout_seconds) as cluster:
         for topic, offsets in by_topic.items():
-            found.update(_ask_topic(cluster, topic, offsets))
-    return found
+            views.update(_ask_topic(cluster, topic, offsets))
+    return views
 
 
 def _ask_topic(cluster: ClusterConnections, topic: str, offsets: Mapping[int, int]) -> dict[TopicPartition, UnreadView]:
-    found: dict[TopicPartition, UnreadView] = {}
+    views: dict[TopicPartition, UnreadView] = {}
     for data in fetched(cluster, topic, offsets, BYTES_PER_PARTITION):
         unread = unread_in(data, offsets[data.partition_index])
         if unread is not None:
-            found[topic, data.partition_index] = unread
-    return found
+            views[topic, data.partition_index] = unread
+    return views
 
 
 def fetched(

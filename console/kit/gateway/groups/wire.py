@@ -41,53 +41,55 @@ def ask_all_groups(
     ids = {(host, port): broker_id for broker_id, host, port in brokers}
     failures: list[GatewayError] = []
     listed = ask_at_once(client, {id_: [ListGroupsRequest()] for id_ in ids}, timeout_seconds)
-    names = _said(listed, lambda _address, heard: _listed(*heard.answers), failures)
-    asked = {item: inquiries(groups, listed[item].served) for item, groups in names.items()}
-    questions = {item: [request for one in of_one for request in one.requests] for item, of_one in asked.items()}
-    told = ask_at_once(client, {item: some for item, some in questions.items() if some}, timeout_seconds)
-    described = {name: told.get(name, BrokerResponses()) for name in names}
-    others = _others(client, asked, timeout_seconds)
-    groups = _said(
+    names = _views_by_broker(listed, lambda _address, heard: _listed(*heard.answers), failures)
+    by_address = {item: inquiries(groups, listed[item].served) for item, groups in names.items()}
+    questions = {item: [request for one in of_one for request in one.requests] for item, of_one in by_address.items()}
+    responses = ask_at_once(client, {item: some for item, some in questions.items() if some}, timeout_seconds)
+    described = {name: responses.get(name, BrokerResponses()) for name in names}
+    others = _others(client, by_address, timeout_seconds)
+    groups = _views_by_broker(
         described,
-        lambda address, heard: list(read_views(asked[address], heard.answers, others.get(address, ()), ids[address])),
+        lambda address, heard: list(
+            read_views(by_address[address], heard.answers, others.get(address, ()), ids[address])
+        ),
         failures,
     )
     if not groups:
         raise min(failures, key=_is_unanswered, default=unanswered())
-    return [group for found in groups.values() for group in found], frozenset(ids[group] for group in groups)
+    return [group for listed in groups.values() for group in listed], frozenset(ids[group] for group in groups)
 
 
 def _others(
-    client: ClusterClient, asked: Mapping[Address, Sequence[Inquiry]], timeout_seconds: float
+    client: ClusterClient, inquiries: Mapping[Address, Sequence[Inquiry]], timeout_seconds: float
 ) -> dict[Address, Sequence[Any]]:
     """Return the responses to what other brokers have to answer as well; of a broker that is late there are none."""
-    questions = {item: [request for one in of_one for request in one.others] for item, of_one in asked.items()}
-    told = ask_at_once(client, {item: some for item, some in questions.items() if some}, timeout_seconds)
-    for address, heard in told.items():
+    questions = {item: [request for one in of_one for request in one.others] for item, of_one in inquiries.items()}
+    responses = ask_at_once(client, {item: some for item, some in questions.items() if some}, timeout_seconds)
+    for address, heard in responses.items():
         if heard.error is not None:
             logger.debug("no offsets of share groups of broker %s:%s: %s", *address, heard.error)
-    return {address: heard.answers for address, heard in told.items() if heard.error is None}
+    return {address: heard.answers for address, heard in responses.items() if heard.error is None}
 
 
-def _said(
-    told: Mapping[Address, BrokerResponses],
+def _views_by_broker(
+    responses: Mapping[Address, BrokerResponses],
     read: Callable[[Address, BrokerResponses], list[T]],
     failures: list[GatewayError],
 ) -> dict[Address, list[T]]:
     """What each broker's answers say; why there are none goes to `failures`. Raises that the console is not let in."""
-    found = {}
-    for address, heard in told.items():
+    results = {}
+    for address, heard in responses.items():
         try:
             with in_our_words():
                 if heard.error is not None:
                     raise heard.error
-                found[address] = read(address, heard)
+                results[address] = read(address, heard)
         except (ClientRefusedError, OtherClusterError):
             raise
         except GatewayError as error:
             logger.debug("no groups of broker %s:%s: %s", *address, error)
             failures.append(error)
-    return found
+    return results
 
 
 def _is_unanswered(failure: GatewayError) -> bool:
@@ -108,10 +110,10 @@ def ask_group(client: ClusterClient, group_id: str, timeout_seconds: float) -> G
     coordinator = _find_coordinator(client, group_id, timeout_seconds)
     with client.connection(coordinator.host, coordinator.port, timeout_seconds) as connection:
         listed = [group for group in _listed(connection.ask(ListGroupsRequest())) if group.group_id == group_id]
-        asked = inquiries(listed or [ListedGroup(group_id=group_id)], connection.served)
-        answers = [connection.ask(request) for api in asked for request in api.requests]
-        others = [connection.ask(request) for item in asked for request in item.others]
-    views = list(read_views(asked, answers, others, coordinator.node_id))
+        group_inquiries = inquiries(listed or [ListedGroup(group_id=group_id)], connection.served)
+        answers = [connection.ask(request) for api in group_inquiries for request in api.requests]
+        others = [connection.ask(request) for item in group_inquiries for request in item.others]
+    views = list(read_views(group_inquiries, answers, others, coordinator.node_id))
     return views[0] if views else GroupView(group_id, "Dead", "", coordinator.node_id, (), {})
 
 

@@ -22,8 +22,8 @@ from broker.protocol.messages.list_partition_reassignments import (
 )
 from broker.protocol.schema import Request
 from console.kit.gateway.brokers.interface import BrokerGateway, ReplicaSizes, replica_sizes
-from console.kit.gateway.connection.asked import asked
 from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.cluster_session import cluster_session
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.moves.interface import RATE_KEYS, REPLICA_KEYS, MoveView, Throttles
@@ -51,23 +51,23 @@ class KafkaMoves:
         self._timeout = timeout_seconds
 
     def assignments(self, topics: Iterable[str]) -> dict[TopicPartition, tuple[int, ...]]:
-        names, found = sorted(set(topics)), {}
+        names, assignments = sorted(set(topics)), {}
         with self._cluster() as cluster:
             for at in range(0, len(names), TOPICS_PER_REQUEST):
                 for topic in cluster.describe_topics(names[at : at + TOPICS_PER_REQUEST]).topics:
                     if not topic.error_code and topic.name is not None:
                         for partition in topic.partitions:
-                            found[topic.name, partition.partition_index] = tuple(partition.replica_nodes)
-        return found
+                            assignments[topic.name, partition.partition_index] = tuple(partition.replica_nodes)
+        return assignments
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
-        names, found = sorted(set(topics)), {}
+        names, topic_ids = sorted(set(topics)), {}
         with self._cluster() as cluster:
             for at in range(0, len(names), TOPICS_PER_REQUEST):
                 for topic in cluster.describe_topics(names[at : at + TOPICS_PER_REQUEST]).topics:
                     if not topic.error_code and topic.name is not None and topic.topic_id.int:
-                        found[topic.name] = str(topic.topic_id)
-        return found
+                        topic_ids[topic.name] = str(topic.topic_id)
+        return topic_ids
 
     def under_way(self) -> dict[TopicPartition, MoveView]:
         request = ListPartitionReassignmentsRequest(timeout_ms=int(self._timeout * 1_000), topics=None)
@@ -86,9 +86,9 @@ class KafkaMoves:
     def alter(self, targets: Mapping[TopicPartition, tuple[int, ...] | None]) -> dict[TopicPartition, str]:
         topics: dict[str, ReassignableTopic] = {}
         for (name, partition), replicas in sorted(targets.items()):
-            asked = topics.setdefault(name, ReassignableTopic(name=name, partitions=[]))
+            reassignable = topics.setdefault(name, ReassignableTopic(name=name, partitions=[]))
             wanted = None if replicas is None else list(replicas)
-            asked.partitions.append(ReassignablePartition(partition_index=partition, replicas=wanted))
+            reassignable.partitions.append(ReassignablePartition(partition_index=partition, replicas=wanted))
         timeout_ms = int(ALTER_TIMEOUT_SECONDS * 1_000)
         request = AlterPartitionReassignmentsRequest(timeout_ms=timeout_ms, topics=list(topics.values()))
         with self._cluster(ALTER_TIMEOUT_SECONDS + self._timeout) as cluster:
@@ -104,11 +104,14 @@ class KafkaMoves:
         return replica_sizes(self._brokers.log_dirs(places))
 
     def throttles(self, brokers: Iterable[int], topics: Iterable[str]) -> Throttles:
-        said = self._brokers.settings()
-        missing = set(brokers) - said.keys()
+        settings = self._brokers.settings()
+        missing = set(brokers) - settings.keys()
         if missing:
             raise ClusterUnreachableError(f"Broker {min(missing)} did not answer in time.")
-        own = {broker: {one.name: one.said.get("broker") for one in said[broker]} for broker in sorted(set(brokers))}
+        own = {
+            broker: {one.name: one.values_by_source.get("broker") for one in settings[broker]}
+            for broker in sorted(set(brokers))
+        }
         return Throttles(
             {item: {key: values.get(key) for key in RATE_KEYS} for item, values in own.items()},
             {topic: self._throttled_replicas(topic) for topic in sorted(set(topics))},
@@ -125,7 +128,7 @@ class KafkaMoves:
         return {key: own.get(key) for key in REPLICA_KEYS}
 
     def _cluster(self, timeout_seconds: float | None = None) -> AbstractContextManager[ClusterConnections]:
-        return asked(self._client, timeout_seconds or self._timeout, _NOT_SERVED)
+        return cluster_session(self._client, timeout_seconds or self._timeout, _NOT_SERVED)
 
 
 def _ask_controller(cluster: ClusterConnections, request: Request[MovesResponse]) -> MovesResponse:

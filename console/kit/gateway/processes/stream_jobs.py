@@ -89,20 +89,20 @@ def list_jobs() -> list[JobName]:
 def describe(name: str) -> JobView:
     """Raises NoSuchJobError."""
     if name in BUILT_IN:
-        said = describe_job(find_job(name, None))
+        described = describe_job(find_job(name, None))
     elif name in user_jobs(settings.JOBS_DIR):
-        said = _described_by_itself(name)
+        described = _described_by_itself(name)
     else:
         raise NoSuchJobError(f"There is no stream job {name}.")
     common = (describe_key(key) for key in KEYS if key.name in OFFERED)
     return JobView(
-        said["name"],
-        said["meaning"],
-        "\n\n".join(" ".join(paragraph.split()) for paragraph in said["documentation"].split("\n\n")),
-        tuple(map(_parameter, said["parameters"])),
+        described["name"],
+        described["meaning"],
+        "\n\n".join(" ".join(paragraph.split()) for paragraph in described["documentation"].split("\n\n")),
+        tuple(map(_parameter, described["parameters"])),
         tuple(map(_parameter, common)),
-        tuple(said["reads"]),
-        tuple(said["writes"]),
+        tuple(described["reads"]),
+        tuple(described["writes"]),
     )
 
 
@@ -137,8 +137,12 @@ def why_wrong(job: JobView, name: str, text: str) -> str:
 
 def checkpoint_of(directory: Path) -> Mapping[tuple[str, int], int] | None:
     """The next offset of each partition a job reads; None without a checkpoint, empty if no batch was finished."""
-    found = read_checkpoint(directory)
-    return None if found is None else {(item.topic, item.partition): offset for item, offset in found.offsets.items()}
+    checkpoint = read_checkpoint(directory)
+    return (
+        None
+        if checkpoint is None
+        else {(item.topic, item.partition): offset for item, offset in checkpoint.offsets.items()}
+    )
 
 
 def _described_by_itself(name: str) -> dict[str, Any]:
@@ -149,8 +153,8 @@ def _described_by_itself(name: str) -> dict[str, Any]:
             command, env=environment, capture_output=True, text=True, timeout=DESCRIBE_TIMEOUT_S, check=False
         )
         if answer.returncode:
-            said = answer.stderr.strip().splitlines()
-            raise NoSuchJobError(said[-1] if said else f"{name} ended with status {answer.returncode}.")
+            lines = answer.stderr.strip().splitlines()
+            raise NoSuchJobError(lines[-1] if lines else f"{name} ended with status {answer.returncode}.")
         return json.loads(answer.stdout)
     except subprocess.TimeoutExpired:
         raise NoSuchJobError(f"The file of {name} did not end within {DESCRIBE_TIMEOUT_S} s.") from None
@@ -158,9 +162,9 @@ def _described_by_itself(name: str) -> dict[str, Any]:
         raise NoSuchJobError(f"The file of {name} wrote something else when it was asked.") from None
 
 
-def _parameter(said: Mapping[str, Any]) -> Parameter:
-    fields = {field: said[field] for field in ("name", "default", "is_required", "meaning", "at_least", "at_most")}
-    return Parameter(kind=said["type"], choices=tuple(said["choices"]), **fields)
+def _parameter(document: Mapping[str, Any]) -> Parameter:
+    fields = {field: document[field] for field in ("name", "default", "is_required", "meaning", "at_least", "at_most")}
+    return Parameter(kind=document["type"], choices=tuple(document["choices"]), **fields)
 
 
 def _key_of(parameter: Parameter, job: JobView) -> Key:

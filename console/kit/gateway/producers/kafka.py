@@ -23,8 +23,8 @@ from broker.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 from broker.security.membership import ClusterMembership
-from console.kit.gateway.connection.asked import asked
 from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.cluster_session import cluster_session
 from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.errors import GatewayError, refusal
 from console.kit.gateway.producers.interface import ProducersView, ProducerView, TransactionsView, TransactionView
@@ -47,25 +47,25 @@ class KafkaProducers:
         self._timeout = timeout_seconds
 
     def of_topic(self, topic: str, partitions: Collection[int]) -> ProducersView:
-        found: list[ProducerView] = []
+        views: list[ProducerView] = []
         silent: dict[int, str] = {}
-        with asked(self._client, self._timeout, _NOT_SERVED) as cluster:
+        with cluster_session(self._client, self._timeout, _NOT_SERVED) as cluster:
             leaders = Leaders(cluster)
             leaders.partitions(topic)
             for address, led in _by_leader(leaders, topic, sorted(partitions), silent).items():
                 for numbers in _batches(led):
                     try:
-                        found += _told(cluster, address, topic, numbers, silent)
+                        views += _producers_of(cluster, address, topic, numbers, silent)
                     except (BrokerUnreachable, ProtocolError):
                         cluster.forget(*address)
                         silent |= dict.fromkeys(numbers, "its leader did not answer in time")
-        return ProducersView(tuple(sorted(found, key=lambda view: (view.partition, view.producer_id))), silent)
+        return ProducersView(tuple(sorted(views, key=lambda view: (view.partition, view.producer_id))), silent)
 
     def transactions(self, producer_ids: Collection[int]) -> TransactionsView:
         if not producer_ids:
             return TransactionsView(())
         try:
-            with asked(self._client, self._timeout, _NOT_SERVED) as cluster:
+            with cluster_session(self._client, self._timeout, _NOT_SERVED) as cluster:
                 return _transactions(cluster, sorted(producer_ids), self._timeout)
         except GatewayError as error:
             return TransactionsView((), str(error))
@@ -75,7 +75,7 @@ class KafkaProducers:
         request = WriteTxnMarkersRequest(markers=[_marker(topic, producer)])
         member, why_none = self._member()
         try:
-            with asked(self._client, self._timeout, _NOT_SERVED) as cluster:
+            with cluster_session(self._client, self._timeout, _NOT_SERVED) as cluster:
                 connection = Leaders(cluster).connection(place)
                 answer = connection.ask(request, timeout_s=MARKER_TIMEOUT_SECONDS, membership=member)
         except GatewayError as error:
@@ -115,13 +115,13 @@ def _batches(numbers: Iterable[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _told(
+def _producers_of(
     cluster: ClusterConnections, address: Address, topic: str, partitions: list[int], silent: dict[int, str]
 ) -> Iterator[ProducerView]:
     request = DescribeProducersRequest(topics=[TopicRequest(name=topic, partition_indexes=partitions)])
     answer = cluster.connection(*address).ask(request)
-    for told in answer.topics:
-        for partition in told.partitions:
+    for topic_response in answer.topics:
+        for partition in topic_response.partitions:
             if partition.error_code:
                 silent[partition.partition_index] = (
                     partition.error_message or error_code_of(partition.error_code).meaning
@@ -143,7 +143,7 @@ def _producer(partition: int, state: ProducerState) -> ProducerView:
 
 def _transactions(cluster: ClusterConnections, producer_ids: list[int], timeout_seconds: float) -> TransactionsView:
     coordinators = Coordinators(cluster, timeout_s=timeout_seconds)
-    found: list[TransactionView] = []
+    views: list[TransactionView] = []
     untold = _without_coordinator(cluster)
     for broker_id, address in sorted(cluster.brokers().items()):
         try:
@@ -157,11 +157,11 @@ def _transactions(cluster: ClusterConnections, producer_ids: list[int], timeout_
             untold = f"Broker {broker_id} did not say which transactions it coordinates: {meaning}"
         for listed in answer.transaction_states[:TRANSACTIONS_MAX]:
             try:
-                found.append(_transaction(broker_id, describe_transaction(coordinators, listed.transactional_id)))
+                views.append(_transaction(broker_id, describe_transaction(coordinators, listed.transactional_id)))
             except ApiError as error:
                 if error.code is not ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
                     untold = f"Broker {broker_id} did not say what its transactions are at: {error.code.meaning}"
-    return TransactionsView(tuple(sorted(found, key=lambda view: view.transactional_id)), untold)
+    return TransactionsView(tuple(sorted(views, key=lambda view: view.transactional_id)), untold)
 
 
 def _without_coordinator(cluster: ClusterConnections) -> str:

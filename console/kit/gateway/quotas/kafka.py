@@ -22,15 +22,15 @@ class KafkaQuotas:
         answer = ask(self._client, lambda cluster: cluster.ask_any(request), _NOT_SERVED)
         if answer.error_code:
             raise refusal(answer.error_code, answer.error_message or "")
-        found: dict[QuotaEntity, Values] = {}
+        quotas: dict[QuotaEntity, Values] = {}
         for entry in answer.entries or ():
             try:
                 entity = entity_of((value.entity_type, value.entity_name) for value in entry.entity)
             except ApiError:  # of a kind that is younger than what is known here
                 continue
             known = keys_of(entity)
-            found[entity] = {value.key: value.value for value in entry.values if value.key in known}
-        return {entity: values for entity, values in found.items() if values}
+            quotas[entity] = {value.key: value.value for value in entry.values if value.key in known}
+        return {entity: values for entity, values in quotas.items() if values}
 
     def change(self, entity: QuotaEntity, changes: Mapping[str, float | None]) -> None:
         entry = EntryData(

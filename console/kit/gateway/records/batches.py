@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from broker.client.cluster import ClusterConnections
 from broker.protocol.messages.fetch import PartitionData
 from broker.records.batch import COMPRESSION_BITS, Compression, iterate_headers
-from console.kit.gateway.connection.asked import asked
 from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.cluster_session import cluster_session
 from console.kit.gateway.groups.unread import fetched
 from console.kit.gateway.records.interface import BatchView
 
@@ -23,7 +23,7 @@ def ask_batches(
     wanted = dict(sorted(starts.items())[:PARTITIONS_MAX])
     if not wanted:
         return []
-    with asked(client, timeout_seconds, _NOT_SERVED) as cluster:
+    with cluster_session(client, timeout_seconds, _NOT_SERVED) as cluster:
         return _ask(cluster, topic, wanted)
 
 

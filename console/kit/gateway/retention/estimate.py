@@ -52,9 +52,9 @@ def estimate(
 
     Partitions of `missing`, and those of `logs` that are not told what a limit needs, carry an error.
     """
-    found = [_estimate(limits, log, young_from) for log in logs]
-    found += [PartitionRetention(item, "its leader did not answer") for item in missing]
-    partitions = tuple(sorted(found, key=lambda retention: retention.partition))
+    retentions = [_estimate(limits, log, young_from) for log in logs]
+    retentions += [PartitionRetention(item, "its leader did not answer") for item in missing]
+    partitions = tuple(sorted(retentions, key=lambda retention: retention.partition))
     return RetentionView(
         limits.cleanup_policy, limits.retention_ms, limits.retention_bytes, partitions, is_estimate=True
     )

@@ -48,20 +48,20 @@ def ask_outlook(
 
     A broker that does not answer costs its own partitions. Raises GatewayError if none answers or none knows how.
     """
-    found: dict[str, RetentionView] = {}
+    views: dict[str, RetentionView] = {}
     with _cluster(client, membership, timeout_seconds) as cluster:
         addresses = [(broker.host, broker.port) for broker in cluster.describe_topics([]).brokers]
         silent = 0
         for address in addresses:
             try:
                 for answer in _outlook_of(cluster, address, sorted(topics), membership()):
-                    found[answer.name] = _joined(found.get(answer.name), answer)
+                    views[answer.name] = _joined(views.get(answer.name), answer)
             except (BrokerUnreachable, ProtocolError):
                 cluster.forget(*address)
                 silent += 1
         if silent == len(addresses):
             raise BrokerUnreachable("no broker answers")
-    return found
+    return views
 
 
 def _outlook_of(
@@ -69,11 +69,11 @@ def _outlook_of(
 ) -> Iterator[PreviewRetentionTopicResult]:
     timeout_ms = int(PREVIEW_TIMEOUT_SECONDS * 1_000)
     for at in range(0, len(topics), TOPICS_PER_QUESTION):
-        asked = [
+        retention_topics = [
             PreviewRetentionTopic(name=topic, partitions=None, configs=[])
             for topic in topics[at:][:TOPICS_PER_QUESTION]
         ]
-        request = PreviewRetentionRequest(topics=asked, include_compaction=False, timeout_ms=timeout_ms)
+        request = PreviewRetentionRequest(topics=retention_topics, include_compaction=False, timeout_ms=timeout_ms)
         connection = cluster.connection(*address)
         answer = connection.ask(request, timeout_s=PREVIEW_TIMEOUT_SECONDS + 1, membership=membership)
         yield from (topic for topic in answer.topics if not topic.error_code and topic.partitions)
@@ -188,5 +188,10 @@ def _partition(answer: PreviewRetentionPartitionResult) -> PartitionRetention:
     )
 
 
-def _compacted(found: PreviewRetentionCompaction) -> int:
-    return found.records_superseded + found.records_expired + found.records_without_key + found.records_aborted
+def _compacted(compaction: PreviewRetentionCompaction) -> int:
+    return (
+        compaction.records_superseded
+        + compaction.records_expired
+        + compaction.records_without_key
+        + compaction.records_aborted
+    )

@@ -48,14 +48,14 @@ class BoundsLook:
         """`led`: by their leader, partitions of a topic side by side. What was not answered is missing."""
         began_s = self._clock_s()
         self._silent_until = {item: until for item, until in self._silent_until.items() if until > began_s}
-        asked = {leader: _questions(item) for leader, item in led.items() if leader not in self._silent_until}
-        told = ask_at_once(self._client, asked, self._timeout)
-        self._note_silence(told, began_s)
-        return {place: bounds for heard in told.values() for place, bounds in _bounds(heard.answers)}
+        questions = {leader: _questions(item) for leader, item in led.items() if leader not in self._silent_until}
+        responses = ask_at_once(self._client, questions, self._timeout)
+        self._note_silence(responses, began_s)
+        return {place: bounds for heard in responses.values() for place, bounds in _bounds(heard.answers)}
 
-    def _note_silence(self, told: Mapping[Address, BrokerResponses], began_s: float) -> None:
+    def _note_silence(self, responses: Mapping[Address, BrokerResponses], began_s: float) -> None:
         now_s = self._clock_s()
-        for leader, heard in told.items():
+        for leader, heard in responses.items():
             if heard.error is None:
                 continue
             logger.debug("no offsets of the broker at %s:%s: %s", *leader, heard.error)
@@ -85,13 +85,13 @@ def _question(places: Sequence[TopicPartition], timestamp: int) -> ListOffsetsRe
 
 def _bounds(answers: Sequence[ListOffsetsResponse]) -> Iterator[tuple[TopicPartition, LogBounds]]:
     for first, following in zip(answers[::2], answers[1::2], strict=True):
-        firsts = dict(_told(first))
-        for place, response in _told(following):
+        firsts = dict(_offsets_of(first))
+        for place, response in _offsets_of(following):
             if place in firsts:
                 yield place, LogBounds(firsts[place].offset, response.offset, response.leader_epoch)
 
 
-def _told(answer: ListOffsetsResponse) -> Iterator[tuple[TopicPartition, ListOffsetsPartitionResponse]]:
+def _offsets_of(answer: ListOffsetsResponse) -> Iterator[tuple[TopicPartition, ListOffsetsPartitionResponse]]:
     for topic in answer.topics:
         for partition in topic.partitions:
             if not partition.error_code:

@@ -10,7 +10,7 @@ from console.kit.gateway.interface import TopicView
 
 
 class SeenTopics:
-    """Threads may share it."""
+    """Return equal topic views as one object, so that looks at many topics share memory. Threads may share it."""
 
     def __init__(self) -> None:
         self._views: WeakValueDictionary[str, TopicView] = WeakValueDictionary()

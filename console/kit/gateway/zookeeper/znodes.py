@@ -118,10 +118,10 @@ class KazooGateway:
         client = self._new_client()
         try:
             self._open_as_super(client, self._read_secret)
-            asked = client.reconfig_async(
+            result = client.reconfig_async(
                 ",".join(joining) or None, ",".join(map(str, leaving)) or None, None, from_version
             )
-            value, _ = asked.get(timeout=RECONFIG_TIMEOUT_SECONDS)
+            value, _ = result.get(timeout=RECONFIG_TIMEOUT_SECONDS)
             return parse_config(value.decode("utf-8", "replace"))
         except tuple(_REFUSALS) as error:
             kind, sentence = _REFUSALS[type(error)]
@@ -151,9 +151,9 @@ class KazooGateway:
 
     def _children(self, path: str, names: Sequence[str]) -> tuple[ChildView, ...]:
         client = self._connected()
-        asked = [(name, client.exists_async(f"{path.rstrip('/')}/{name}")) for name in names]
+        children = [(name, client.exists_async(f"{path.rstrip('/')}/{name}")) for name in names]
         views = []
-        for name, result in asked:
+        for name, result in children:
             stat = self._wait(path, result)
             if stat is None:
                 views.append(ChildView(name, None, None))

@@ -2,7 +2,7 @@ import pytest
 
 from broker.cli.frame.declaration import CommandError
 from broker.cli.placement.reassignment import parse_plan, plan_json, propose, replica_throttles
-from broker.cli.placement.reassignment_states import Lies, listed, log_dir_lines, partition_lines
+from broker.cli.placement.reassignment_states import ReplicaLocation, listed, log_dir_lines, partition_lines
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 
@@ -86,14 +86,14 @@ def test_each_partition_is_done_moving_or_somewhere_else():
 
 
 def test_each_replica_lies_in_its_directory_is_copied_there_or_is_not():
-    found = {
-        (P0, 1): Lies("/a"),
-        (P0, 2): Lies("/b", "/a"),
-        (P0, 3): Lies("/b", "/c"),
-        (P0, 4): Lies("/b"),
+    locations = {
+        (P0, 1): ReplicaLocation("/a"),
+        (P0, 2): ReplicaLocation("/b", "/a"),
+        (P0, 3): ReplicaLocation("/b", "/c"),
+        (P0, 4): ReplicaLocation("/b"),
     }
     wanted = {(P0, at): "/a" for at in (1, 2, 3, 4, 5)}
-    lines = log_dir_lines(wanted, found)
+    lines = log_dir_lines(wanted, locations)
     assert [line.sentence for line in lines] == [
         "Reassignment of replica t-0-1 completed successfully.",
         "Reassignment of replica t-0-2 is still in progress.",

@@ -38,10 +38,10 @@ def test_another_checksum_is_told_and_it_goes_on():
 
 
 def test_another_offset_is_the_end():
-    with pytest.raises(CommandError) as found:
+    with pytest.raises(CommandError) as raised:
         compared().compare({1: ReplicaRead((TWO,), 6), 2: ReplicaRead((ONE,), 6)})
-    assert str(found.value) == "partition t-0: replica 1's offset 5 doesn't match replica 2's offset 4"
-    assert found.value.on_stdout
+    assert str(raised.value) == "partition t-0: replica 1's offset 5 doesn't match replica 2's offset 4"
+    assert raised.value.on_stdout
 
 
 def test_the_worst_is_reported():

@@ -42,9 +42,9 @@ def test_without_a_protocol_nothing_is_read():
 def test_a_protocol_has_what_its_name_says():
     login = {"sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p"}
     for protocol, parts in (("SSL", (True, False)), ("SASL_PLAINTEXT", (False, True)), ("sasl_ssl", (True, True))):
-        found = read_security({"security.protocol": protocol, **login})
-        assert (found.tls is not None, found.sasl is not None) == parts
-        assert found.protocol == protocol.upper()
+        security = read_security({"security.protocol": protocol, **login})
+        assert (security.tls is not None, security.sasl is not None) == parts
+        assert security.protocol == protocol.upper()
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,12 @@ def one_by_one(converter, values):
 def together(converter, values):
     """The same of what was read at once; None if that was not to be."""
     try:
-        found = converter.to_columns("t", values)
+        result = converter.to_columns("t", values)
     except Exception:  # the worker reads them one by one then
         return None
-    if found is None:
+    if result is None:
         return None
-    schema, columns = found
+    schema, columns = result
     assert len(columns) == len(schema.fields)
     names = [field.name for field in schema.fields]
     return [(schema, repr(dict(zip(names, row, strict=True)))) for row in zip(*columns, strict=True)]
@@ -141,9 +141,9 @@ def test_structs_of_any_fields_in_json_and_avro(data):
 def test_what_is_right_is_read_at_once(separators):
     values = [envelope(SAID, dict(ORDER_PAYLOAD, id=index), separators) for index in range(3)]
     converter = JsonConverter()
-    found = together(converter, values)
-    assert found is not None
-    assert found == one_by_one(converter, values)
+    result = together(converter, values)
+    assert result is not None
+    assert result == one_by_one(converter, values)
     avro = converter_of(AvroConverter, FakeRegistry())
     written = [avro.from_connect("t", (), *converter.to_connect("t", (), value)) for value in values]
     assert together(avro, written) == one_by_one(avro, written)

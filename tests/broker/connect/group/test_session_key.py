@@ -63,8 +63,8 @@ def test_what_is_signed_is_the_body_also_an_empty_one():
 )
 def test_refusals_are_kafkas(change, key, status):
     headers = signed_headers(KEY, "HmacSHA256", BODY) | change
-    found = refusal({name: value for name, value in headers.items() if value is not None}, BODY, key, ("HmacSHA256",))
-    assert (found and found[0]) == status
+    result = refusal({name: value for name, value in headers.items() if value is not None}, BODY, key, ("HmacSHA256",))
+    assert (result and result[0]) == status
 
 
 def test_another_body_needs_another_signature():

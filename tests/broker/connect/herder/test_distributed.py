@@ -84,12 +84,12 @@ def values(cluster, topic, count, deadline_s=60.0):
         }
     )
     consumer.subscribe([topic])
-    found = []
+    values = []
     end = time.monotonic() + deadline_s
-    while time.monotonic() < end and len(set(found)) < count:
-        found += [message.value() for message in consumer.consume(500, 0.5) if not message.error()]
+    while time.monotonic() < end and len(set(values)) < count:
+        values += [message.value() for message in consumer.consume(500, 0.5) if not message.error()]
     consumer.close()
-    return found
+    return values
 
 
 def everything(cluster, topic) -> list[bytes]:

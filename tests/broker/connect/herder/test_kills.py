@@ -51,11 +51,11 @@ def files_of_the_sink(directory) -> list[str]:
 
 
 def kill_under_load(workers, tmp_path, kills, drawn):
-    topic, found = workers.group, tmp_path / "found"
+    topic, objects = workers.group, tmp_path / "found"
     first = workers.start()
     workers.start()
     sink = {
-        "connector.class": "ObjectSink", "topics": topic, "path": str(found), "format": "json",
+        "connector.class": "ObjectSink", "topics": topic, "path": str(objects), "format": "json",
         "file.max.records": str(_FILE_RECORDS), "partition.duration.ms": str(10**13),
         "consumer.override.session.timeout.ms": "6000", "consumer.override.heartbeat.interval.ms": "500",
     }  # fmt: skip
@@ -69,17 +69,17 @@ def kill_under_load(workers, tmp_path, kills, drawn):
         for _ in range(kills):
             alive = [item for item in workers.all if item.process.poll() is None]
             victim = drawn.choice(alive)
-            before = len(files_of_the_sink(found))
+            before = len(files_of_the_sink(objects))
             os.kill(victim.process.pid, signal.SIGKILL)
             victim.process.wait()
             judge = next(item for item in alive if item is not victim)
             workers.start()
             await_true(lambda: all_running(judge, names), "all run again", 120)  # noqa: B023 (called at once)
-            await_true(lambda: len(files_of_the_sink(found)) > before, "rows go on", 120)  # noqa: B023
+            await_true(lambda: len(files_of_the_sink(objects)) > before, "rows go on", 120)  # noqa: B023
     lines = load.lines()
-    await_true(lambda: len(files_of_the_sink(found)) >= len(lines), f"{len(lines)} rows in files", 120)
+    await_true(lambda: len(files_of_the_sink(objects)) >= len(lines), f"{len(lines)} rows in files", 120)
     assert sorted(value.decode() for value in everything(workers.cluster, topic)) == lines
-    assert files_of_the_sink(found) == lines
+    assert files_of_the_sink(objects) == lines
 
 
 @pytest.fixture

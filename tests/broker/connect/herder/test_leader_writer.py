@@ -61,8 +61,8 @@ def one(number: int) -> list:
 
 
 def numbers(cluster, topic) -> list[int]:
-    found = all_records(cluster.bootstrap_servers, topic)
-    return [int(json.loads(record.value())["properties"]["number"]) for record in found]
+    records = all_records(cluster.bootstrap_servers, topic)
+    return [int(json.loads(record.value())["properties"]["number"]) for record in records]
 
 
 def test_what_an_earlier_leader_still_had_to_write_is_not_written_behind_the_next_leader_s(cluster, topic, writer_of):

@@ -44,7 +44,7 @@ def test_who_dies_between_the_offsets_of_two_partitions_loses_nothing(workers, t
         return sorted(line["offset"]["count"] for line in told)
 
     await_true(lambda: counts() == [10, 10], "all of both partitions", 90)
-    found = Counter(value.decode() for value in everything(workers.cluster, topic))
-    assert set(found) == _ALL
+    counted = Counter(value.decode() for value in everything(workers.cluster, topic))
+    assert set(counted) == _ALL
     if is_exact:
-        assert max(found.values()) == 1
+        assert max(counted.values()) == 1

@@ -218,11 +218,11 @@ def test_a_sink_reads_what_a_source_wrote_and_a_poison_record_is_a_dead_letter(
         {"bootstrap.servers": cluster.bootstrap_servers, "group.id": f"g-{topic}", "auto.offset.reset": "earliest"}
     )
     consumer.subscribe([f"dead-{topic}"])
-    found = []
-    await_true(lambda: found or found.extend(m for m in consumer.consume(1, 0.5) if not m.error()), "a dead letter")
+    results = []
+    await_true(lambda: results or results.extend(m for m in consumer.consume(1, 0.5) if not m.error()), "a dead letter")
     consumer.close()
-    headers = dict(found[0].headers())
-    assert (found[0].value(), headers["__connect.errors.stage"]) == (b"poison", b"VALUE_CONVERTER")
+    headers = dict(results[0].headers())
+    assert (results[0].value(), headers["__connect.errors.stage"]) == (b"poison", b"VALUE_CONVERTER")
     assert headers["__connect.errors.offset"] == b"2"
 
 

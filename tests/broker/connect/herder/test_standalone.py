@@ -129,10 +129,10 @@ def test_a_poison_record_goes_to_the_dead_letters_with_its_place(worker, cluster
         {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "reads-dead", "auto.offset.reset": "earliest"}
     )
     consumer.subscribe(["dead"])
-    found = []
-    await_true(lambda: found or found.extend(m for m in consumer.consume(1, 0.5) if not m.error()), "a dead letter")
+    results = []
+    await_true(lambda: results or results.extend(m for m in consumer.consume(1, 0.5) if not m.error()), "a dead letter")
     consumer.close()
-    (letter,) = found
+    (letter,) = results
     headers = dict(letter.headers())
     assert letter.value() == b"poison"
     assert headers["__connect.errors.stage"] == b"VALUE_CONVERTER"
@@ -215,12 +215,12 @@ def test_what_cannot_be_is_refused_in_kafkas_shapes(worker, tmp_path):
     worker.ask("POST", "/connectors", {"name": "twice", "config": source(tmp_path, "twice")}, status=201)
     worker.ask("POST", "/connectors", {"name": "twice", "config": source(tmp_path, "twice")}, status=409)
     worker.ask("DELETE", "/connectors/twice", status=204)
-    found = worker.ask(
+    result = worker.ask(
         "PUT", "/connector-plugins/FileStreamSource/config/validate",
         {"connector.class": "FileStreamSource", "tasks.max": "0"}, status=200,
     )  # fmt: skip
-    assert found["error_count"] >= 1
-    wrong = {config["value"]["name"] for config in found["configs"] if config["value"]["errors"]}
+    assert result["error_count"] >= 1
+    wrong = {config["value"]["name"] for config in result["configs"] if config["value"]["errors"]}
     assert "tasks.max" in wrong
 
 
@@ -242,9 +242,9 @@ def test_a_topic_is_made_as_the_source_says_and_a_secret_stays_a_reference(worke
         "PUT", "/connector-plugins/FileStreamSource/config/validate",
         source(tmp_path, reference) | rules | {"topic.creation.default.partitions": "0"}, status=200,
     )  # fmt: skip
-    found = {config["value"]["name"]: config["value"] for config in wrong["configs"]}
-    assert found["topic.creation.default.partitions"]["errors"]
-    assert found["topic"]["value"] == reference
+    values = {config["value"]["name"]: config["value"] for config in wrong["configs"]}
+    assert values["topic.creation.default.partitions"]["errors"]
+    assert values["topic"]["value"] == reference
 
 
 def test_a_sink_tells_the_audit_what_became_of_each_record_that_it_flushed(worker, cluster, tmp_path):

@@ -93,6 +93,6 @@ def test_what_is_written_is_python_and_has_nothing_left_to_fill_in():
             assert "@" not in text
             if place.endswith(".py"):
                 compile(text, place, "exec")
-    found = {}
-    exec(project("a_b1", "source")["a_b1/connector.py"], found)
-    assert issubclass(found["AB1SourceConnector"], SourceConnector)
+    results = {}
+    exec(project("a_b1", "source")["a_b1/connector.py"], results)
+    assert issubclass(results["AB1SourceConnector"], SourceConnector)

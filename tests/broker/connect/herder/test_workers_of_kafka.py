@@ -92,5 +92,5 @@ def test_each_leads_the_other_and_takes_over_from_it(cluster, tmp_path, start, l
         lines(tmp_path, name, "after")
     expected = 3 * _LINES * len(names)
     await_true(lambda: len(everything(cluster, topic)) >= expected, "all lines are there", 120)
-    found = everything(cluster, topic)
-    assert (len(found), len(set(found))) == (expected, expected)
+    result = everything(cluster, topic)
+    assert (len(result), len(set(result))) == (expected, expected)

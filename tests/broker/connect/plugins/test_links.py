@@ -159,7 +159,7 @@ def test_an_offset_that_an_operator_wrote_names_no_file_outside_of_the_directory
 def test_a_database_file_is_made_below_the_roots_for_writing_only(files):
     paths.allow([str(files)], [])
     url = f"sqlite:///{files}/in/new.db"
-    (found,) = [key for key in CONNECTION.validate({"connection.url": url}) if key.name == "connection.url"]
-    assert "not write to it" in found.errors[0]
+    (first,) = [key for key in CONNECTION.validate({"connection.url": url}) if key.name == "connection.url"]
+    assert "not write to it" in first.errors[0]
     with pytest.raises(ConfigError, match="not write to it"):
         CONNECTION.parse({"connection.url": url})

@@ -26,8 +26,8 @@ def log(tmp_path):
 
 
 def reasons(connector, key, value):
-    (found,) = [item for item in connector.CONFIG.validate({key: str(value)}) if item.name == key]
-    return found.errors
+    (first,) = [item for item in connector.CONFIG.validate({key: str(value)}) if item.name == key]
+    return first.errors
 
 
 def test_a_source_reads_what_no_sink_writes(log):

@@ -26,9 +26,9 @@ def store(prefix=""):
 
 
 def test_without_a_word_it_is_http_on_this_host_with_loggers_and_nothing_for_browsers():
-    found = rest()
-    assert found.listeners == (RestListener("http", "127.0.0.1", 8083),)
-    assert (found.admin, found.tls, found.origins, found.headers) == (None, None, (), ())
+    result = rest()
+    assert result.listeners == (RestListener("http", "127.0.0.1", 8083),)
+    assert (result.admin, result.tls, result.origins, result.headers) == (None, None, (), ())
     assert rest(admin_listeners="").admin == ()
 
 

@@ -124,9 +124,9 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
             for topic in told:
                 for partition in topic.partitions:
                     is_unstable = partition.error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT
-                    found = UNSTABLE if is_unstable else partition.committed_offset
+                    committed = UNSTABLE if is_unstable else partition.committed_offset
                     wanted = expected.get((group, TopicPartition(topic.name, partition.partition_index)), -1)
-                    assert found == wanted
+                    assert committed == wanted
 
     @invariant()
     def another_coordinator_would_know_the_same(self) -> None:

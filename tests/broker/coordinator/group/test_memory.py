@@ -36,15 +36,15 @@ def held_by(world: World) -> int:
         groups += sum(PENDING_ID_BYTES + len(member_id) for member_id in group.pending_joins)
     offsets = world.coordinator.offsets
     committed = sum(
-        size_of(OffsetKey(group_id, partition), found)
+        size_of(OffsetKey(group_id, partition), item)
         for group_id in offsets._offsets
-        for partition, found in offsets.of_group(group_id)
+        for partition, item in offsets.of_group(group_id)
     )
     pending = sum(
-        size_of(key, found)
+        size_of(key, producer)
         for keys in offsets._pending._of_group.values()
         for key, producers in keys.items()
-        for found in producers.values()
+        for producer in producers.values()
     )
     return groups + committed + pending
 

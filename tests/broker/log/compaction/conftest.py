@@ -30,12 +30,12 @@ CONFIG = LogConfig(
 
 def read_records(log: Log) -> list[Record]:
     """Everything from the log start on, slice by slice as a consumer does."""
-    found, fetch_offset = [], log.log_start_offset
+    records, fetch_offset = [], log.log_start_offset
     while data := log.read(fetch_offset, 1 << 20, log.log_end_offset).read():
         for at, header in iterate_headers(data):
-            found += decode_records(data[at:])
+            records += decode_records(data[at:])
             fetch_offset = header.next_offset
-    return found
+    return records
 
 
 @dataclass

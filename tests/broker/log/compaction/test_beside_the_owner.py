@@ -68,11 +68,11 @@ def test_owner_appends_and_reads_while_passes_run(compacted):
 
 def read_on(compacted, position: int) -> int:
     """Read one slice there, as a consumer would; where it goes on, from the start again at the end."""
-    found = compacted.log.read(position, 500, compacted.log.log_end_offset).read()
-    if not found:
+    data = compacted.log.read(position, 500, compacted.log.log_end_offset).read()
+    if not data:
         return 0
-    for at, header in iterate_headers(found):
-        for record in decode_records(found[at:]):
+    for at, header in iterate_headers(data):
+        for record in decode_records(data[at:]):
             assert compacted.written[record.offset] == (record.key, record.value)
         position = header.next_offset
     return position

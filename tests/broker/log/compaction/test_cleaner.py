@@ -100,13 +100,13 @@ def test_offsets_that_are_gone_lead_to_the_next_that_is_there(compacted):
     end = compacted.log.log_end_offset
     for fetch_offset in range(end):
         wanted = min(offset for offset in left if offset >= fetch_offset)
-        position, found = fetch_offset, []
-        while not found:
+        position, offsets = fetch_offset, []
+        while not offsets:
             data = compacted.log.read(position, 1, end).read()
             (_, header), *_ = iterate_headers(data)
-            found = [offset for offset in left if header.base_offset <= offset < header.next_offset]
+            offsets = [offset for offset in left if header.base_offset <= offset < header.next_offset]
             position = header.next_offset
-        assert max(found) >= wanted
+        assert max(offsets) >= wanted
 
 
 def test_second_pass_with_nothing_new_is_not_made(compacted):
@@ -250,9 +250,9 @@ def test_a_replica_that_follows_a_cleaned_log_comes_to_its_end(compacted, tmp_pa
     assert compacted.records() == []
     follower = Log.open(tmp_path / "follower-0", LogConfig())
     while follower.log_end_offset < compacted.log.log_end_offset:
-        found = compacted.log.read(follower.log_end_offset, 1 << 20, compacted.log.log_end_offset)
-        assert found.length, f"the follower stays at {follower.log_end_offset}"
-        follower.append_as_follower(memoryview(found.read()))
+        log_slice = compacted.log.read(follower.log_end_offset, 1 << 20, compacted.log.log_end_offset)
+        assert log_slice.length, f"the follower stays at {follower.log_end_offset}"
+        follower.append_as_follower(memoryview(log_slice.read()))
     assert follower.log_end_offset == 1
 
 

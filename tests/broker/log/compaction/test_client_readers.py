@@ -32,8 +32,8 @@ def test_clients_read_a_batch_that_lost_records(client, codec, horizon_ms):
     payload, spans = unpack_batch(header, batch)
     read = client.MemoryRecords(rebuild_batch(header, payload, spans[1:], horizon_ms)).next_batch()
     assert read.validate_crc()
-    found = [(r.offset, r.timestamp, r.key, r.value, list(r.headers)) for r in read]
-    assert found == [(41, NOW + 700, b"a", None, [("h", b"x")]), (42, NOW - 9, b"b", b"2" * 300, [])]
+    result = [(r.offset, r.timestamp, r.key, r.value, list(r.headers)) for r in read]
+    assert result == [(41, NOW + 700, b"a", None, [("h", b"x")]), (42, NOW - 9, b"b", b"2" * 300, [])]
     assert read.next_offset == 43
 
 

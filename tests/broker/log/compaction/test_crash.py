@@ -134,14 +134,14 @@ def die_while_finishing(compacted, died) -> None:
 @pytest.fixture(scope="module")
 def swaps_left(template, new_compacted, tmp_path_factory):
     """Logs whose pass died with a `.swap` log and, or not any more, the first segment that it replaces."""
-    found, directory = {}, tmp_path_factory.mktemp("swaps")
+    results, directory = {}, tmp_path_factory.mktemp("swaps")
     for at in range(1, 200):
         died = directory / f"{at}" / "t-0"
         dying_pass(template, new_compacted, died, at)
         for swap in died.glob("*.log.swap"):
-            found.setdefault(swap.with_suffix("").exists(), swap)
-        if len(found) == 2:
-            return found
+            results.setdefault(swap.with_suffix("").exists(), swap)
+        if len(results) == 2:
+            return results
     raise AssertionError("no step leaves that")
 
 

@@ -42,10 +42,10 @@ def log_of(tmp_path, *segments: list[bytes]) -> Log:
 def answered(log: Log, fetch_offset: int, end_offset: int | None = None, max_bytes: int = 1 << 20) -> list[int]:
     """The base offsets of the batches that a consumer is answered with."""
     end_offset = log.log_end_offset if end_offset is None else end_offset
-    found = log.read(fetch_offset, max_bytes, end_offset)
-    found = log.pass_over_empty(found, fetch_offset, max_bytes, end_offset, at_least_one=True)
-    assert isinstance(found, LogSlice)
-    return [header.base_offset for _, header in iterate_headers(found.read())]
+    log_slice = log.read(fetch_offset, max_bytes, end_offset)
+    log_slice = log.pass_over_empty(log_slice, fetch_offset, max_bytes, end_offset, at_least_one=True)
+    assert isinstance(log_slice, LogSlice)
+    return [header.base_offset for _, header in iterate_headers(log_slice.read())]
 
 
 def test_empty_batches_alone_are_passed_over_into_a_later_segment(tmp_path):

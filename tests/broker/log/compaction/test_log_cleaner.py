@@ -15,12 +15,12 @@ ONE, TWO, THREE = (TopicPartition("t", index) for index in (1, 2, 3))
 @pytest.fixture
 def logs(tmp_path, new_compacted) -> dict:
     """Three dirty logs of one directory."""
-    found = {partition: new_compacted(tmp_path / str(partition)) for partition in (ONE, TWO, THREE)}
-    for log in found.values():
+    logs = {partition: new_compacted(tmp_path / str(partition)) for partition in (ONE, TWO, THREE)}
+    for log in logs.values():
         for number in range(12):
             log.append((b"k%d" % (number % 3), b"." * 150))
         log.seal()
-    return found
+    return logs
 
 
 def targets(logs) -> list[LogToClean]:

@@ -24,15 +24,15 @@ def plan(sealed, first_dirty_offset=0, end_offset_max=10**9, **config):
     return plan_compaction(sealed, first_dirty_offset, end_offset_max, LogConfig(**config), NOW)
 
 
-def bases(found) -> list[list[int]]:
-    return [[segment.base_offset for segment in group] for group in found]
+def bases(expected) -> list[list[int]]:
+    return [[segment.base_offset for segment in group] for group in expected]
 
 
 def test_everything_sealed_and_replicated_is_cleanable():
-    found = plan(segments(100, 100, 100))
-    assert (found.end_offset, found.clean_bytes, found.dirty_bytes) == (30, 0, 300)
-    assert found.is_due
-    assert bases(found.groups) == [[0, 10, 20]]
+    result = plan(segments(100, 100, 100))
+    assert (result.end_offset, result.clean_bytes, result.dirty_bytes) == (30, 0, 300)
+    assert result.is_due
+    assert bases(result.groups) == [[0, 10, 20]]
 
 
 def test_segment_across_the_high_watermark_is_left_alone():
@@ -41,26 +41,26 @@ def test_segment_across_the_high_watermark_is_left_alone():
 
 
 def test_log_without_sealed_segments_is_not_due():
-    found = plan([])
-    assert not found.is_due
-    assert (found.groups, found.end_offset, found.dirty_ratio) == ((), 0, 0.0)
+    result = plan([])
+    assert not result.is_due
+    assert (result.groups, result.end_offset, result.dirty_ratio) == ((), 0, 0.0)
 
 
 @pytest.mark.parametrize(("ratio", "is_due"), [(0.24, True), (0.25, False), (0.5, False)])
 def test_log_is_due_when_the_dirty_share_is_above_the_ratio(ratio, is_due):
-    found = plan(segments(100, 100, 100, 100), first_dirty_offset=30, min_cleanable_dirty_ratio=ratio)
-    assert found.dirty_ratio == 0.25
-    assert found.is_due is is_due
+    result = plan(segments(100, 100, 100, 100), first_dirty_offset=30, min_cleanable_dirty_ratio=ratio)
+    assert result.dirty_ratio == 0.25
+    assert result.is_due is is_due
 
 
 def test_clean_log_is_not_due_even_with_ratio_zero():
-    found = plan(segments(100, 100), first_dirty_offset=20, min_cleanable_dirty_ratio=0.0)
-    assert not found.is_due
+    result = plan(segments(100, 100), first_dirty_offset=20, min_cleanable_dirty_ratio=0.0)
+    assert not result.is_due
 
 
 def test_segment_that_the_last_pass_reached_into_is_dirty():
-    found = plan(segments(100, 100), first_dirty_offset=15)
-    assert (found.clean_bytes, found.dirty_bytes) == (100, 100)
+    result = plan(segments(100, 100), first_dirty_offset=15)
+    assert (result.clean_bytes, result.dirty_bytes) == (100, 100)
 
 
 def test_dirty_segment_younger_than_the_lag_ends_the_range():
@@ -92,8 +92,8 @@ def test_unknown_timestamps_make_nothing_overdue():
 
 
 def test_neighbours_are_grouped_up_to_the_size_of_a_segment():
-    found = plan(segments(60, 40, 1, 99, 150, 10, 10), segment_bytes=100)
-    assert bases(found.groups) == [[0, 10], [20, 30], [40], [50, 60]]
+    result = plan(segments(60, 40, 1, 99, 150, 10, 10), segment_bytes=100)
+    assert bases(result.groups) == [[0, 10], [20, 30], [40], [50, 60]]
 
 
 def test_group_stays_within_what_an_index_can_point_to():
@@ -103,16 +103,16 @@ def test_group_stays_within_what_an_index_can_point_to():
 
 
 def test_group_has_no_more_segments_than_are_renamed_in_one_go():
-    found = plan(segments(*[1] * (SEGMENTS_PER_GROUP_MAX + 1)))
-    assert [len(group) for group in found.groups] == [SEGMENTS_PER_GROUP_MAX, 1]
+    result = plan(segments(*[1] * (SEGMENTS_PER_GROUP_MAX + 1)))
+    assert [len(group) for group in result.groups] == [SEGMENTS_PER_GROUP_MAX, 1]
     assert (SEGMENTS_PER_GROUP_MAX + 1) * len(FILE_SUFFIXES) <= BOUNDS["renames"], "with the files of the new segment"
 
 
 def test_pass_that_ends_early_leaves_later_segments_out():
-    found = plan(segments(50, 50, 50, 50, 50), segment_bytes=100)
-    assert bases(found.groups_below(31)) == [[0, 10], [20, 30]]
-    assert bases(found.groups_below(30)) == [[0, 10], [20]]
-    assert found.groups_below(0) == []
+    result = plan(segments(50, 50, 50, 50, 50), segment_bytes=100)
+    assert bases(result.groups_below(31)) == [[0, 10], [20, 30]]
+    assert bases(result.groups_below(30)) == [[0, 10], [20]]
+    assert result.groups_below(0) == []
 
 
 def test_overdue_log_comes_before_the_dirtiest_one():

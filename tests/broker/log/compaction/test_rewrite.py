@@ -43,9 +43,9 @@ def rewriter(later=(), *, end_offset=FAR, now_ms=NOW, transactions=None) -> Rewr
 
 def rewrite(batch, later=(), *, keep_empty=False, **options) -> bytes | None:
     batch = bytes(batch)
-    found = rewriter(later, **options).rewrite(parse_batch_header(batch), batch, keep_empty=keep_empty)
-    assert found is None or crc_matches(found, parse_batch_header(found))
-    return found
+    data = rewriter(later, **options).rewrite(parse_batch_header(batch), batch, keep_empty=keep_empty)
+    assert data is None or crc_matches(data, parse_batch_header(data))
+    return data
 
 
 def test_batch_whose_records_all_stay_is_not_touched():

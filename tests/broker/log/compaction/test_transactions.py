@@ -29,14 +29,14 @@ def marker(offset: int, producer_id: int, kind: int) -> bytes:
 
 
 def transactions_of(batches) -> Transactions:
-    found = Transactions()
+    transactions = Transactions()
     for batch in batches:
         header = parse_batch_header(batch)
         if header.is_control:
-            found.note_marker(header, decode_records(batch)[0].key)
+            transactions.note_marker(header, decode_records(batch)[0].key)
         else:
-            found.note_data(header)
-    return found
+            transactions.note_data(header)
+    return transactions
 
 
 def clean(batches, later=(), *, now_ms=NOW, kept_empty=()) -> tuple[list[bytes], Rewriter]:
@@ -125,7 +125,7 @@ def test_of_a_thousand_transactions_each_batch_is_judged_by_its_own():
             marker(at + 2, 1, ABORT if number % 2 else COMMIT),
             marker(at + 3, 2, COMMIT if number % 2 else ABORT),
         ]
-    found = transactions_of(batches)
+    transactions = transactions_of(batches)
     headers = [parse_batch_header(batch) for batch in batches]
-    aborted = {header.base_offset for header in headers if found.is_aborted(header)}
+    aborted = {header.base_offset for header in headers if transactions.is_aborted(header)}
     assert aborted == {4 * number + (0 if number % 2 else 1) for number in range(1_000)}

@@ -15,20 +15,20 @@ WIDER = {
 }
 
 
-def named_types(schema: Any, found: dict[str, Any]) -> dict[str, Any]:
+def named_types(schema: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     if isinstance(schema, list):
         for branch in schema:
-            named_types(branch, found)
+            named_types(branch, schemas)
     elif isinstance(schema, dict):
         if "name" in schema:
-            found[full_name(schema)] = schema
+            schemas[full_name(schema)] = schema
         for inner in (
             schema.get("items"),
             schema.get("values"),
             *(field["type"] for field in schema.get("fields", ())),
         ):
-            named_types(inner, found)
-    return found
+            named_types(inner, schemas)
+    return schemas
 
 
 def full_name(schema: dict[str, Any]) -> str:
@@ -56,13 +56,13 @@ class Reference:
 
     def in_the_way(self, reader: Any, writer: Any, at: str) -> set[tuple[str, str]]:
         if isinstance(writer, list):
-            found = set()
+            collected = set()
             for index, branch in enumerate(writer):
                 way = self.reads(reader, branch, below(at, str(index)) if not isinstance(reader, list) else at)
                 if isinstance(reader, list):
                     way = {("MISSING_UNION_BRANCH", below(at, str(index)))} if way else set()
-                found |= way
-            return found
+                collected |= way
+            return collected
         if isinstance(reader, list):
             if any(not self.reads(branch, writer, at) for branch in reader):
                 return set()
@@ -74,18 +74,18 @@ class Reference:
             return self.reads(reader["items"], writer["items"], below(at, "items"))
         if mine == "map":
             return self.reads(reader["values"], writer["values"], below(at, "values"))
-        found = set()
+        collected = set()
         if is_named(reader):
             is_called = reader["name"] == writer["name"] or full_name(writer) in reader.get("aliases", ())
-            found |= set() if is_called else {("NAME_MISMATCH", below(at, "name"))}
+            collected |= set() if is_called else {("NAME_MISMATCH", below(at, "name"))}
         if mine == "fixed" and reader["size"] != writer["size"]:
-            found.add(("FIXED_SIZE_MISMATCH", below(at, "size")))
+            collected.add(("FIXED_SIZE_MISMATCH", below(at, "size")))
         if mine == "enum" and "default" not in reader and set(writer["symbols"]) - set(reader["symbols"]):
-            found.add(("MISSING_ENUM_SYMBOLS", below(at, "symbols")))
+            collected.add(("MISSING_ENUM_SYMBOLS", below(at, "symbols")))
         if mine == "record":
             for index, field in enumerate(reader["fields"]):
-                found |= self.field(field, writer, below(at, f"fields/{index}"))
-        return found
+                collected |= self.field(field, writer, below(at, f"fields/{index}"))
+        return collected
 
     def field(self, field: dict[str, Any], writer: dict[str, Any], at: str) -> set[tuple[str, str]]:
         written = [item for item in writer["fields"] if item["name"] in {field["name"], *field.get("aliases", ())}]

@@ -42,18 +42,18 @@ class Maker:
         return self.pick(*PRIMITIVES)
 
     def union(self, depth: int) -> Any:
-        found: dict[str, Any] = {}
+        branches: dict[str, Any] = {}
         for _ in range(self.pick(1, 2, 3, 4)):
             before, branch = list(self.defined), self.schema(depth - 1)
             if not isinstance(branch, list):
                 called = (
                     branch if isinstance(branch, str) else full_name(branch) if "name" in branch else branch["type"]
                 )
-                if called not in found:
-                    found[called] = branch
+                if called not in branches:
+                    branches[called] = branch
                     continue
             self.defined = before  # it is left out, and what it defines
-        return list(found.values()) or ["null"]
+        return list(branches.values()) or ["null"]
 
     def named(self, what: str, depth: int) -> Any:
         told: dict[str, Any] = {"type": what, "name": self.pick(*NAMES), "namespace": self.pick(*SPACES)}

@@ -88,12 +88,12 @@ ROWS = [
 
 @pytest.mark.parametrize(("writer", "reader", "in_the_way"), ROWS)
 def test_what_the_reader_makes_of_what_was_written(writer, reader, in_the_way):
-    found = incompatibilities(parse(json.dumps(reader))[0], parse(json.dumps(writer))[0])
+    messages = incompatibilities(parse(json.dumps(reader))[0], parse(json.dumps(writer))[0])
     if in_the_way is None:
-        assert found == []
+        assert messages == []
     else:
-        assert found, "nothing is in the way"
-        assert any(f"errorType:'{in_the_way}'" in item for item in found), found
+        assert messages, "nothing is in the way"
+        assert any(f"errorType:'{in_the_way}'" in item for item in messages), messages
 
 
 def test_a_message_names_the_place():

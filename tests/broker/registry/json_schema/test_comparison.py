@@ -158,9 +158,9 @@ def root(said):
 
 @pytest.mark.parametrize(("before", "after", "is_harmless", "name"), ROWS)
 def test_a_change_has_its_name_and_verdict(before, after, is_harmless, name):
-    found = found_between(before, after)
-    assert (name is None and not found) or name in {item.type for item in found}, found
-    assert all(item.type in COMPATIBLE for item in found) is is_harmless, found
+    result = found_between(before, after)
+    assert (name is None and not result) or name in {item.type for item in result}, result
+    assert all(item.type in COMPATIBLE for item in result) is is_harmless, result
 
 
 @pytest.mark.parametrize("said", [row[0] for row in ROWS])

@@ -64,9 +64,9 @@ ROWS = [
 @pytest.mark.parametrize(("before", "after", "name"), ROWS)
 def test_a_change_has_its_name_and_verdict(before, after, name):
     old, new = schema(before), schema(after)
-    found = {difference.type for difference in differences(old.files, new.files)}
-    assert name in found if name else not found, found
-    assert bool(new.incompatibilities(old, lenient=False)) == bool(found & INCOMPATIBLE)
+    results = {difference.type for difference in differences(old.files, new.files)}
+    assert name in results if name else not results, results
+    assert bool(new.incompatibilities(old, lenient=False)) == bool(results & INCOMPATIBLE)
     assert not differences(old.files, old.files)
 
 

@@ -40,8 +40,10 @@ class KeptPositions:
         self.kept, self.refuses = {}, False
 
     async def of(self, partitions):
-        found = {partition: self.kept.get(partition) for partition in partitions}
-        return {item: known[1] if known and known[0] == partitions[item] else NOWHERE for item, known in found.items()}
+        results = {partition: self.kept.get(partition) for partition in partitions}
+        return {
+            item: known[1] if known and known[0] == partitions[item] else NOWHERE for item, known in results.items()
+        }
 
     async def commit(self, positions):
         if self.refuses:
@@ -84,7 +86,7 @@ class Node:
             pass
         told = [increment for increment in self.audit.increments() if ledger.add(increment) or True]
         if is_heard:
-            self.audit.told(told)
+            self.audit.arrived(told)
             await self.audit.commit()
         self.audit.seal()
         return told
@@ -103,8 +105,8 @@ def story(ledger):
 
 
 def counts(ledger):
-    found = story(ledger)
-    return {window: found.tally(window).count for window in found.windows()}
+    result = story(ledger)
+    return {window: result.tally(window).count for window in result.windows()}
 
 
 async def test_only_a_leader_of_a_topic_that_asks_for_it_counts(node):
@@ -150,9 +152,9 @@ async def test_whoever_leads_next_counts_what_was_not_told_and_nothing_twice(nod
     node.append(6)
     for _ in range(5):
         await node.round(ledger)
-    found = story(ledger)
-    assert (found.start, found.end, found.gaps) == (0, 10, [])
-    assert all(one.end == later.start for one, later in itertools.pairwise(found.increments))
+    result = story(ledger)
+    assert (result.start, result.end, result.gaps) == (0, 10, [])
+    assert all(one.end == later.start for one, later in itertools.pairwise(result.increments))
     assert counts(ledger) == {0: 5, MINUTE: 2, 2 * MINUTE: 2, 3 * MINUTE: 1}
 
 
@@ -230,6 +232,6 @@ async def test_a_leader_of_a_log_that_lacks_what_was_told_leaves_a_gap(node):
     node.append(5 * MINUTE)
     for _ in range(3):
         await node.round(ledger)
-    found = story(ledger)
-    assert (found.end, found.gaps) == (3, [(0, 2)])
-    assert not found.knows(0, 2)
+    result = story(ledger)
+    assert (result.end, result.gaps) == (3, [(0, 2)])
+    assert not result.knows(0, 2)

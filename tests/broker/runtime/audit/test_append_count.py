@@ -66,7 +66,7 @@ def counts(windows):
 
 def by_records(written, start, end, aborted=()):
     """Each record decoded: the oracle."""
-    found, at = {}, 0
+    results, at = {}, 0
     while at < len(written.bytes):
         header = parse_batch_header(written.bytes, at)
         is_aborted = any(
@@ -78,9 +78,9 @@ def by_records(written, start, end, aborted=()):
             for item in decode_records(written.bytes[at : at + header.size_bytes]):
                 if start <= item.offset < end:
                     window = window_of(item.timestamp_ms)
-                    found[window] = found.get(window, 0) + 1
+                    results[window] = results.get(window, 0) + 1
         at += header.size_bytes
-    return found
+    return results
 
 
 def test_what_an_append_notes_is_told_as_one_piece_and_the_next_begins_where_it_ends():
@@ -92,7 +92,7 @@ def test_what_an_append_notes_is_told_as_one_piece_and_the_next_begins_where_it_
     piece = written.count.to_tell(8)
     assert (piece.start, piece.end, counts(piece.windows)) == (5, 8, {0: 2, MINUTE: 1})
     assert (piece.windows[0].first_offset, piece.windows[0].last_offset) == (5, 6)
-    written.count.told()
+    written.count.piece_arrived()
     written.append(3_000)
     written.seal()
     assert written.count.to_tell(9)[:2] == (8, 9)
@@ -156,7 +156,7 @@ def test_of_a_batch_over_two_windows_of_a_transaction_or_a_marker_the_log_is_wal
         assert written.count.to_walk() == CountedRange(0, written.end, None)
         written.count.walked(CountedRange(0, 1, {0: RecordTally(1)}), 1)
         assert written.count.to_tell(100).end == 1
-        written.count.told()
+        written.count.piece_arrived()
         assert written.count.to_walk().start == 1
         written.append(3)
         written.seal()
@@ -173,8 +173,8 @@ def test_a_million_windows_do_not_take_a_million_places():
     assert room.left == WINDOWS_OPEN_MAX + 50
     first.seal()
     assert first.count.to_walk() is not None
-    found = walk(first.bytes, 0, first.end, ())
-    assert (found.end, len(found.windows)) == (first.end, WINDOWS_OPEN_MAX + 100)
+    result = walk(first.bytes, 0, first.end, ())
+    assert (result.end, len(result.windows)) == (first.end, WINDOWS_OPEN_MAX + 100)
     second.count.let_go()
     assert room.left == WINDOWS_OPEN_MAX + 50
 
@@ -183,21 +183,21 @@ def test_a_walk_stops_at_so_many_windows_and_passes_over_a_batch_that_has_more_a
     scattered = Written()
     for minute in range(WINDOWS_MAX + 10):
         scattered.append(minute * MINUTE)
-    found = walk(scattered.bytes, 0, scattered.end, ())
-    assert (found.end, found.go_on_at, len(found.windows)) == (WINDOWS_MAX, WINDOWS_MAX, WINDOWS_MAX)
+    result = walk(scattered.bytes, 0, scattered.end, ())
+    assert (result.end, result.go_on_at, len(result.windows)) == (WINDOWS_MAX, WINDOWS_MAX, WINDOWS_MAX)
     hostile = Written()
     hostile.append(*(minute * MINUTE for minute in range(WINDOWS_MAX + 10)))
-    found = walk(hostile.bytes, 0, hostile.end, ())
-    assert (found.end, found.go_on_at, found.windows) == (0, hostile.end, {})
+    result = walk(hostile.bytes, 0, hostile.end, ())
+    assert (result.end, result.go_on_at, result.windows) == (0, hostile.end, {})
 
 
 def test_a_walk_that_has_looked_at_enough_records_goes_on_later():
     written = Written()
     for _ in range(3):
         written.append(*([MINUTE - 1] + [MINUTE] * (RECORDS_AT_ONCE - 1)))
-    found = walk(written.bytes, 0, written.end, ())
-    assert found.end == RECORDS_AT_ONCE
-    rest = walk(written.bytes, found.go_on_at, written.end, ())
+    result = walk(written.bytes, 0, written.end, ())
+    assert result.end == RECORDS_AT_ONCE
+    rest = walk(written.bytes, result.go_on_at, written.end, ())
     assert counts(rest.windows) == {0: 1, MINUTE: RECORDS_AT_ONCE - 1}
 
 
@@ -208,8 +208,8 @@ def test_a_batch_that_nobody_can_read_is_passed_over_and_what_is_before_it_count
     broken = bytearray(written.bytes)
     size = parse_batch_header(written.bytes).size_bytes
     broken[size + HEADER_BYTES : size + HEADER_BYTES + 4] = b"\xff" * 4
-    found = walk(bytes(broken), 0, written.end, ())
-    assert (found.end, found.go_on_at, counts(found.windows)) == (1, 3, {0: 1})
+    result = walk(bytes(broken), 0, written.end, ())
+    assert (result.end, result.go_on_at, counts(result.windows)) == (1, 3, {0: 1})
 
 
 times = st.lists(st.integers(-1, 3 * MINUTE), min_size=1, max_size=4)
@@ -243,12 +243,12 @@ def test_a_walk_counts_what_decoding_every_record_counts(made, cuts, is_in_order
     total, at = {}, 0
     for cut in [*cuts, written.end]:
         while at < min(cut, written.end):
-            found = walk(written.bytes, at, min(cut, written.end), aborted)
-            if found.end == at:
+            result = walk(written.bytes, at, min(cut, written.end), aborted)
+            if result.end == at:
                 break
-            for window, count in counts(found.windows).items():
+            for window, count in counts(result.windows).items():
                 total[window] = total.get(window, 0) + count
-            at = found.go_on_at
+            at = result.go_on_at
     assert at == written.end
     true = by_records(written, 0, written.end, aborted)
     assert sum(total.values()) == sum(true.values())
@@ -270,7 +270,7 @@ def test_pieces_follow_one_another_without_a_gap_and_hold_every_record_once(time
             at = piece.end
             for window, count in counts(piece.windows).items():
                 told[window] = told.get(window, 0) + count
-            written.count.told()
+            written.count.piece_arrived()
 
     for number, time_ in enumerate(times):
         written.append(time_)
@@ -296,7 +296,7 @@ def test_a_leader_that_comes_after_another_walks_what_that_one_had_not_told():
     assert written.count.pieces == [CountedRange(4, 10, None)]
     written.count.walked(CountedRange(4, 10, {0: RecordTally(6)}), 10)
     assert written.count.to_tell(11).end == 10
-    written.count.told()
+    written.count.piece_arrived()
     written.seal()
     assert written.count.to_tell(11).start == 10
 

@@ -32,11 +32,11 @@ async def test_nothing_is_kept_of_groups_that_are_gone_and_one_that_comes_back_b
         for passing in range(20):
             world.commit(f"passing-{number}-{passing}", "-", {T0: 1})
         told = await audit.increments()
-        audit.told(told)
+        audit.arrived(told)
         epochs += [item.epoch for item in told if item.chain.source == "g"]
         for group in list(coordinator.groups):
             if group != "g" or number == 1:
                 world.delete(group)
-        audit.told(await audit.increments())
+        audit.arrived(await audit.increments())
         assert len(audit._coordinated[coordinator].reporters) <= 1
     assert [epoch == epochs[0] for epoch in epochs] == [True, True, False]

@@ -251,5 +251,5 @@ async def test_all_that_goes_begins_anew(replicas):
 
 async def test_notes_are_lowered_once_for_logs_that_begin_anew(logs, replicas):
     (directory,) = logs._directories
-    logs.note_cuts({ALL[0]: Truncation(1_000, is_of_all=True), ALL[1]: Truncation(1)})
+    logs.note_truncations({ALL[0]: Truncation(1_000, is_of_all=True), ALL[1]: Truncation(1)})
     assert [directory.high_watermarks.noted(item) for item in ALL[:3]] == [0, 1, 3]

@@ -502,9 +502,9 @@ def start_after_kill(world, index: int) -> int:
     """Return where the partition's log starts for a process that finds what this one has written by now."""
     (directory,) = world.logs.online_directories
     copy = shutil.copytree(directory, directory.with_name("killed"))
-    found = LogManager([copy], LogConfig(), 1, "cluster")
+    logs = LogManager([copy], LogConfig(), 1, "cluster")
     try:
-        found.load_all()
-        return found.get(TopicPartition("t", index)).log_start_offset
+        logs.load_all()
+        return logs.get(TopicPartition("t", index)).log_start_offset
     finally:
-        found.shutdown()
+        logs.shutdown()

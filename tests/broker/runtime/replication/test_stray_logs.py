@@ -83,13 +83,15 @@ def aside(tmp_path) -> list:
 
 
 @pytest.mark.parametrize(
-    "found",
+    "expected",
     [None, TopicAssignment("t", OURS, {0: (2, 3)}), TopicAssignment("t", EARLIER, {0: (1, 2)})],
     ids=["deleted", "moved away", "made anew"],
 )
-async def test_log_of_a_replica_that_is_elsewhere_is_set_aside_with_its_records(strays, topics, logs, tmp_path, found):
-    if found:
-        topics.known["t"] = found
+async def test_log_of_a_replica_that_is_elsewhere_is_set_aside_with_its_records(
+    strays, topics, logs, tmp_path, expected
+):
+    if expected:
+        topics.known["t"] = expected
     await strays.look()
     assert logs.get(T_0) is not None
     await strays.look()

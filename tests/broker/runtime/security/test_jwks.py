@@ -284,8 +284,8 @@ async def test_a_key_that_is_not_known_yet_is_asked_for_once_and_the_login_waits
     server = await new_server(says(issuer.key_set("rsa")))
     tokens = await new_tokens(f"http://127.0.0.1:{server.port}/")
     server.answer = says(issuer.key_set())
-    found = await asyncio.gather(*(tokens.believed(issuer.token(key_id="ec")) for _ in range(10)))
-    assert {bearer.name for bearer in found} == {"alice"}
+    result = await asyncio.gather(*(tokens.believed(issuer.token(key_id="ec")) for _ in range(10)))
+    assert {bearer.name for bearer in result} == {"alice"}
     assert len(server.asked) == 2
 
 

@@ -158,7 +158,7 @@ ASKED = st.tuples(
 
 def plainly(rules, principal, host, operation, kind, name, allows_if_none):
     """The six steps as they are written, over all rules."""
-    found = [
+    result = [
         entry
         for pattern, entries in rules.items()
         for entry in entries
@@ -168,14 +168,14 @@ def plainly(rules, principal, host, operation, kind, name, allows_if_none):
             or (pattern.type is PREFIXED and name.startswith(pattern.name))
         )
     ]
-    if not found:
+    if not result:
         return allows_if_none
     implying = {operation, AclOperation.ALL}
     if operation is AclOperation.DESCRIBE:
         implying |= {AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE, AclOperation.ALTER}
     if operation is AclOperation.DESCRIBE_CONFIGS:
         implying |= {AclOperation.ALTER_CONFIGS}
-    about = [rule for rule in found if rule.principal in (principal, "User:*") and rule.host in (host, "*")]
+    about = [rule for rule in result if rule.principal in (principal, "User:*") and rule.host in (host, "*")]
     if any(e.permission is Permission.DENY and e.operation in (operation, AclOperation.ALL) for e in about):
         return False
     return any(e.permission is Permission.ALLOW and e.operation in implying for e in about)

@@ -58,9 +58,9 @@ def test_every_name_comes_back_from_its_path(user, client, which):
         "both": [("user", user), ("client-id", client)],
         "ip": [("ip", user)],
     }[which]
-    found = entity_at(entity_of(parts).path)
-    assert found is not None
-    assert found.parts == parts
+    entity = entity_at(entity_of(parts).path)
+    assert entity is not None
+    assert entity.parts == parts
 
 
 @pytest.mark.parametrize("path", ["users", "users/u/clients", "users/u/x/y", "topics/t", "clients/a/b", "", "ips/a/b"])

@@ -21,7 +21,7 @@ THERE = (
 
 
 @pytest.mark.parametrize(
-    ("components", "is_strict", "found"),
+    ("components", "is_strict", "expected"),
     [
         ([], False, THERE),
         ([], True, ()),
@@ -39,9 +39,9 @@ THERE = (
         ([("ip", EXACT, "1.2.3.4")], False, ("ips/1.2.3.4",)),
     ],
 )
-def test_what_a_filter_finds(components, is_strict, found):
+def test_what_a_filter_finds(components, is_strict, expected):
     asked = read_filter(components, is_strict=is_strict)
-    assert tuple(path for path in THERE if asked.matches(entity_at(path))) == found
+    assert tuple(path for path in THERE if asked.matches(entity_at(path))) == expected
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ async def test_a_refused_token_is_told_of_in_json_before_the_login_fails():
     assert await server.respond(b"n,,\x01auth=Bearer bad\x01\x01") == b'{"status":"invalid_token"}'
     with pytest.raises(AuthenticationError, match="expired") as refused:
         server.respond(b"\x01")
-    assert refused.value.told == '{"status":"invalid_token"}'
+    assert refused.value.client_message == '{"status":"invalid_token"}'
 
 
 async def test_a_refused_client_cannot_try_another_token():
@@ -81,4 +81,4 @@ async def test_a_refused_client_cannot_try_another_token():
     await server.respond(b"n,,\x01auth=Bearer bad\x01\x01")
     with pytest.raises(AuthenticationError) as refused:
         server.respond(b"n,,\x01auth=Bearer good\x01\x01")
-    assert refused.value.told is None
+    assert refused.value.client_message is None

@@ -175,7 +175,7 @@ def test_after_version_0_tokens_are_bare():
 
 
 def test_after_version_0_a_failure_is_not_told():
-    login = shaken(AuthenticationError("why", told="what"), version=0)
+    login = shaken(AuthenticationError("why", client_message="what"), version=0)
     assert login.on_frame(memoryview(b"token"), NOW_MS) == LoginFailure("why", ())
 
 

@@ -51,5 +51,5 @@ OTHER = "Authentication failed: Client requested an authorization id that is dif
 def test_everybody_else_is_refused(token, told):
     with pytest.raises(AuthenticationError) as refused:
         respond(token)
-    assert refused.value.told == told
+    assert refused.value.client_message == told
     assert "secret" not in str(refused.value)

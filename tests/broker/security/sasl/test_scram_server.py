@@ -58,7 +58,7 @@ def test_who_is_unknown_fails_where_a_wrong_password_does(mechanism, user, passw
     final = theirs.final(ours.respond(theirs.first()))
     with pytest.raises(AuthenticationError) as refused:
         ours.respond(final)
-    assert refused.value.told is None
+    assert refused.value.client_message is None
 
 
 def first_of(user: str, mechanism: str, **settings) -> tuple[bytes, int]:

@@ -40,8 +40,8 @@ def test_a_credential_is_four_parts():
     ],
 )
 def test_anything_else_is_left_out(text):
-    found, wrong = credentials_in({"SCRAM-SHA-256": text, "SCRAM-SHA-512": TEXT, "producer_byte_rate": "1"})
-    assert list(found) == ["SCRAM-SHA-512"]
+    first, wrong = credentials_in({"SCRAM-SHA-256": text, "SCRAM-SHA-512": TEXT, "producer_byte_rate": "1"})
+    assert list(first) == ["SCRAM-SHA-512"]
     assert len(wrong) == 1
 
 

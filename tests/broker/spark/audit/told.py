@@ -141,13 +141,13 @@ STEPS = st.lists(
 
 def rows_of(ledger: AuditState) -> dict[tuple, tuple[RecordTally, int]]:
     """(window, tier, source) → what was counted, and in how many partitions."""
-    found: dict[tuple, tuple[RecordTally, int]] = {}
+    rows: dict[tuple, tuple[RecordTally, int]] = {}
     for chain, story in ledger.stories.items():
         for window in story.windows():
             place = window, str(chain.tier), chain.source
-            counted, partitions = found.get(place, (RecordTally(), 0))
-            found[place] = counted + story.tally(window), partitions + 1
-    return found
+            counted, partitions = rows.get(place, (RecordTally(), 0))
+            rows[place] = counted + story.tally(window), partitions + 1
+    return rows
 
 
 def verdicts_of(ledger: AuditState, now_ms: int) -> dict[int, tuple[str, list]]:

@@ -9,11 +9,11 @@ RULES = Rules(high_value=1_000, count_max=3, count_ms=60_000, unusual_factor=10,
 
 
 def reasons_of(*payments: tuple[int, float]) -> list[list[str]]:
-    history, found = History(), []
+    history, collected = History(), []
     for number, (time_ms, amount) in enumerate(payments):
         history, reasons = judge(history, Payment(time_ms, amount, f"t-0-{number}"), RULES)
-        found.append(reasons)
-    return found
+        collected.append(reasons)
+    return collected
 
 
 def test_high_value_is_told_at_once():

@@ -19,8 +19,8 @@ def test_records_are_rows_by_day(spark, topics):
     assert rows.columns == ["key", "value", "topic", "partition", "offset", "timestamp", "date"]
     query = rows.writeStream.format("memory").queryName("by_day").trigger(availableNow=True).start()
     query.awaitTermination()
-    found = {(row.key, row.value, row.offset, row.date) for row in spark.table("by_day").collect()}
-    assert found == {("a", '{"n": 1}', 0, "1970-01-01"), (None, None, 1, "1970-01-02")}
+    results = {(row.key, row.value, row.offset, row.date) for row in spark.table("by_day").collect()}
+    assert results == {("a", '{"n": 1}', 0, "1970-01-01"), (None, None, 1, "1970-01-02")}
 
 
 @pytest.mark.spark

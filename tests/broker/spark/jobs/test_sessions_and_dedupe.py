@@ -13,8 +13,8 @@ def test_pause_ends_a_session(topics, written_by):
     topics.append("clicks", [Row("clock", {}, 100_000)])
     settings = {"input.topic": "clicks", "output.topic": "sessions", "gap.ms": "1000", "watermark.ms": "1000"}
     written = written_by("sessions", settings | {"sum.field": "$.n"})
-    found = sorted((item.key, item.value["count"], item.value["sum"], item.value["length_ms"]) for item in written)
-    assert found == [
+    result = sorted((item.key, item.value["count"], item.value["sum"], item.value["length_ms"]) for item in written)
+    assert result == [
         ("ann|1970-01-01T00:00:00Z", 3, 3.0, 1_900),
         ("ann|1970-01-01T00:00:10Z", 1, 1.0, 0),
         ("bob|1970-01-01T00:00:00.500Z", 1, 5.0, 0),

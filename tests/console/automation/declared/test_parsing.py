@@ -54,8 +54,8 @@ def problems(*texts: str) -> list[str]:
 
 
 def test_everything_there_is():
-    found = parse([("shop.yaml", WHOLE)])
-    orders, old = found.topics
+    result = parse([("shop.yaml", WHOLE)])
+    orders, old = result.topics
     assert (orders.partitions, orders.replication_factor) == (6, 3)
     assert orders.settings == {
         "retention.ms": "604800000",
@@ -63,23 +63,23 @@ def test_everything_there_is():
         "segment.bytes": None,
     }
     assert (str(orders.place), old.is_absent) == ("shop.yaml, line 5", True)
-    assert found.acls[0].rules == (
+    assert result.acls[0].rules == (
         AclRule("TOPIC", "shop.", "PREFIXED", "User:shop", "ALLOW", "READ"),
         AclRule("TOPIC", "shop.", "PREFIXED", "User:shop", "ALLOW", "DESCRIBE_CONFIGS"),
     )
-    assert found.acls[1].rules[0].host == "10.0.0.1"
-    (quota,) = found.quotas
+    assert result.acls[1].rules[0].host == "10.0.0.1"
+    (quota,) = result.quotas
     assert quota.entity == QuotaEntity(user="shop", client_id="<default>")
     assert quota.values == {"producer_byte_rate": 1_000_000.0, "request_percentage": None}
-    assert found.groups[0].starts == {"shop.orders": "earliest"}
-    assert found.connectors[0].config == {"connector.class": "FileStreamSource", "tasks.max": "1"}
-    assert (found.within("topics", "shop.x"), found.within("topics", "tills.x")) == (True, False)
-    assert found.within("groups", "tills-1")
+    assert result.groups[0].starts == {"shop.orders": "earliest"}
+    assert result.connectors[0].config == {"connector.class": "FileStreamSource", "tasks.max": "1"}
+    assert (result.within("topics", "shop.x"), result.within("topics", "tills.x")) == (True, False)
+    assert result.within("groups", "tills-1")
 
 
 def test_several_files_are_one_declaration():
-    found = parse([("a", "topics: {a: {partitions: 1}}"), ("b", "topics: {b: }\n---\ntopics: {c: }")])
-    assert [topic.name for topic in found.topics] == ["a", "b", "c"]
+    result = parse([("a", "topics: {a: {partitions: 1}}"), ("b", "topics: {b: }\n---\ntopics: {c: }")])
+    assert [topic.name for topic in result.topics] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

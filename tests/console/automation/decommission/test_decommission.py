@@ -345,7 +345,7 @@ def test_nothing_moves_in_the_name_of_who_may_not_any_more(broker, cluster, oper
     operator.groups.clear()
     paused = step()
     assert paused.state == State.PAUSED
-    assert "operator may not do this any more" in paused.sentence
+    assert "operator has lost the right to this" in paused.sentence
     assert cluster.moves.under_way() == {}
     client_of(administrator).post(f"{ADDRESS}resume")
     step()

@@ -27,10 +27,10 @@ def await_true(ask, what: str) -> None:
 
 @pytest.fixture
 def clock(monkeypatch) -> ManualClock:
-    found = ManualClock(now_ms())
+    clock = ManualClock(now_ms())
     for module in (actions, queries, consequences):
-        monkeypatch.setattr(module, "now_ms", found.now_ms)
-    return found
+        monkeypatch.setattr(module, "now_ms", clock.now_ms)
+    return clock
 
 
 @pytest.fixture(autouse=True)
@@ -56,12 +56,12 @@ class Stage:
     def run(self, name: str, kind: str, **values) -> ProcessIdentity:
         """A process that counts, and the row of it."""
         argv, token = [sys.executable, "-c", COUNT], secrets.token_hex(16)
-        found = os_process.spawn(argv, {}, self.directory, self.directory / "log", token)
+        spawned = os_process.spawn(argv, {}, self.directory, self.directory / "log", token)
         seen = {"observed": "running", "desired": "running", "state": "healthy", "host": self.host}
-        identity = {"pid": found.pid, "create_time": found.create_time, "run_token": found.token}
+        identity = {"pid": spawned.pid, "create_time": spawned.create_time, "run_token": spawned.token}
         self.tokens.append(token)
         ManagedProcess.objects.create(name=name, kind=kind, **seen, **identity, **values)
-        return found
+        return spawned
 
     def process(self, number: int) -> ManagedProcess:
         return ManagedProcess.objects.get(name=f"broker-{number}")
@@ -83,7 +83,7 @@ class Stage:
 
 @pytest.fixture
 def stage(cluster, collect, clock, settings, tmp_path):
-    found = Stage(cluster, collect, clock, settings, tmp_path)
-    yield found
-    for token in [*found.tokens, *Drill.objects.exclude(holder_token="").values_list("holder_token", flat=True)]:
+    stage = Stage(cluster, collect, clock, settings, tmp_path)
+    yield stage
+    for token in [*stage.tokens, *Drill.objects.exclude(holder_token="").values_list("holder_token", flat=True)]:
         os_process.kill_family(token)

@@ -159,8 +159,8 @@ BEFORE = sample(0)
     ids=["well", "as expected", "another", "below", "lost", "blind", "electing", "leaderless", "again and again"],
 )
 def test_it_ends_early_when_it_is_worse_than_expected(seen, why):
-    found = why_worse(EXPECTED, seen, BEFORE, 2)
-    assert (why in found) if why else found == ""
+    result = why_worse(EXPECTED, seen, BEFORE, 2)
+    assert (why in result) if why else result == ""
 
 
 def test_a_zookeeper_server_that_takes_another_along_ends_it():
@@ -235,9 +235,9 @@ STORY = [
 
 
 def test_figures_are_what_the_seconds_add_up_to():
-    found = measure(STORY, 5_000, 25_000, 2)
-    assert (found.leaders_moved, found.controller_moves, found.lost) == (4, 1, 0)
-    assert (found.leaderless_s, found.under_replicated_s, found.unanswered_s, found.back_s) == (2.0, 18.0, 6.0, 5.0)
+    result = measure(STORY, 5_000, 25_000, 2)
+    assert (result.leaders_moved, result.controller_moves, result.lost) == (4, 1, 0)
+    assert (result.leaderless_s, result.under_replicated_s, result.unanswered_s, result.back_s) == (2.0, 18.0, 6.0, 5.0)
 
 
 def test_what_is_whole_and_falls_again_is_back_at_the_end_only_and_what_is_not_whole_never():
@@ -277,8 +277,8 @@ def test_the_comparison_says_line_by_line_what_was_worse():
 
 
 def test_what_the_probe_counted_is_measured_and_nobody_expected_it():
-    found = compare(EXPECTED, measure(STORY, 5_000, 25_000, 2), Probed(0.97, 1.0, 900, 12), of_broker=True)
-    last = {row.what: (row.measured, row.verdict) for row in found[-3:]}
+    result = compare(EXPECTED, measure(STORY, 5_000, 25_000, 2), Probed(0.97, 1.0, 900, 12), of_broker=True)
+    last = {row.what: (row.measured, row.verdict) for row in result[-3:]}
     assert last["Records that could be written, in these minutes"] == ("97.0 %", "measured")
     assert last["From sent to read, p99 in these minutes"] == ("900 ms", "measured")
 

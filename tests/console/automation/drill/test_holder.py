@@ -22,9 +22,9 @@ def target(tmp_path):
     """A process that counts as fast as it can."""
     token = secrets.token_hex(16)
     count = "import sys,time\nn=0\nwhile True:\n    n+=1\n    time.sleep(0.001)\n"
-    found = os_process.spawn([sys.executable, "-c", count], {}, tmp_path, tmp_path / "log", token)
-    await_true(lambda: holder.has_token(found.pid, token), "it has executed")
-    yield found
+    identity = os_process.spawn([sys.executable, "-c", count], {}, tmp_path, tmp_path / "log", token)
+    await_true(lambda: holder.has_token(identity.pid, token), "it has executed")
+    yield identity
     os_process.kill_family(token)
 
 

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from broker.common.clock import SystemClock
 from console.automation.drill.actions import do_begin
 from console.automation.drill.advance import advance
-from console.automation.drill.faults import Fault, Whom
+from console.automation.drill.faults import Fault, FaultTarget
 from console.automation.drill.models import Drill
 from console.automation.drill.plan import drill_plan
 from console.automation.drill.queries import find_target, outlook
@@ -81,7 +81,7 @@ class Stage:
         return {names[int(view.address.rpartition(":")[2])]: view.mode for view in views if view.mode}
 
     def one_that(self, mode: str) -> str:
-        return next(name for name, found in self.modes().items() if found == mode)
+        return next(name for name, item in self.modes().items() if item == mode)
 
     def identity(self, name: str) -> os_process.ProcessIdentity:
         row = ManagedProcess.objects.get(name=name)
@@ -89,20 +89,20 @@ class Stage:
 
     def begin(self, whom: str, fault: Fault, seconds: int) -> Drill:
         await_true(lambda: self.planned(whom, fault, seconds)[2].obstacle == "", "nothing is in the way", DEADLINE_S)
-        found, seen, plan = self.planned(whom, fault, seconds)
-        do_begin(self.operator, plan, found, fault, seconds, seen, confirmation_of(plan, self.operator))
+        first, seen, plan = self.planned(whom, fault, seconds)
+        do_begin(self.operator, plan, first, fault, seconds, seen, confirmation_of(plan, self.operator))
         return Drill.objects.get(state="running")
 
     def planned(self, whom: str, fault: Fault, seconds: int):
         """Of what the collector has just seen."""
         self.look()
-        found = (
-            find_target(Whom.ZOOKEEPER_LEADER, "")
+        target = (
+            find_target(FaultTarget.ZOOKEEPER_LEADER, "")
             if whom == "leader"
-            else find_target(Whom.PROCESS, self.one_that(whom))
+            else find_target(FaultTarget.PROCESS, self.one_that(whom))
         )
-        seen = outlook(found.process, fault, seconds)
-        return found, seen, drill_plan(fault, found, seconds, seen)
+        seen = outlook(target.process, fault, seconds)
+        return target, seen, drill_plan(fault, target, seconds, seen)
 
     def beat(self, drill: Drill) -> Drill:
         reconcile_host(self.host)
@@ -127,9 +127,9 @@ class Stage:
 @pytest.fixture
 def stage(operator, tmp_path, settings, monkeypatch):
     monkeypatch.setattr("console.automation.drill.decide.BEFORE_MS", 0)
-    found = Stage(operator, tmp_path, settings)
+    stage = Stage(operator, tmp_path, settings)
     try:
-        yield found
+        yield stage
     finally:
         tokens = ManagedProcess.objects.exclude(run_token="").values_list("run_token", flat=True)
         held = Drill.objects.exclude(holder_token="").values_list("holder_token", flat=True)
@@ -173,11 +173,11 @@ class Ledger:
     def read(self) -> list[bytes]:
         consumer = Consumer({**self._client, "group.id": "reader", "enable.partition.eof": True})
         consumer.assign([TopicPartition("orders", 0, 0)])
-        found: list[bytes] = []
+        data: list[bytes] = []
         with contextlib.closing(consumer):
             while (message := consumer.poll(30)) is not None and not message.error():
-                found.append(message.value())
-        return found
+                data.append(message.value())
+        return data
 
 
 @pytest.fixture
@@ -188,21 +188,21 @@ def cluster_on(stage, tmp_path, clock):
         BrokerProcess(number, *ports[2 * number - 2 : 2 * number], tmp_path / f"broker-{number}", stage.connect)
         for number in (1, 2, 3)
     ]
-    found = Cluster(stage, brokers)
-    stage.collector = Collector(kafka_gateway(found), lambda: describe_zookeeper(stage.connect), clock.now_ms)
+    cluster = Cluster(stage, brokers)
+    stage.collector = Collector(kafka_gateway(cluster), lambda: describe_zookeeper(stage.connect), clock.now_ms)
     try:
         await_true(lambda: reconcile_host(stage.host) or len(stage.modes()) == 3, "the ensemble serves", DEADLINE_S)
         for broker in brokers:
             broker.start()
         for broker in brokers:
             broker.await_healthy()
-        admin = AdminClient({"bootstrap.servers": found.bootstrap_servers})
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
         new = NewTopic("orders", 1, 3, config={"min.insync.replicas": "2"})
         admin.create_topics([new])["orders"].result(30)
         stage.await_whole()
-        yield found
+        yield cluster
     finally:
-        found.stop_brokers()
+        cluster.stop_brokers()
 
 
 def _controllers(cluster: Cluster) -> int:

@@ -37,18 +37,18 @@ class Life:
         self.watch, self.now_ms, self.rules = SymptomWatch(), 1_000_000_000, rules
 
     def passes(self, minutes: float, seen=None, looks: bool = True, **facts):
-        found = None
+        result = None
         for _ in range(int(minutes * MINUTE_MS / STEP_MS)):
             self.now_ms += STEP_MS
             if looks:
                 given = {"seen_at_ms": self.now_ms - 1_000, "brokers": brokers() if seen is None else seen} | facts
                 self.facts = HealingFacts(now_ms=self.now_ms, **given)
-                found = self.watch.look(self.facts, self.rules)
-        return found
+                result = self.watch.look(self.facts, self.rules)
+        return result
 
 
-def causes(found) -> list[str]:
-    return [symptom.cause for symptom in found.due]
+def causes(expected) -> list[str]:
+    return [symptom.cause for symptom in expected.due]
 
 
 def test_a_broker_that_stays_away_is_due_after_its_minutes_and_not_before():
@@ -68,23 +68,23 @@ def test_a_broker_that_comes_back_and_leaves_again_begins_anew():
 
 def test_two_brokers_that_die_are_two_proposals_and_neither_is_acted_on():
     life = Life(ACTS)
-    found = life.passes(AFTER + 1, brokers(away=(3, 5)))
-    assert causes(found) == ["broker 3 gone", "broker 5 gone"]
+    passes = life.passes(AFTER + 1, brokers(away=(3, 5)))
+    assert causes(passes) == ["broker 3 gone", "broker 5 gone"]
     why = why_not_act(ACTS[TroubleKind.BROKER_GONE], "broker 3 gone", life.facts, [])
     assert why == "2 brokers are away at once: a person decides."
 
 
 def test_half_of_all_brokers_away_is_no_reason_to_copy_anything():
-    found = Life().passes(AFTER + 1, brokers(4, away=(3, 4)))
-    assert causes(found) == []
-    assert "half of all or more" in found.held[TroubleKind.BROKER_GONE]
+    passes = Life().passes(AFTER + 1, brokers(4, away=(3, 4)))
+    assert causes(passes) == []
+    assert "half of all or more" in passes.held[TroubleKind.BROKER_GONE]
 
 
 def test_a_rack_that_is_lost_is_a_rack_and_not_its_brokers():
     racks = {1: "a", 2: "a", 3: "b", 4: "b", 5: "c", 6: "c"}
-    found = Life().passes(AFTER + 1, brokers(away=(3, 4), racks=racks))
-    assert causes(found) == []
-    assert "Every broker of rack b" in found.held[TroubleKind.BROKER_GONE]
+    passes = Life().passes(AFTER + 1, brokers(away=(3, 4), racks=racks))
+    assert causes(passes) == []
+    assert "Every broker of rack b" in passes.held[TroubleKind.BROKER_GONE]
     assert causes(Life().passes(AFTER + 1, brokers(away=(3, 5), racks=racks))) == ["broker 3 gone", "broker 5 gone"]
 
 
@@ -95,9 +95,9 @@ def test_a_rack_of_one_broker_is_that_broker():
 
 def test_while_brokers_are_restarted_by_plan_nobody_is_gone_and_time_does_not_count():
     life = Life()
-    found = life.passes(AFTER + 5, brokers(away=(3,)), operation="A rolling restart")
-    assert causes(found) == []
-    assert "A rolling restart is under way" in found.held[TroubleKind.BROKER_GONE]
+    passes = life.passes(AFTER + 5, brokers(away=(3,)), operation="A rolling restart")
+    assert causes(passes) == []
+    assert "A rolling restart is under way" in passes.held[TroubleKind.BROKER_GONE]
     assert causes(life.passes(AFTER - 1, brokers(away=(3,)))) == []
     assert causes(life.passes(2, brokers(away=(3,)))) == ["broker 3 gone"]
 
@@ -133,15 +133,15 @@ def test_a_clock_that_is_set_back_begins_anew():
 
 def test_a_broker_that_somebody_stopped_is_not_replaced():
     stopped = tuple(replace(broker, is_stopped_by_wish=not broker.is_registered) for broker in brokers(away=(3,)))
-    found = Life().passes(AFTER + 1, stopped)
-    assert causes(found) == []
-    assert "stopped by hand" in found.held[TroubleKind.BROKER_GONE]
+    passes = Life().passes(AFTER + 1, stopped)
+    assert causes(passes) == []
+    assert "stopped by hand" in passes.held[TroubleKind.BROKER_GONE]
 
 
 def test_a_broker_that_holds_nothing_is_not_missed():
     empty = tuple(replace(broker, replicas=0 if broker.broker_id == 3 else 10) for broker in brokers(away=(3,)))
-    found = Life().passes(AFTER + 1, empty)
-    assert (causes(found), found.waiting) == ([], ())
+    passes = Life().passes(AFTER + 1, empty)
+    assert (causes(passes), passes.waiting) == ([], ())
 
 
 def elsewhere(**named):
@@ -170,9 +170,9 @@ def test_leaders_are_not_given_to_who_came_just_now_or_comes_and_goes():
 def test_nothing_is_evened_out_while_something_is_broken_or_moves(facts):
     seen = facts.pop("seen", brokers())
     uneven = tuple(replace(broker, disk_used_percent=90 if broker.broker_id == 2 else 20) for broker in seen)
-    found = Life().passes(11, uneven, **facts)
-    assert "disk of broker 2" not in causes(found)
-    assert found.held[TroubleKind.DISK]
+    passes = Life().passes(11, uneven, **facts)
+    assert "disk of broker 2" not in causes(passes)
+    assert passes.held[TroubleKind.DISK]
 
 
 def test_a_full_disk_is_a_trouble_if_another_has_room():
@@ -193,8 +193,8 @@ def test_a_hot_broker_is_one_with_much_traffic_and_not_twice_of_nearly_nothing()
 
 def test_what_is_off_is_never_due():
     off = {kind: replace(rule, mode=HealingMode.OFF) for kind, rule in DEFAULTS.items()}
-    found = Life(off).passes(AFTER + 1, brokers(away=(3,)))
-    assert (causes(found), found.waiting) == ([], ())
+    passes = Life(off).passes(AFTER + 1, brokers(away=(3,)))
+    assert (causes(passes), passes.waiting) == ([], ())
 
 
 GONE = HealingFacts(now_ms=2 * AGAIN_MS, seen_at_ms=2 * AGAIN_MS, brokers=brokers(away=(3,)))
@@ -238,7 +238,7 @@ def test_a_partition_whose_records_are_only_on_the_broker_that_is_away_is_left_a
         ("a", 3): InSync((1,), 1),
         ("a", 4): InSync((1,), 2),
     }
-    found = why_unsafe(targets, in_sync, alive)
-    assert set(found) == {("a", 1), ("a", 2), ("a", 3), ("a", 4)}
-    assert "nowhere else" in found["a", 1]
-    assert "below its minimum" in found["a", 4]
+    result = why_unsafe(targets, in_sync, alive)
+    assert set(result) == {("a", 1), ("a", 2), ("a", 3), ("a", 4)}
+    assert "nowhere else" in result["a", 1]
+    assert "below its minimum" in result["a", 4]

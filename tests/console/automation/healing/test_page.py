@@ -265,7 +265,7 @@ def test_it_does_nothing_in_the_name_of_who_may_not_any_more(what, cluster, life
     cluster.stop_broker(3)
     life(30)
     assert not Reassignment.objects.exists()
-    assert "may not do this any more" in Proposal.objects.get(state="open").sentence
+    assert "has lost the right to it" in Proposal.objects.get(state="open").sentence
 
 
 def test_leaders_that_stay_elsewhere_are_elected(cluster, life, administrator, clock):
@@ -326,9 +326,9 @@ def test_a_full_disk_gives_some_replicas_to_emptier_ones(cluster, life, collecto
     for broker_id, used in ((1, 90), (2, 20), (3, 20)):
         report(broker_id, used)
     life(12)
-    found = Proposal.objects.get(state="open")
-    assert found.reason == "A disk of broker 1 is 90 % used, more than 80 %."
-    assert confirm(client_of(administrator), found).status_code == 302
+    result = Proposal.objects.get(state="open")
+    assert result.reason == "A disk of broker 1 is 90 % used, more than 80 %."
+    assert confirm(client_of(administrator), result).status_code == 302
     moved = Reassignment.objects.get()
     assert moved.action == "balance brokers"
     assert moved.partition_count <= CHANGES_MAX

@@ -41,8 +41,8 @@ def test_a_partition_without_a_replica_to_spare_is_left_alone_unless_accepted(re
 def test_a_minimum_that_the_cluster_has_not_said_is_not_taken_for_one(stage):
     stage.add_topic("pairs", [1, 2], None)
     stage.add_topic("single", [3], None)
-    found = [(gap.name, gap.broker_id, gap.meaning) for gap in find_gaps((1, 2, 3))]
-    assert found == [("pairs-0", 1, UNKNOWN), ("pairs-0", 2, UNKNOWN), ("single-0", 3, OFFLINE)]
+    result = [(gap.name, gap.broker_id, gap.meaning) for gap in find_gaps((1, 2, 3))]
+    assert result == [("pairs-0", 1, UNKNOWN), ("pairs-0", 2, UNKNOWN), ("single-0", 3, OFFLINE)]
 
 
 def test_gaps_of_many_partitions_are_found_in_as_many_queries_as_of_one(stage, django_assert_num_queries):

@@ -281,7 +281,7 @@ def test_who_may_not_any_more_when_the_time_comes_moves_nothing(cluster, operato
     paused = step()
     assert (
         paused.sentence
-        == "Paused: operator may not move these partitions any more. Who may resumes it in their own name."
+        == "Paused: operator may not move these partitions any more. A user with the right can resume it."
     )
     operator.delete()
     StagedMove.objects.update(state="running")

@@ -88,7 +88,7 @@ def test_who_would_lock_out_the_console_has_to_say_so(acls, administrator, clien
     shown = client.get(f"{CHANGE}?remove={rule_id(on_cluster(CONSOLE, 'ALL'))}")
     text = shown.content.decode()
     assert "The console itself: User:console loses" in text
-    assert "Nobody could change access lists any more: now User:console may." in text
+    assert "No principal could change access lists any more. Today User:console may." in text
     assert client.post(CHANGE, posted(shown)).status_code == 422
     assert len(acls.look().rules) == 1
     client.post(CHANGE, posted(shown, typed_name=LOCK_OUT))

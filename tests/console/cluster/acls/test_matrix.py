@@ -100,11 +100,11 @@ def test_who_gains_or_loses_is_who_the_broker_would_answer_otherwise(view, added
     change = AclChange.real(view, added, [*removed, *others])
     after = with_changes(view, change.added, change.removed)
     known = ["User:a", "User:b", "User:c", "User:root"]
-    found = effects(view, change, concerned(view, change, known), lambda _: SEEN)
-    assert found.is_whole
+    result = effects(view, change, concerned(view, change, known), lambda _: SEEN)
+    assert result.is_whole
     told = {
         (effect.principal, effect.resource, name, operation): effect.gains
-        for effect in found.found
+        for effect in result.listed
         if effect.host == "*"
         for name in effect.names
         for operation in effect.operations

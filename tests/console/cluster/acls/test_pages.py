@@ -50,10 +50,10 @@ def test_the_matrix_has_who_is_connected_by_rules_what_is_allowed_and_what_decid
         [allow("User:alice", "READ", "orders", pattern="PREFIXED"), deny("User:alice", "DESCRIBE", "orders-eu")]
     )
     response = client_of(viewer).get("/access-lists/")
-    found = rows(response)
-    assert list(found) == [("User:alice", "orders"), ("User:alice", "orders-eu")]
-    assert found["User:alice", "orders"]["DESCRIBE"]
-    assert not found["User:alice", "orders-eu"]["DESCRIBE"]
+    result = rows(response)
+    assert list(result) == [("User:alice", "orders"), ("User:alice", "orders-eu")]
+    assert result["User:alice", "orders"]["DESCRIBE"]
+    assert not result["User:alice", "orders-eu"]["DESCRIBE"]
     text = response.content.decode()
     assert (
         '<span title="ALLOW User:alice Read on Topic orders (prefix) from any host">allow Read on orders…</span>'
@@ -64,9 +64,9 @@ def test_the_matrix_has_who_is_connected_by_rules_what_is_allowed_and_what_decid
 
 
 def test_pairs_of_which_no_rule_speaks_are_there_when_asked_for(acls, viewer, client_of):
-    found = rows(client_of(viewer).get("/access-lists/?everything=on&principal=bob"))
-    assert found.keys() == {("User:bob", "orders"), ("User:bob", "orders-eu")}
-    assert not any(allowed for reading in found.values() for allowed in reading.values())
+    result = rows(client_of(viewer).get("/access-lists/?everything=on&principal=bob"))
+    assert result.keys() == {("User:bob", "orders"), ("User:bob", "orders-eu")}
+    assert not any(allowed for reading in result.values() for allowed in reading.values())
 
 
 def test_an_operation_that_is_asked_for_is_the_only_column(acls, viewer, client_of):
@@ -105,7 +105,7 @@ def test_the_try_out_answers_with_the_rule_that_decides(acls, viewer, client_of)
     asked = "/access-lists/try-out/?principal=User:alice&resource=TOPIC&name=orders"
     allowed = client.get(f"{asked}&operation=READ&host=10.0.0.1").content.decode()
     assert "Read is allowed by the rule: ALLOW User:alice Read on Topic orders from 10.0.0.1." in allowed
-    assert "Read is denied: there are rules about this" in client.get(f"{asked}&operation=READ").content.decode()
+    assert "Read is denied: rules match this resource" in client.get(f"{asked}&operation=READ").content.decode()
     assert "Write is denied by the rule: DENY User:*" in client.get(f"{asked}&operation=WRITE").content.decode()
     other = client.get("/access-lists/try-out/?principal=User:alice&resource=GROUP&name=g&operation=ALTER")
     assert "cannot be done with such a resource" in other.content.decode()
@@ -125,9 +125,9 @@ def test_what_a_cluster_does_not_tell_is_said_to_be_not_known(acls, viewer, clie
 def test_a_super_user_may_do_everything_and_no_rule_is_said_to_decide(acls, viewer, client_of):
     acls.super_users = frozenset({"User:root"})
     acls.create([deny("User:root", "ALL")])
-    found = rows(client_of(viewer).get("/access-lists/?principal=root"))
-    assert all(allowed for reading in found.values() for allowed in reading.values())
-    assert {name for _, name in found} == {"orders", "orders-eu"}
+    result = rows(client_of(viewer).get("/access-lists/?principal=root"))
+    assert all(allowed for reading in result.values() for allowed in reading.values())
+    assert {name for _, name in result} == {"orders", "orders-eu"}
 
 
 def test_denials_are_told_with_the_last_and_lead_to_the_reason_and_to_a_rule(acls, administrator, viewer, client_of):

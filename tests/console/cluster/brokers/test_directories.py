@@ -27,8 +27,8 @@ def test_a_replica_is_known_with_where_its_copy_goes():
 
 def test_what_lies_there_already_is_left_out():
     assert plan(("orders", 0), to="/a").is_empty
-    found = plan(("orders", 0), ("clicks-a", 1))
-    assert [(line.name, line.old, line.new) for line in found.lines] == [
+    result = plan(("orders", 0), ("clicks-a", 1))
+    assert [(line.name, line.old, line.new) for line in result.lines] == [
         ("clicks-a-1", "/a", "/b"),
         ("orders-0", "/a", "/b"),
     ]

@@ -5,7 +5,9 @@ from console.kit.gateway.brokers.interface import BrokerSetting
 
 
 def setting(name="min.insync.replicas", value="1", source="default", **others) -> BrokerSetting:
-    return BrokerSetting(name, value, source, "1", "", **{"said": {source: value, "default": "1"}, **others})
+    return BrokerSetting(
+        name, value, source, "1", "", **{"values_by_source": {source: value, "default": "1"}, **others}
+    )
 
 
 def drifts(broker_id, settings, file_values=None) -> tuple[str, ...]:
@@ -18,18 +20,18 @@ def test_a_value_that_all_brokers_share_does_not_drift():
 
 
 def test_each_broker_with_another_value_is_named():
-    found = {1: [setting(value="2")], 2: [setting()], 3: [setting(value="3")]}
-    assert drifts(1, found) == ("Elsewhere: 1 on broker 2, 3 on broker 3.",)
+    results = {1: [setting(value="2")], 2: [setting()], 3: [setting(value="3")]}
+    assert drifts(1, results) == ("Elsewhere: 1 on broker 2, 3 on broker 3.",)
 
 
 def test_what_every_broker_has_of_its_own_does_not_drift():
-    found = {1: [setting("broker.id", "1", "file")], 2: [setting("broker.id", "2", "file")]}
-    assert drifts(1, found) == ()
+    results = {1: [setting("broker.id", "1", "file")], 2: [setting("broker.id", "2", "file")]}
+    assert drifts(1, results) == ()
 
 
 def test_a_file_whose_value_does_not_count_is_told():
-    said = {"broker": "3", "file": "2", "default": "1"}
-    (sentence,) = drifts(1, {1: [setting(value="3", source="broker", said=said)]})
+    values = {"broker": "3", "file": "2", "default": "1"}
+    (sentence,) = drifts(1, {1: [setting(value="3", source="broker", values_by_source=values)]})
     assert "file says 2" in sentence
 
 

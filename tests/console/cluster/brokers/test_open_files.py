@@ -31,8 +31,8 @@ def hoarder():
 
 
 def test_what_is_open_is_asked_of_the_system(hoarder):
-    found = open_files_of(hoarder.pid, hoarder.create_time())
-    assert (found.count, found.limit, found.is_near_limit) == (58, 64, True)
+    open_files = open_files_of(hoarder.pid, hoarder.create_time())
+    assert (open_files.count, open_files.limit, open_files.is_near_limit) == (58, 64, True)
 
 
 def test_of_another_process_with_the_same_number_nothing_is_known(hoarder):

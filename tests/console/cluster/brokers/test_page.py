@@ -68,8 +68,8 @@ def test_requests_are_told_with_their_percentiles(cluster, collector, look, page
     clock.advance(5_000)
     cluster.brokers.times[1] = (ApiRequestTimes("Produce", 110, 1, 4_000, ((2_000, 110),)),)
     collector.look("requests")
-    found = dict(re.findall(r'data-cell="(\w+)-Produce">([^<]*)<', page()))
-    assert {name: text.replace("\u202f", " ") for name, text in found.items()} == {
+    cells = dict(re.findall(r'data-cell="(\w+)-Produce">([^<]*)<', page()))
+    assert {name: text.replace("\u202f", " ") for name, text in cells.items()} == {
         "rate": "20",
         "p50": "2.0 ms",
         "p95": "2.0 ms",

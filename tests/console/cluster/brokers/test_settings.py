@@ -23,8 +23,8 @@ def _seen(cluster, collect):
 
 
 def value_of(cluster, broker_id: int, name: str) -> tuple:
-    found = next(setting for setting in cluster.brokers.settings()[broker_id] if setting.name == name)
-    return found.value, found.source
+    result = next(setting for setting in cluster.brokers.settings()[broker_id] if setting.name == name)
+    return result.value, result.source
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def noted(features):
     charts.write(now_ms())
 
 
-def found() -> dict[tuple[str, str], tuple]:
+def readings_of() -> dict[tuple[str, str], tuple]:
     return {(reading.kind, reading.name): reading.values for reading in readings(now_ms())}
 
 
@@ -81,19 +81,19 @@ def test_who_may_not_see_the_object_sees_no_chart_of_it(noted, address, outsider
 
 def test_what_does_not_run_costs_nothing_and_says_nothing(features):
     ManagedProcess.objects.update(observed="stopped")
-    now = found()
+    now = readings_of()
     assert now["process", "broker-1"] == (None, None, 2)
     assert ("stream", "counts") not in now
 
 
 def test_a_mirror_that_is_silent_is_not_known(features):
     MirroredTopic.objects.update(at_ms=now_ms() - 10 * 60_000)
-    assert found()["mirror", "/west->east/orders"] == (None, None, None)
+    assert readings_of()["mirror", "/west->east/orders"] == (None, None, None)
 
 
 def test_what_was_seen_long_ago_is_not_known(features):
     store.update_state(connectors_at_ms=now_ms() - 20 * FINEST.step_ms)
-    assert found()["connector", "lines"] == (None, None, None)
+    assert readings_of()["connector", "lines"] == (None, None, None)
 
 
 def test_whose_rights_end_somewhere_sees_no_lag_of_a_sink(noted, limited_reader, client_of):
@@ -143,6 +143,6 @@ def test_how_long_a_group_is_behind_is_counted_to_the_moment_of_the_look():
     store.ensure_state()
     store.update_state(groups_at_ms=9_000)
 
-    found = {reading.name: reading.values for reading in readings(10_000) if reading.kind == GROUP}
+    values = {reading.name: reading.values for reading in readings(10_000) if reading.kind == GROUP}
 
-    assert found == {"behind": (7, 6_000, 1.5, 2), "there": (0, None, None, 2)}
+    assert values == {"behind": (7, 6_000, 1.5, 2), "there": (0, None, None, 2)}

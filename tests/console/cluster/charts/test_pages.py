@@ -40,12 +40,12 @@ def looked(cluster, collect, clock):
 def lines(response) -> dict[str, str]:
     """What each line of each chart is now, under the chart's title."""
     text = response.content.decode()
-    found = {}
+    shown = {}
     for figure in re.findall(r"<figure.*?</figure>", text, re.S):
         title = re.search(r"<h2>(.*?)</h2>", figure)[1]
         for name, now in re.findall(r"</span><bdi>([^<]*)</bdi> <strong>(.*?)</strong>", figure):
-            found[f"{title}: {name}"] = now
-    return found
+            shown[f"{title}: {name}"] = now
+    return shown
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -62,16 +62,16 @@ def test_each_has_lines_of_what_was_noted(address, looked, viewer, client_of):
 
 
 def test_a_topic_s_charts_say_what_its_page_says(looked, viewer, client_of):
-    found = lines(client_of(viewer).get("/topics/orders/+charts/?span=15m"))
-    assert found["Records per second: written"] == "10"
+    result = lines(client_of(viewer).get("/topics/orders/+charts/?span=15m"))
+    assert result["Records per second: written"] == "10"
     assert lines(client_of(viewer).get("/consumers/readers/+charts/"))["Records not read: records"] == "1\u202f500"
 
 
 @pytest.mark.parametrize("span", ["15m", "1h", "6h", "24h", "7d", "30d"])
 def test_every_span_ends_with_now(looked, viewer, client_of, span):
-    found = lines(client_of(viewer).get(f"/charts/?span={span}&compare=before"))
-    assert found["Records in per second: records"] == "10"
-    assert set(found) > {"Brokers registered: brokers", "Records not read: lag"}
+    result = lines(client_of(viewer).get(f"/charts/?span={span}&compare=before"))
+    assert result["Records in per second: records"] == "10"
+    assert set(result) > {"Brokers registered: brokers", "Records not read: lag"}
 
 
 @pytest.mark.parametrize(

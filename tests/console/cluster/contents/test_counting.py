@@ -19,26 +19,26 @@ def record(offset: int, value: bytes | None = b"v", key: bytes | None = b"k", **
 def counted(*records: RecordView) -> dict:
     contents = Contents("orders", len(records))
     contents.add(records)
-    return contents.told()
+    return contents.as_json()
 
 
 def test_nulls_keys_and_headers_are_counted():
-    found = counted(record(0, None), record(1, b"", None), record(2, b"x", headers=(("trace", b"1"), ("trace", b"2"))))
-    assert (found["records"], found["tombstones"], found["empty_values"], found["with_headers"]) == (3, 1, 1, 1)
-    assert (found["keys"]["none"], found["keys"]["distinct"], found["keys"]["top"]) == (1, 1, [["k", 2]])
-    assert found["headers"] == [["trace", 1]]
-    assert found["sizes"]["value"]["max"] == 1
+    result = counted(record(0, None), record(1, b"", None), record(2, b"x", headers=(("trace", b"1"), ("trace", b"2"))))
+    assert (result["records"], result["tombstones"], result["empty_values"], result["with_headers"]) == (3, 1, 1, 1)
+    assert (result["keys"]["none"], result["keys"]["distinct"], result["keys"]["top"]) == (1, 1, [["k", 2]])
+    assert result["headers"] == [["trace", 1]]
+    assert result["sizes"]["value"]["max"] == 1
 
 
 def test_each_value_is_of_a_format_and_documents_have_fields():
-    found = counted(
+    result = counted(
         record(0, b'{"a": 1}'),
         record(1, msgpack.packb({"a": "x"})),
         record(2, b"plain"),
         record(3, b"\xff\xfe\x00\x01"),
     )
-    assert dict(found["formats"]["value"]) == {"JSON": 1, "MessagePack": 1, "text": 1, "bytes": 1}
-    assert found["fields"]["value"]["rows"] == [["a", 2, [["integer", 1], ["string", 1]], "1"]]
+    assert dict(result["formats"]["value"]) == {"JSON": 1, "MessagePack": 1, "text": 1, "bytes": 1}
+    assert result["fields"]["value"]["rows"] == [["a", 2, [["integer", 1], ["string", 1]], "1"]]
 
 
 def test_of_many_records_every_so_many_is_looked_into_and_no_longer_than_allowed(monkeypatch):
@@ -49,7 +49,7 @@ def test_of_many_records_every_so_many_is_looked_into_and_no_longer_than_allowed
     seconds = iter(range(0, 10_000, 6))
     slow = Contents("orders", 10, now_s=lambda: next(seconds))
     slow.add(records[:10])
-    assert (slow.told()["looked_into"], slow.told()["records"]) == (2, 10)
+    assert (slow.as_json()["looked_into"], slow.as_json()["records"]) == (2, 10)
 
 
 def test_times_that_go_back_silence_and_gaps_are_told_by_partition():
@@ -64,10 +64,10 @@ def test_times_that_go_back_silence_and_gaps_are_told_by_partition():
 
 def test_a_stranger_cannot_make_it_grow():
     records = [record(number, b"\x00" * 10, b"%d" % number, headers=((f"h{number}", b""),)) for number in range(5_000)]
-    found = counted(*records)
-    assert len(found["headers"]) == counting.HEADER_NAMES_MAX
-    assert found["headers_left_out"] == 5_000 - counting.HEADER_NAMES_MAX
-    assert len(found["keys"]["top"]) == counting.KEYS_SHOWN
+    result = counted(*records)
+    assert len(result["headers"]) == counting.HEADER_NAMES_MAX
+    assert result["headers_left_out"] == 5_000 - counting.HEADER_NAMES_MAX
+    assert len(result["keys"]["top"]) == counting.KEYS_SHOWN
 
 
 def test_batches_are_counted_by_codec_and_size():
@@ -86,8 +86,8 @@ def test_the_newest_are_shared_among_partitions_and_short_ones_give_theirs_away(
 
 
 def test_all_of_it_is_in_the_file():
-    found = counted(record(0, b'{"a": 1}')) | {"batches": told_of([BatchView(0, 0, 1, 80, "none")])}
-    rows = list(rows_of(found))
+    result = counted(record(0, b'{"a": 1}')) | {"batches": told_of([BatchView(0, 0, 1, 80, "none")])}
+    rows = list(rows_of(result))
     assert ("records", "records", 1, "") in rows
     assert ("value field", "a", 1, "of 1; integer; 1") in rows
     assert ("batches", "compressed by none", 1, "") in rows

@@ -16,22 +16,22 @@ def fields_of(*documents: object) -> Fields:
 
 def test_a_field_has_its_share_types_and_the_first_example():
     fields = fields_of({"id": 7, "to": {"city": "Bern"}}, {"id": "x", "to": {"city": None}}, {"id": 1.5})
-    found = dict(fields.found())
+    result = dict(fields.by_path())
     assert fields.documents == 3
-    assert list(found) == ["id", "to", "to.city"]
-    assert (found["id"].count, dict(found["id"].types)) == (3, {"integer": 1, "string": 1, "number": 1})
-    assert (found["to.city"].count, dict(found["to.city"].types)) == (2, {"string": 1, "null": 1})
-    assert (found["id"].example, found["to.city"].example, found["to"].example) == ("7", "Bern", "")
+    assert list(result) == ["id", "to", "to.city"]
+    assert (result["id"].count, dict(result["id"].types)) == (3, {"integer": 1, "string": 1, "number": 1})
+    assert (result["to.city"].count, dict(result["to.city"].types)) == (2, {"string": 1, "null": 1})
+    assert (result["id"].example, result["to.city"].example, result["to"].example) == ("7", "Bern", "")
 
 
 def test_elements_of_a_list_are_one_field_which_a_document_has_once():
-    found = dict(fields_of({"items": [{"sku": "a"}, {"sku": 2}]}).found())
-    assert found["items[].sku"].count == 1
-    assert dict(found["items[].sku"].types) == {"string": 1, "integer": 1}
+    result = dict(fields_of({"items": [{"sku": "a"}, {"sku": 2}]}).by_path())
+    assert result["items[].sku"].count == 1
+    assert dict(result["items[].sku"].types) == {"string": 1, "integer": 1}
 
 
 def test_what_is_hidden_is_called_that():
-    assert dict(dict(fields_of({"card": MASK}).found())["card"].types) == {"hidden": 1}
+    assert dict(dict(fields_of({"card": MASK}).by_path())["card"].types) == {"hidden": 1}
 
 
 def test_documents_that_are_too_wide_long_or_deep_end_within_bounds_and_are_counted():
@@ -43,4 +43,4 @@ def test_documents_that_are_too_wide_long_or_deep_end_within_bounds_and_are_coun
     assert (fields.documents, fields.left_out) == (4, 4)
     for number in range(2 * PATHS_MAX):
         fields.add({f"other-{number}": "1"})
-    assert len(list(fields.found())) == PATHS_MAX
+    assert len(list(fields.by_path())) == PATHS_MAX

@@ -119,7 +119,7 @@ def test_names_in_records_are_text_on_the_page(topic, reader, client_of):
     evil = "<script>alert(1)</script>"
     contents.add([RecordView(0, 0, 1, evil.encode(), json.dumps({evil: evil}).encode(), ((evil, b""),))])
     store.keep(
-        reader, Topic.objects.get(), (), "the newest", "end reached", {**contents.told(), "batches": told_of([])}
+        reader, Topic.objects.get(), (), "the newest", "end reached", {**contents.as_json(), "batches": told_of([])}
     )
     page = client_of(reader).get("/topics/orders/+contents/").content.decode()
     assert "&lt;script&gt;" in page
@@ -133,7 +133,7 @@ def test_a_topic_made_anew_has_nothing_of_the_one_before(topic, reader, client_o
         (),
         "the newest",
         "end reached",
-        {**Contents("orders", 1).told(), "batches": told_of([])},
+        {**Contents("orders", 1).as_json(), "batches": told_of([])},
     )
     assert f"by {reader.username}" in client_of(reader).get("/topics/orders/+contents/").content.decode()
     cluster.delete_topic("orders")

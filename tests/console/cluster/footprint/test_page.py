@@ -36,11 +36,11 @@ class Client:
 @pytest.fixture
 def requests(monkeypatch):
     """This process is the web; no time passes."""
-    found = OwnRequests(8, lambda: 1_000.0)
+    requests = OwnRequests(8, lambda: 1_000.0)
     monkeypatch.setattr(counted, "PROCESS", Process("web", True))
     monkeypatch.setattr(store, "PROCESS", counted.PROCESS)
-    monkeypatch.setattr(store, "own_requests", lambda: found)
-    return found
+    monkeypatch.setattr(store, "own_requests", lambda: requests)
+    return requests
 
 
 def ask(requests: OwnRequests, count: int = 120, address: str = AT) -> None:
@@ -133,8 +133,8 @@ def test_what_processes_tell_is_added_up():
 
 def test_addresses_that_are_no_brokers_of_the_cluster_stand_last_as_they_are():
     rows = [[at, "Metadata", "console", 1, 0, 1, 1, {}] for at in ("", "<b>:1", AT)]
-    found = broker_rows([{"span_ms": 1_000, "rows": rows, "slots": []}], {AT: 1}, {})
-    assert [item.name for item in found] == ["broker 1", "<b>:1", "not told"]
+    result = broker_rows([{"span_ms": 1_000, "rows": rows, "slots": []}], {AT: 1}, {})
+    assert [item.name for item in result] == ["broker 1", "<b>:1", "not told"]
 
 
 def test_an_hostile_address_is_text(requests, viewer, client_of):

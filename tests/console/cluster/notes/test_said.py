@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.cluster.notes.said import NoteText, change_plan, lines_of, parse_labels, parse_links
+from console.cluster.notes.note_text import NoteText, change_plan, lines_of, parse_labels, parse_links
 
 
 def test_labels_are_separated_by_commas_or_spaces_and_there_once():

@@ -17,12 +17,12 @@ TIMES = st.lists(st.tuples(st.integers(1, 50), st.none() | STATES), min_size=1, 
 
 
 def known(times) -> list[TopicSpan]:
-    found, at = [], 0
+    spans, at = [], 0
     for lasted, state in times:
         if state is not None:
-            found.append(TopicSpan(at, at + lasted, TopicThen((state,))))
+            spans.append(TopicSpan(at, at + lasted, TopicThen((state,))))
         at += lasted
-    return found
+    return spans
 
 
 @given(TIMES, st.integers(0, 100), st.integers(1, 200))
@@ -53,9 +53,9 @@ def test_stretches_that_touch_are_not_alike(times):
 
 def test_each_leader_has_a_colour_and_nobody_has_none():
     times = [(5, PartitionThen(0, leader, (1, 2, 3), (1, 2, 3))) for leader in (7, None, 3)]
-    found = bands(known(times), 0, 15, [0])
-    assert colours(found) == {3: 1, 7: 2}
-    assert found[0].leaders == 2
+    result = bands(known(times), 0, 15, [0])
+    assert colours(result) == {3: 1, 7: 2}
+    assert result[0].leaders == 2
 
 
 def test_the_page_shows_a_fail_over(cluster, collect, clock, client_of, viewer, monkeypatch):

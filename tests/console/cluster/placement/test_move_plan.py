@@ -18,59 +18,59 @@ def world(**changes) -> PlacementFacts:
     return PlacementFacts(**{**facts, **changes})
 
 
-def sentences(found) -> str:
-    return " ".join(found.as_plan("here:9092").touches)
+def sentences(expected) -> str:
+    return " ".join(expected.as_plan("here:9092").touches)
 
 
 def test_only_what_differs_moves_and_is_measured():
-    found = plan_moves({("orders", 0): (4, 2), ("orders", 1): (2, 3)}, world())
+    plan = plan_moves({("orders", 0): (4, 2), ("orders", 1): (2, 3)}, world())
 
-    (move,) = found.moves
+    (move,) = plan.moves
     assert (move.name, move.adding, move.removing, move.copied_bytes) == ("orders-0", (4,), (1,), 4_000_000)
-    assert found.stays == ("orders-1",)
-    assert found.copied_bytes == 4_000_000
-    assert found.brokers == (1, 2, 4)
-    assert found.obstacle == ""
+    assert plan.stays == ("orders-1",)
+    assert plan.copied_bytes == 4_000_000
+    assert plan.brokers == (1, 2, 4)
+    assert plan.obstacle == ""
 
 
 def test_what_each_broker_holds_then_is_counted():
-    found = plan_moves({("orders", 0): (4, 2)}, world())
+    plan = plan_moves({("orders", 0): (4, 2)}, world())
 
-    assert [(replica.broker_id, replica.before, replica.after) for replica in found.replicas] == [
+    assert [(replica.broker_id, replica.before, replica.after) for replica in plan.replicas] == [
         (1, 1, 0),
         (2, 2, 2),
         (3, 1, 1),
         (4, 0, 1),
     ]
-    assert [(load.broker_id, load.after) for load in found.preferred] == [(1, 0), (2, 1), (3, 0), (4, 1)]
+    assert [(load.broker_id, load.after) for load in plan.preferred] == [(1, 0), (2, 1), (3, 0), (4, 1)]
 
 
 def test_the_plan_says_what_is_copied_touched_and_undone():
-    found = plan_moves({("orders", 0): (4, 2)}, world(), rate=2_000_000)
-    plan = found.as_plan("here:9092")
+    move_plan = plan_moves({("orders", 0): (4, 2)}, world(), rate=2_000_000)
+    plan = move_plan.as_plan("here:9092")
 
-    assert "It copies 4 MB to broker 4." in sentences(found).replace("\u202f", " ")
-    assert "replicas are deleted from broker 1" in sentences(found)
-    assert "Brokers touched: 1, 2, 4." in sentences(found)
-    assert "The throttle is taken away by itself" in sentences(found)
+    assert "It copies 4 MB to broker 4." in sentences(move_plan).replace("\u202f", " ")
+    assert "replicas are deleted from broker 1" in sentences(move_plan)
+    assert "Brokers touched: 1, 2, 4." in sentences(move_plan)
+    assert "The throttle is taken away by itself" in sentences(move_plan)
     assert plan.command.endswith("--reassignment-json-file moves.json --execute --throttle 2000000")
     assert plan.before == {"orders-0": [1, 2]}
-    assert found.least_ms == 2_000
-    assert json.loads(found.json_file)["partitions"] == [{"topic": "orders", "partition": 0, "replicas": [4, 2]}]
+    assert move_plan.least_ms == 2_000
+    assert json.loads(move_plan.json_file)["partitions"] == [{"topic": "orders", "partition": 0, "replicas": [4, 2]}]
 
 
 def test_another_order_copies_nothing_and_says_so():
-    found = plan_moves({("orders", 0): (2, 1)}, world())
+    plan = plan_moves({("orders", 0): (2, 1)}, world())
 
-    assert found.copied_bytes == 0
-    assert "Only the order of replicas changes" in sentences(found)
+    assert plan.copied_bytes == 0
+    assert "Only the order of replicas changes" in sentences(plan)
 
 
 def test_another_replication_factor_is_shown_and_a_last_copy_warned_of():
-    found = plan_moves({("orders", 0): (1, 2, 3), ("orders", 1): (2,)}, world())
+    plan = plan_moves({("orders", 0): (1, 2, 3), ("orders", 1): (2,)}, world())
 
-    assert "orders: 1 partition with 3 replicas instead of 2." in sentences(found)
-    assert "With one copy its records are lost with the disk" in found.as_plan("here:9092").losses[0]
+    assert "orders: 1 partition with 3 replicas instead of 2." in sentences(plan)
+    assert "With one copy its records are lost with the disk" in plan.as_plan("here:9092").losses[0]
 
 
 @pytest.mark.parametrize(

@@ -113,13 +113,13 @@ def test_a_post_that_names_no_replication_factor_plans_the_one_the_topic_has(ope
 
 
 def test_other_parts_of_the_console_drain_a_broker_by_plan(cluster, collect, operator):
-    found = drain_plan(3)
-    plan = found.as_plan("here:9092", DRAIN)
-    refused, kept = do_move(operator, plan, found, confirmation_of(plan, operator))
+    move_plan = drain_plan(3)
+    plan = move_plan.as_plan("here:9092", DRAIN)
+    refused, kept = do_move(operator, plan, move_plan, confirmation_of(plan, operator))
     cluster.moves.arrive()
 
     assert (refused, placed(cluster)) == ({}, {1, 2})
-    assert kept.partition_count == len(found.moves)
+    assert kept.partition_count == len(move_plan.moves)
 
 
 def test_what_is_on_the_move_is_left_out_of_a_proposal(cluster, operator, client_of):

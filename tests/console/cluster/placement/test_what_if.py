@@ -32,11 +32,11 @@ def worlds(draw) -> tuple[list[PartitionNow], dict[int, str]]:
 def test_only_partitions_whose_in_sync_replicas_are_all_lost_go_offline(world, data):
     seen, racks = world
     lost = frozenset(data.draw(st.sets(st.sampled_from(sorted(racks)))))
-    found = outcome(seen, racks, Scenario(lost))
+    if_outcome = outcome(seen, racks, Scenario(lost))
     offline = {partition.weighed.place for partition in seen if not {*partition.isr} - lost}
-    assert {*found.offline} == offline
-    assert {load.broker_id for load in found.loads if load.after is None} == lost
-    led = sum(load.after[GOALS.index("leaders")] for load in found.loads if load.after is not None)
+    assert {*if_outcome.offline} == offline
+    assert {load.broker_id for load in if_outcome.loads if load.after is None} == lost
+    led = sum(load.after[GOALS.index("leaders")] for load in if_outcome.loads if load.after is not None)
     assert led == len(seen) - len(offline)
 
 
@@ -44,23 +44,23 @@ def test_only_partitions_whose_in_sync_replicas_are_all_lost_go_offline(world, d
 @settings(max_examples=examples(50))
 def test_nothing_happens_if_nothing_happens(world):
     seen, racks = world
-    found = outcome(seen, racks, Scenario())
-    assert found.led_by_others == 0
-    assert all(load.before is not None and load.after is not None for load in found.loads)
+    if_outcome = outcome(seen, racks, Scenario())
+    assert if_outcome.led_by_others == 0
+    assert all(load.before is not None and load.after is not None for load in if_outcome.loads)
     if all(partition.leader is not None for partition in seen):
-        assert all(load.before == load.after for load in found.loads)
+        assert all(load.before == load.after for load in if_outcome.loads)
 
 
 @given(worlds(), st.integers(1, 3), st.floats(0.5, 4), st.floats(0.5, 4))
 @settings(max_examples=examples(50))
 def test_what_is_added_shares_and_nothing_is_lost_on_the_way(world, added, traffic, kept):
     seen, racks = world
-    found = outcome(seen, racks, Scenario(added=added, traffic=traffic, kept=kept))
-    assert sum(load.before is None for load in found.loads) == added
+    if_outcome = outcome(seen, racks, Scenario(added=added, traffic=traffic, kept=kept))
+    assert sum(load.before is None for load in if_outcome.loads) == added
     led = [partition for partition in seen if partition.leader is not None]
-    replicas = sum(load.after[GOALS.index("replicas")] for load in found.loads if load.after)
+    replicas = sum(load.after[GOALS.index("replicas")] for load in if_outcome.loads if load.after)
     assert replicas == sum(len(seen.weighed.replicas) for seen in led)
-    incoming = sum(load.after[GOALS.index("in")] for load in found.loads if load.after)
+    incoming = sum(load.after[GOALS.index("in")] for load in if_outcome.loads if load.after)
     now = loads_of([seen.weighed for seen in led], racks)
     assert incoming == pytest.approx(traffic * sum(load[GOALS.index("in")] for load in now.values()))
 
@@ -70,13 +70,13 @@ def test_what_is_foretold_of_a_lost_broker_is_what_happens(cluster, collect):
         cluster.create_topic(name, 4, replicas)
     collect()
     seen, racks = seen_now()
-    found = outcome(seen, racks, Scenario(frozenset({1})))
+    if_outcome = outcome(seen, racks, Scenario(frozenset({1})))
     cluster.stop_broker(1)
     collect()
     offline = [(partition.topic.name, partition.partition) for partition in Partition.objects.filter(leader=None)]
-    assert sorted(found.offline) == sorted(offline)
+    assert sorted(if_outcome.offline) == sorted(offline)
     truth = {number: Partition.objects.filter(leader=number).count() for number in (2, 3)}
-    foretold = {load.broker_id: load.after[GOALS.index("leaders")] for load in found.loads if load.after}
+    foretold = {load.broker_id: load.after[GOALS.index("leaders")] for load in if_outcome.loads if load.after}
     assert foretold == truth
 
 

@@ -68,7 +68,7 @@ def test_transactional_ids_are_for_people_from_whom_no_name_is_hidden(limited, c
 def test_one_that_hangs_is_aborted_as_planned_and_the_audit_knows(cluster, operator, client_of):
     client = client_of(operator)
     text = client.get(ABORT).content.decode()
-    assert "goes on from there at once" in text
+    assert "then go on from there" in text
     assert "kafka-transactions.sh" in text
     assert "Irreversible." in text
     response = confirmed(client)

@@ -14,35 +14,35 @@ CLAIM = TransactionView("payments-1", 2, 7, 3, "Ongoing", 60_000, NOW - 10_000, 
 
 
 def standing(writer: ProducerView = WRITER, *claims: TransactionView, untold: str = ""):
-    (found,) = open_transactions("orders", [writer], TransactionsView(claims, untold), {0: 250}, NOW)
-    return found
+    (first,) = open_transactions("orders", [writer], TransactionsView(claims, untold), {0: 250}, NOW)
+    return first
 
 
 def test_one_that_its_coordinator_knows_ends_by_itself_and_says_when():
-    found = standing(WRITER, CLAIM)
-    assert found.standing is TransactionStanding.OPEN
-    assert "Broker 2, its coordinator, aborts it at" in found.sentence
-    assert "start a producer with its transactional.id" in found.sentence
-    assert (found.transaction, found.waiting) == (CLAIM, 150)
+    result = standing(WRITER, CLAIM)
+    assert result.standing is TransactionStanding.OPEN
+    assert "Broker 2, its coordinator, aborts it at" in result.sentence
+    assert "start a producer with its transactional.id" in result.sentence
+    assert (result.transaction, result.waiting) == (CLAIM, 150)
 
 
 @pytest.mark.parametrize(("state", "word"), [("PrepareCommit", "commit"), ("PrepareAbort", "abort")])
 def test_one_that_is_decided_waits_for_its_marker(state, word):
-    found = standing(WRITER, replace(CLAIM, state=state, started_at_ms=NOW - 3_600_000))
-    assert (found.standing, f"decided to {word}" in found.sentence) == (TransactionStanding.ENDING, True)
+    result = standing(WRITER, replace(CLAIM, state=state, started_at_ms=NOW - 3_600_000))
+    assert (result.standing, f"decided to {word}" in result.sentence) == (TransactionStanding.ENDING, True)
 
 
 def test_a_coordinator_that_is_late_is_named():
-    found = standing(WRITER, replace(CLAIM, started_at_ms=NOW - 3_600_000))
-    assert found.standing is TransactionStanding.OVERDUE
-    assert "broker 2" in found.sentence
+    result = standing(WRITER, replace(CLAIM, started_at_ms=NOW - 3_600_000))
+    assert result.standing is TransactionStanding.OVERDUE
+    assert "broker 2" in result.sentence
 
 
 def test_one_nobody_knows_of_hangs_once_its_producer_was_quiet_for_as_long_as_any_may_take():
     assert standing().standing is TransactionStanding.HANGING
     younger = replace(WRITER, last_at_ms=NOW - HANGS_AFTER_MS + 60_000)
-    found = standing(younger)
-    assert (found.standing, "still open in 1\u202fmin," in found.sentence) == (TransactionStanding.UNCLAIMED, True)
+    result = standing(younger)
+    assert (result.standing, "still open in 1\u202fmin," in result.sentence) == (TransactionStanding.UNCLAIMED, True)
     assert standing(replace(WRITER, last_at_ms=None)).standing is TransactionStanding.HANGING
 
 
@@ -51,9 +51,9 @@ def test_a_clock_that_is_ahead_makes_nothing_hang():
 
 
 def test_as_long_as_somebody_was_not_asked_nothing_is_said_to_hang():
-    found = standing(untold="Broker 3 did not say which transactions it coordinates.")
-    assert found.standing is TransactionStanding.UNTOLD
-    assert found.sentence.startswith("Broker 3 did not say")
+    result = standing(untold="Broker 3 did not say which transactions it coordinates.")
+    assert result.standing is TransactionStanding.UNTOLD
+    assert result.sentence.startswith("Broker 3 did not say")
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_those_that_nobody_ends_come_first_then_the_oldest():
         replace(WRITER, producer_id=3),
         replace(WRITER, producer_id=4, open_from=None),
     ]
-    found = open_transactions("orders", writers, TransactionsView(()), {}, NOW)
-    assert [(transaction.producer.producer_id, transaction.waiting) for transaction in found] == [
+    transactions = open_transactions("orders", writers, TransactionsView(()), {}, NOW)
+    assert [(transaction.producer.producer_id, transaction.waiting) for transaction in transactions] == [
         (3, None),
         (2, None),
         (1, None),
@@ -96,8 +96,8 @@ def test_only_what_hangs_can_be_aborted():
         "kafka-transactions.sh --bootstrap-server h:9092 abort --topic orders --partition 0 --start-offset 100 "
         "--zookeeper zk:2181"
     )
-    for found in (standing(WRITER, CLAIM), standing(untold="x"), standing(replace(WRITER, last_at_ms=NOW))):
-        assert abort_plan("orders", found, "h:9092", "").obstacle == found.sentence
+    for item in (standing(WRITER, CLAIM), standing(untold="x"), standing(replace(WRITER, last_at_ms=NOW))):
+        assert abort_plan("orders", item, "h:9092", "").obstacle == item.sentence
 
 
 def test_another_producer_or_another_standing_is_another_plan():

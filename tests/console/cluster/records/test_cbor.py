@@ -53,8 +53,8 @@ def test_what_is_cut_trailing_deep_bare_doubled_or_too_much_is_not_taken_for_it(
 @settings(max_examples=500, deadline=None)
 @given(st.binary(max_size=300).map(lambda data: b"\x82" + data) | st.binary(max_size=300))
 def test_no_bytes_make_it_fail(data):
-    found = as_json(data)
-    assert found is None or isinstance(json.loads(found), dict | list)
+    result = as_json(data)
+    assert result is None or isinstance(json.loads(result), dict | list)
 
 
 def encoded(value: object) -> bytes:

@@ -20,9 +20,9 @@ def test_what_differs_stands_beside_one_another():
 
 def test_what_is_far_from_a_difference_is_left_out():
     shared = "\n".join(map(str, range(20)))
-    found = kinds(f"{shared}\nold", f"{shared}\nnew")
-    assert found[0] == ("skipped", 17, "")
-    assert [item[0] for item in found[1:]] == ["same"] * 3 + ["changed"]
+    result = kinds(f"{shared}\nold", f"{shared}\nnew")
+    assert result[0] == ("skipped", 17, "")
+    assert [item[0] for item in result[1:]] == ["same"] * 3 + ["changed"]
 
 
 def test_texts_that_are_the_same_say_so():
@@ -32,10 +32,10 @@ def test_texts_that_are_the_same_say_so():
 
 
 def test_of_long_texts_the_beginning_is_compared():
-    found = compare("x\n" * 5_000, "x\n" * 5_000)
-    assert found.is_cut
-    assert not found.is_same
-    assert sum(pair.count or 1 for pair in found.pairs) <= LINES_MAX
+    result = compare("x\n" * 5_000, "x\n" * 5_000)
+    assert result.is_cut
+    assert not result.is_same
+    assert sum(pair.count or 1 for pair in result.pairs) <= LINES_MAX
 
 
 @given(TEXTS, TEXTS)

@@ -78,6 +78,6 @@ def test_all_decoders_of_a_page_have_two_seconds(install):
         return now[0]
 
     decoder = RecordDecoder("orders", now_s=later)
-    found = [decoder.decode("value", b"!x") for _ in range(5)]
-    assert [bool(item.text) for item in found] == [True, True, True, False, False]
-    assert "taken its time" in found[-1].note
+    results = [decoder.decode("value", b"!x") for _ in range(5)]
+    assert [bool(item.text) for item in results] == [True, True, True, False, False]
+    assert "taken its time" in results[-1].note

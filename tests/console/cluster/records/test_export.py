@@ -59,8 +59,8 @@ def lines(response) -> list[dict]:
     return [json.loads(line) for line in b"".join(response.streaming_content).decode().splitlines()]
 
 
-def places(found: list[dict]) -> list[tuple[int, int]]:
-    return sorted((int(line["partition"]), int(line["offset"])) for line in found)
+def places(lines: list[dict]) -> list[tuple[int, int]]:
+    return sorted((int(line["partition"]), int(line["offset"])) for line in lines)
 
 
 def test_every_record_of_a_topic_is_in_the_file(ask, slots):
@@ -116,8 +116,8 @@ def test_the_last_minutes_are_counted_from_now(ask, cluster, clock, monkeypatch)
 
 
 def test_what_a_search_matches_is_exported(ask):
-    found = lines(ask("?format=jsonl&search=699&searched=value"))
-    assert places(found) == [(0, 699)]
+    result = lines(ask("?format=jsonl&search=699&searched=value"))
+    assert places(result) == [(0, 699)]
 
 
 def test_the_file_says_what_the_page_shows_however_it_was_packed(cluster, collect, reader, client_of, slots):
@@ -128,8 +128,8 @@ def test_the_file_says_what_the_page_shows_however_it_was_packed(cluster, collec
         cluster.produce_record("packed", 0, None, value)
     collect()
     address = "/topics/packed/+records/export/"
-    *found, last = lines(client_of(reader).get(f"{address}?format=jsonl"))
-    assert [config["value"] for config in found] == [{"status": "PAID"}] * 4
+    *first, last = lines(client_of(reader).get(f"{address}?format=jsonl"))
+    assert [config["value"] for config in first] == [{"status": "PAID"}] * 4
     assert gzip.decompress(base64.b64decode(last["value"]["base64"])) == document + b"more"
     text = b"".join(client_of(reader).get(f"{address}?format=csv&last=").streaming_content).decode()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
@@ -303,5 +303,5 @@ def test_partitions_without_a_leader_are_named_in_the_last_line(cluster, reader,
     cluster.start_broker(1)
     cluster.stop_broker(3)
     Topic.objects.create(name="alone", partition_count=1)
-    found = lines(client_of(reader).get("/topics/alone/+records/export/?format=jsonl"))
-    assert found == [{"incomplete": "Incomplete: Partitions without a leader: 0."}]
+    result = lines(client_of(reader).get("/topics/alone/+records/export/?format=jsonl"))
+    assert result == [{"incomplete": "Incomplete: Partitions without a leader: 0."}]

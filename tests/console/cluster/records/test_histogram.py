@@ -50,15 +50,15 @@ def test_every_offset_is_in_one_bar(partitions):
         }
         for moment in moments
     ]
-    found = counted(moments, places, spans)
-    assert found.total == len(everything)
-    assert all(bar.count >= 0 for bar in found.bars)
+    result = counted(moments, places, spans)
+    assert result.total == len(everything)
+    assert all(bar.count >= 0 for bar in result.bars)
 
 
 def test_a_partition_that_does_not_answer_every_time_is_left_out():
     spans = {0: OffsetSpan(0, 10), 1: OffsetSpan(0, 10)}
-    found = counted([0, 10, 20], [{0: 0, 1: 0}, {0: 4}, {0: None, 1: None}], spans)
-    assert [bar.count for bar in found.bars] == [4, 6]
+    result = counted([0, 10, 20], [{0: 0, 1: 0}, {0: 4}, {0: None, 1: None}], spans)
+    assert [bar.count for bar in result.bars] == [4, 6]
 
 
 def test_a_topic_is_counted_where_it_is(cluster, clock):

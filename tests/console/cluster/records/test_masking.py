@@ -90,9 +90,9 @@ def test_what_is_not_understood_is_hidden_whole(value):
     ],
 )
 def test_a_secret_in_another_shape_is_hidden_too(value, path):
-    found = masked(value, path)
-    assert SECRET.encode() not in found
-    assert SECRET not in json.dumps(json.loads(found), ensure_ascii=False) if found != MASK.encode() else True
+    result = masked(value, path)
+    assert SECRET.encode() not in result
+    assert SECRET not in json.dumps(json.loads(result), ensure_ascii=False) if result != MASK.encode() else True
 
 
 def test_nulls_and_nothing_stay():
@@ -195,9 +195,9 @@ def body(response) -> bytes:
 def test_no_page_shows_what_is_hidden(payments, reader, client_of, address):
     response = client_of(reader).get(f"/topics/payments/+records/{address}")
     assert response.status_code == 200
-    found = body(response)
-    assert SECRET.encode() not in found
-    assert SECRET[:4].encode().hex(" ").encode() not in found
+    text = body(response)
+    assert SECRET.encode() not in text
+    assert SECRET[:4].encode().hex(" ").encode() not in text
 
 
 @pytest.mark.parametrize("address", ["", "0/0/", "?format=jsonl"])

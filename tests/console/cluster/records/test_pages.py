@@ -183,8 +183,8 @@ def file_of(response) -> list[dict]:
 
 def test_what_a_search_found_is_a_file_of_all_of_it(ask):
     response = ask("?search=5&place=oldest&limit=25&format=csv")
-    found = [config["value"] for config in file_of(response)]
-    assert sorted(found) == sorted([str(n) for n in range(60) if "5" in str(n)] * 2)
+    values = [config["value"] for config in file_of(response)]
+    assert sorted(values) == sorted([str(n) for n in range(60) if "5" in str(n)] * 2)
     assert 'filename="records-orders-found.csv"' in response["Content-Disposition"]
     assert Tally.objects.get().action == "read records"
 

@@ -50,17 +50,17 @@ def files(settings):
 @pytest.fixture
 def described() -> bytes:
     """A descriptor set, as protoc writes it without what Google ships."""
-    found = descriptor_pb2.FileDescriptorSet()
-    parts = found.file.add(name="parts.proto", package="shop", syntax="proto3")
+    descriptor_set = descriptor_pb2.FileDescriptorSet()
+    parts = descriptor_set.file.add(name="parts.proto", package="shop", syntax="proto3")
     parts.message_type.add(name="Card").field.add(name="number", number=1, type=9, label=1)
-    file = found.file.add(name="orders.proto", package="shop", syntax="proto3")
+    file = descriptor_set.file.add(name="orders.proto", package="shop", syntax="proto3")
     file.dependency.extend(["google/protobuf/timestamp.proto", "parts.proto"])
     order = file.message_type.add(name="Order")
     order.field.add(name="city", number=1, type=9, label=1)
     order.field.add(name="part", number=2, type=11, label=1, type_name=".shop.Order")
     order.field.add(name="at", number=3, type=11, label=1, type_name=".google.protobuf.Timestamp")
     order.field.add(name="card", number=4, type=11, label=1, type_name=".shop.Card")
-    return found.SerializeToString()
+    return descriptor_set.SerializeToString()
 
 
 def shown(value: bytes, topic: str = "orders.eu"):

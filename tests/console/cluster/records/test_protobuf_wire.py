@@ -10,8 +10,8 @@ from console.cluster.records.text import text_of
 
 
 def lines(data: bytes, length_max: int = 10_000) -> list[str] | None:
-    found = wire_text(data, length_max)
-    return found and found[0].splitlines()
+    result = wire_text(data, length_max)
+    return result and result[0].splitlines()
 
 
 def test_fields_have_their_number_and_what_they_may_be():
@@ -27,9 +27,9 @@ def test_fields_have_their_number_and_what_they_may_be():
 def test_messages_of_the_library_are_read():
     message = struct_pb2.Struct()
     message.update({"city": "Bern", "open": True})
-    found = lines(message.SerializeToString(deterministic=True))
-    assert '  1: "city"' in found
-    assert '    3: "Bern"' in found
+    result = lines(message.SerializeToString(deterministic=True))
+    assert '  1: "city"' in result
+    assert '    3: "Bern"' in result
     assert lines(timestamp_pb2.Timestamp(seconds=7, nanos=9).SerializeToString()) == ["1: 7", "2: 9"]
 
 
@@ -64,9 +64,9 @@ def test_what_is_cut_endless_or_too_much_is_no_message(data):
 
 
 def test_what_nests_deeper_than_is_looked_at_stays_bytes():
-    found = lines(nested(DEPTH_MAX + 5), 100_000)
-    assert max(len(line) - len(line.lstrip()) for line in found) <= 2 * DEPTH_MAX
-    assert any("bytes)" in line or '"' in line for line in found)
+    text = lines(nested(DEPTH_MAX + 5), 100_000)
+    assert max(len(line) - len(line.lstrip()) for line in text) <= 2 * DEPTH_MAX
+    assert any("bytes)" in line or '"' in line for line in text)
 
 
 def test_no_more_is_written_than_is_shown():
@@ -77,5 +77,5 @@ def test_no_more_is_written_than_is_shown():
 @settings(max_examples=500, deadline=None)
 @given(st.binary(max_size=400))
 def test_no_bytes_make_it_fail(data):
-    found = wire_text(data, 2_000)
-    assert found is None or len(found[0]) <= 2_000
+    result = wire_text(data, 2_000)
+    assert result is None or len(result[0]) <= 2_000

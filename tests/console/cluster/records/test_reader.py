@@ -85,12 +85,12 @@ def test_records_are_a_file_of_json_lines_with_nothing_lost(ask, cluster):
     response = ask("?place=oldest&format=jsonl")
     assert response["Content-Disposition"] == 'attachment; filename="records-orders.jsonl"'
     text = text_of(response)
-    found = {(line["partition"], line["offset"]): line for line in map(json.loads, text.splitlines())}
-    assert found[0, 0]["value"] == {"id": 1, "customer": {"name": "Ada"}, "amount": 1.1}
-    assert found[0, 0]["headers"] == [["t", "x"]]
+    lines = {(line["partition"], line["offset"]): line for line in map(json.loads, text.splitlines())}
+    assert lines[0, 0]["value"] == {"id": 1, "customer": {"name": "Ada"}, "amount": 1.1}
+    assert lines[0, 0]["headers"] == [["t", "x"]]
     assert "7e400" in text
-    assert (found[1, 0]["key"], found[1, 0]["value"]) == (None, None)
-    last = found[1, 1]
+    assert (lines[1, 0]["key"], lines[1, 0]["value"]) == (None, None)
+    last = lines[1, 1]
     assert base64.b64decode(last["key"]["base64"]) == b"\xff\x00"
     assert last["value"] == "naïve\nline"
     assert last["headers"] == [["h", None], ["h", {"base64": base64.b64encode(b"\xfe").decode()}]]

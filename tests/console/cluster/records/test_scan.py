@@ -40,16 +40,16 @@ def stream_of(lengths: dict[int, int], starts: dict[int, int] | None = None, siz
 
 def scan_of(stream, ends, budget=MUCH, matches=lambda record: True, clock=None) -> tuple[Scan, list[RecordView]]:
     scan = Scan(stream, ends, budget, Matching(matches), (clock or ManualClock()).now_ms)
-    found: list[RecordView] = []
+    views: list[RecordView] = []
     while scan.stopped is None:
-        found += scan.step()
-    return scan, found
+        views += scan.step()
+    return scan, views
 
 
 def test_the_end_is_where_it_was_when_the_scan_began():
-    scan, found = scan_of(stream_of({0: 100, 1: 100}), {0: 30, 1: 20})
+    scan, first = scan_of(stream_of({0: 100, 1: 100}), {0: 30, 1: 20})
     assert scan.stopped == Stop.END
-    assert [sum(partition.partition == number for partition in found) for number in (0, 1)] == [30, 20]
+    assert [sum(partition.partition == number for partition in first) for number in (0, 1)] == [30, 20]
     assert scan.progress.share == 100
 
 
@@ -60,26 +60,26 @@ def test_an_empty_range_has_ended_before_anything_is_read():
 
 
 def test_enough_found_ends_it_and_nothing_is_stepped_over():
-    scan, found = scan_of(stream_of({0: 50, 1: 50}), {0: 50, 1: 50}, ScanBudget(7, 10**9, 10**9))
-    assert (scan.stopped, len(found)) == (Stop.LIMIT, 7)
+    scan, records = scan_of(stream_of({0: 50, 1: 50}), {0: 50, 1: 50}, ScanBudget(7, 10**9, 10**9))
+    assert (scan.stopped, len(records)) == (Stop.LIMIT, 7)
     rest, more = scan_of(stream_of({0: 50, 1: 50}, dict(scan.positions)), {0: 50, 1: 50})
-    places = sorted((partition.partition, partition.offset) for partition in found + more)
+    places = sorted((partition.partition, partition.offset) for partition in records + more)
     assert places == [(partition, offset) for partition in (0, 1) for offset in range(50)]
     assert rest.stopped == Stop.END
 
 
 def test_what_matches_is_found_and_all_that_was_read_is_counted():
-    scan, found = scan_of(stream_of({0: 1_000}), {0: 1_000}, matches=lambda record: record.offset % 100 == 0)
-    assert (len(found), scan.progress.found, scan.progress.read) == (10, 10, 1_000)
+    scan, first = scan_of(stream_of({0: 1_000}), {0: 1_000}, matches=lambda record: record.offset % 100 == 0)
+    assert (len(first), scan.progress.hits, scan.progress.read) == (10, 10, 1_000)
 
 
 def test_headers_count_in_the_budget_of_bytes_though_they_have_none():
     """One without a name and a value is two bytes in a batch and 80 in memory: a page of fifty records held 4 GB."""
     headers = (("", b""),) * 1_000
     stream = FakeRecordStream(lambda _, offset: RecordView(0, offset, offset, None, b"", headers), {0: 0})
-    scan, found = scan_of(stream, {0: 10_000}, ScanBudget(10**9, 10_000_000, 10**9))
+    scan, first = scan_of(stream, {0: 10_000}, ScanBudget(10**9, 10_000_000, 10**9))
     assert scan.stopped == Stop.BYTES
-    assert len(found) <= 10_000_000 // 80_000 + RECORDS_PER_READ
+    assert len(first) <= 10_000_000 // 80_000 + RECORDS_PER_READ
 
 
 def test_bytes_are_a_budget_too():

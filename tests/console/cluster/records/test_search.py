@@ -71,13 +71,13 @@ def log_of(lengths: dict[int, int], silent: tuple[int, ...] = ()) -> Log:
 
 def searched(log: Log, query: RecordQuery, limits: SearchLimits | None = None) -> tuple[list[RecordView], ReadTurn]:
     reader = SearchReader(log, "orders", len(log.partitions), query, limits)
-    found: list[RecordView] = []
+    views: list[RecordView] = []
     try:
         while True:
             turn = reader.turn()
-            found += turn.records
+            views += turn.records
             if turn.ended:
-                return found, turn
+                return views, turn
     finally:
         reader.close()
 
@@ -92,10 +92,10 @@ def places(records: list[RecordView]) -> list[tuple[int, int]]:
 
 
 def test_a_key_anywhere_in_a_topic_is_found_from_the_newest():
-    found, last = searched(log_of({0: 3_000, 1: 3_000}), RecordQuery(search="k-17", searched="value"))
-    assert (found, last.summary) == ([], "Searched all 6,000 records: not in them.")
-    found, last = searched(log_of({0: 3_000, 1: 0}), RecordQuery(search="k-1234", searched="any"))
-    assert places(found) == [(0, 1234)]
+    records, last = searched(log_of({0: 3_000, 1: 3_000}), RecordQuery(search="k-17", searched="value"))
+    assert (records, last.summary) == ([], "Searched all 6,000 records: not in them.")
+    records, last = searched(log_of({0: 3_000, 1: 0}), RecordQuery(search="k-1234", searched="any"))
+    assert places(records) == [(0, 1234)]
     assert last.summary == "Searched all 3,000 records: 1 found."
     assert last.offers == ()
 
@@ -103,9 +103,9 @@ def test_a_key_anywhere_in_a_topic_is_found_from_the_newest():
 @pytest.mark.parametrize("limits", [SearchLimits(25, read_bytes=5_000), SearchLimits(25, milliseconds=0)])
 def test_what_was_not_read_is_named_and_the_search_goes_on_there(limits):
     log = log_of({0: 3_000, 1: 3_000})
-    found, last = searched(log, RecordQuery(search="k-3", searched="value"), limits)
+    records, last = searched(log, RecordQuery(search="k-3", searched="value"), limits)
     looked_at = 6_000 - sum(offset for _, offset in read_cursor(last.offers[0].cursor))
-    assert found == []
+    assert records == []
     assert f"Searched the newest {looked_at:,} of 6,000 records" in last.summary or "Searched 0 records" in last.summary
     assert f"{6_000 - looked_at:,} older records were not searched." in last.summary
     assert [(offer.label, offer.place) for offer in last.offers] == [("Continue search: older records", "newest")]
@@ -129,10 +129,10 @@ def test_a_search_that_is_continued_counts_and_offers_what_is_ahead_of_it_alone(
 def test_hits_are_in_the_order_of_time_and_not_in_blocks_by_partition():
     log = log_of({0: 500, 1: 500, 2: 500})
     for place, sign in (("newest", -1), ("oldest", 1)):
-        found, _ = searched(log, RecordQuery(place=place, search="k-", searched="any", limit=200))
-        times = [item.at_ms for item in found]
+        records, _ = searched(log, RecordQuery(place=place, search="k-", searched="any", limit=200))
+        times = [item.at_ms for item in records]
         assert times == sorted(times, key=lambda time_, sign=sign: sign * time_)
-        assert {partition.partition for partition in found[:6]} == {0, 1, 2}
+        assert {partition.partition for partition in records[:6]} == {0, 1, 2}
 
 
 @pytest.mark.parametrize("place", ["newest", "oldest"])
@@ -140,8 +140,8 @@ def test_pages_of_hits_lead_through_all_of_them_without_a_gap_or_a_repetition(pl
     log = log_of({0: 137, 1: 61, 2: 0, 3: 300})
     query, seen = RecordQuery(place=place, search="k-", searched="any", limit=25), []
     while True:
-        found, last = searched(log, query)
-        seen += places(found)
+        records, last = searched(log, query)
+        seen += places(records)
         onward = [offer for offer in last.offers if offer.label.startswith("Continue")]
         if not onward:
             break
@@ -152,16 +152,16 @@ def test_pages_of_hits_lead_through_all_of_them_without_a_gap_or_a_repetition(pl
 
 def test_newest_shows_the_newest_hits_and_not_the_oldest_of_a_window(monkeypatch):
     monkeypatch.setattr(search, "WINDOW_FIRST", 400)
-    found, _ = searched(log_of({0: 500}), RecordQuery(search="k-", searched="any", limit=25))
-    assert [item.offset for item in found] == list(range(499, 474, -1))
+    records, _ = searched(log_of({0: 500}), RecordQuery(search="k-", searched="any", limit=25))
+    assert [item.offset for item in records] == list(range(499, 474, -1))
 
 
 def test_hits_that_do_not_fit_into_memory_are_left_for_the_next_search(monkeypatch):
     monkeypatch.setattr(search, "HELD_BYTES_MAX", 50)
-    found, last = searched(log_of({0: 40}), RecordQuery(search="k-", searched="any", limit=25))
-    assert 0 < len(found) < 25
+    records, last = searched(log_of({0: 40}), RecordQuery(search="k-", searched="any", limit=25))
+    assert 0 < len(records) < 25
     assert last.ended == "byte budget used"
-    assert read_cursor(last.offers[0].cursor) == ((0, found[-1].offset),)
+    assert read_cursor(last.offers[0].cursor) == ((0, records[-1].offset),)
     assert fitting([RecordView(0, 0, 0, None, bytes(1_000))], 50) == 1
 
 
@@ -184,8 +184,8 @@ def test_a_key_elsewhere_than_in_its_own_partition_is_found_too():
     own = partition_of_key("elsewhere", 3)
     other = (own + 1) % 3
     log.partitions[other].append(RecordView(other, 50, 9_999, b"elsewhere", None))
-    found, _ = searched(log, RecordQuery(search="elsewhere", searched="key"))
-    assert places(found) == [(other, 50)]
+    records, _ = searched(log, RecordQuery(search="elsewhere", searched="key"))
+    assert places(records) == [(other, 50)]
 
 
 @pytest.mark.parametrize(("key", "number"), JAVA_MURMUR2.items())
@@ -231,8 +231,8 @@ def test_a_range_of_time_bounds_the_search_and_what_lies_around_it_is_offered():
 
     log = log_of({0: 100})
     query = RecordQuery("time", range=TimeRange("", moment(300), moment(500)), search="k-", searched="any", limit=200)
-    found, last = searched(log, query)
-    assert [item.offset for item in found] == list(range(30, 50))
+    records, last = searched(log, query)
+    assert [item.offset for item in records] == list(range(30, 50))
     assert last.summary == ("Searched 20 of 100 records: 20 found. 30 older and 50 newer records were not searched.")
     assert [(offer.label, offer.cursor, offer.is_beyond) for offer in last.offers] == [
         ("Continue search: newer records", "0:50", True),
@@ -249,9 +249,9 @@ def test_offsets_without_records_are_not_called_records():
 
     class Gaps(FakeRecordStream):
         def read(self, timeout_seconds, records_max):
-            found = [record for record in records[self._positions[0] :] if record.offset % 2]
+            kept = [record for record in records[self._positions[0] :] if record.offset % 2]
             self._positions[0] = 100
-            return found
+            return kept
 
     log.open_records = lambda topic, starts, committed_only: Gaps(lookup, starts)
     _, last = searched(log, RecordQuery(search="k-500"))
@@ -326,9 +326,9 @@ def test_a_search_over_a_billion_offsets_and_a_thousand_records_opens_few_stream
     monkeypatch.setattr(search, "WINDOW_FIRST", 2_000)
     log = SparseLog({0: kept}, BILLION)
     limits = SearchLimits(None)
-    found, last = searched(log, RecordQuery(place=place, search="k-", searched="any"), limits)
-    assert sorted(item.offset for item in found) == kept
-    assert len({item.offset for item in found}) == len(found)
+    records, last = searched(log, RecordQuery(place=place, search="k-", searched="any"), limits)
+    assert sorted(item.offset for item in records) == kept
+    assert len({item.offset for item in records}) == len(records)
     assert f"Searched all {BILLION:,} offsets: {len(kept):,} found." in last.summary
     assert len(log.streams) <= 32
     assert log.looked_up <= 20 * 1_000
@@ -341,9 +341,9 @@ def test_many_records_behind_a_gap_are_not_read_as_one_window(place, monkeypatch
     monkeypatch.setattr(search, "WINDOW_MAX", 2_000)
     dense = list(range(60_000))
     log = SparseLog({0: dense if place == "newest" else [BILLION - 1 - item for item in reversed(dense)]}, BILLION)
-    found, _ = searched(log, RecordQuery(place=place, search="k-", searched="any", limit=50))
+    records, _ = searched(log, RecordQuery(place=place, search="k-", searched="any", limit=50))
     ordered = log.offsets[0][::-1] if place == "newest" else log.offsets[0]
-    assert [item.offset for item in found] == ordered[:50]
+    assert [item.offset for item in records] == ordered[:50]
     assert log.looked_up < 20_000
 
 
@@ -354,18 +354,18 @@ def test_gaps_of_every_size_lose_no_hit_and_repeat_none(place, monkeypatch):
     for _ in range(2_000):
         offset += random.choice([1, 1, 1, 1, 7, 300, 20_000])
         kept[random.choice([0, 0, 1])].append(offset)
-    found, last = searched(
+    records, last = searched(
         SparseLog(kept, offset + 1), RecordQuery(place=place, search="k-", searched="any"), SearchLimits(None)
     )
-    assert sorted(places(found)) == [(p, n) for p, offsets in kept.items() for n in offsets]
+    assert sorted(places(records)) == [(p, n) for p, offsets in kept.items() for n in offsets]
     assert last.offers == ()
     assert "They hold 2,000 records." in last.summary
 
 
 def test_a_search_of_many_partitions_reads_each_of_them_a_little():
     log = log_of(dict.fromkeys(range(60), 3))
-    found, last = searched(log, RecordQuery(search="k-2", searched="any", limit=200))
-    assert len(found) == 60
+    records, last = searched(log, RecordQuery(search="k-2", searched="any", limit=200))
+    assert len(records) == 60
     assert last.summary == "Searched all 180 records: 60 found."
 
 

@@ -55,6 +55,6 @@ def test_no_more_is_laid_out_than_is_shown():
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="<>/ab!?[]&;-='\" \n", max_size=80).map(lambda text: b"<a>" + text.encode() + b"</a>"))
 def test_no_text_makes_it_fail_and_what_is_laid_out_is_laid_out_again(data):
-    found = laid_out_xml(data, 10_000)
-    if found is not None:
-        assert laid_out_xml(found[0].encode(), 10_000) is not None
+    result = laid_out_xml(data, 10_000)
+    if result is not None:
+        assert laid_out_xml(result[0].encode(), 10_000) is not None

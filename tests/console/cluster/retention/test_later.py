@@ -16,26 +16,27 @@ def view(*partitions, policy: str = "delete", age: int = HOUR, room: int = -1) -
     return RetentionView(policy, age, room, partitions)
 
 
-def told(found) -> list[tuple]:
+def told(expected) -> list[tuple]:
     return [
-        (symptom.cause, symptom.records, [(loss.group, loss.records) for loss in symptom.losses]) for symptom in found
+        (symptom.cause, symptom.records, [(loss.group, loss.records) for loss in symptom.losses])
+        for symptom in expected
     ]
 
 
 def test_old_records_of_a_segment_that_stays_go_with_it_and_all_of_them_in_silence():
     """The active segment holds old records and young ones."""
-    found = later(view(partition(0, 0, 0, 1_000)), CommittedView({"slow": {0: 100}, "fast": {0: 1_000}}), {0: 800})
-    assert told(found) == [
+    result = later(view(partition(0, 0, 0, 1_000)), CommittedView({"slow": {0: 100}, "fast": {0: 1_000}}), {0: 800})
+    assert told(result) == [
         (DeletionCause.OVERDUE, 800, [("slow", 700)]),
         (DeletionCause.SILENCE, 1_000, [("slow", 900)]),
     ]
-    assert is_overdue(found)
+    assert is_overdue(result)
 
 
 def test_where_everything_is_young_only_silence_deletes():
-    found = later(view(partition(0, 0, 0, 1_000)), CommittedView({}), {0: 0})
-    assert told(found) == [(DeletionCause.SILENCE, 1_000, [])]
-    assert not is_overdue(found)
+    result = later(view(partition(0, 0, 0, 1_000)), CommittedView({}), {0: 0})
+    assert told(result) == [(DeletionCause.SILENCE, 1_000, [])]
+    assert not is_overdue(result)
 
 
 def test_where_nothing_is_young_all_is_overdue():
@@ -49,12 +50,12 @@ def test_what_goes_at_once_is_not_counted_again():
 
 
 def test_partitions_beyond_the_size_go_when_as_much_is_written_anew():
-    found = later(
+    result = later(
         view(partition(0, 0, 0, 100, size=5_000), partition(1, 0, 0, 7, size=10), age=-1, room=2_000),
         CommittedView({"slow": {0: 90, 1: 0}}),
         {},
     )
-    assert told(found) == [(DeletionCause.SIZE, 100, [("slow", 10)])]
+    assert told(result) == [(DeletionCause.SIZE, 100, [("slow", 10)])]
 
 
 @pytest.mark.parametrize(

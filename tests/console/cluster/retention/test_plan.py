@@ -37,15 +37,15 @@ def test_blank_and_same_values_are_no_difference():
 
 
 def test_a_default_written_out_is_a_difference_because_it_then_stays():
-    (found,) = differences(SETTINGS, {"cleanup.policy": "delete"})
+    (first,) = differences(SETTINGS, {"cleanup.policy": "delete"})
 
-    assert (found.old_source, found.new, found.undo) == ("default", "delete", "default")
+    assert (first.old_source, first.new, first.undo) == ("default", "delete", "default")
 
 
 def test_taking_the_value_away_is_undone_with_the_old_value():
-    (found,) = differences(SETTINGS, {"retention.ms": "default"})
+    (first,) = differences(SETTINGS, {"retention.ms": "default"})
 
-    assert (found.new, found.undo) == (None, "60000")
+    assert (first.new, first.undo) == (None, "60000")
 
 
 def test_the_digest_changes_with_value_and_source_and_not_with_other_settings():
@@ -58,9 +58,9 @@ def test_the_digest_changes_with_value_and_source_and_not_with_other_settings():
 
 def test_a_group_loses_what_it_has_not_read_below_the_new_start():
     committed = CommittedView({"slow": {0: 10, 1: 90}, "read-all": {0: 50, 1: 80}, "ancient": {0: 0}})
-    found = losses(view(going(0, 5, 50), going(1, 0, 80)), committed)
+    result = losses(view(going(0, 5, 50), going(1, 0, 80)), committed)
 
-    assert [(item.group, item.records, item.partitions) for item in found] == [("ancient", 45, 1), ("slow", 40, 1)]
+    assert [(item.group, item.records, item.partitions) for item in result] == [("ancient", 45, 1), ("slow", 40, 1)]
 
 
 def test_a_partition_that_could_not_be_asked_is_no_loss_and_no_calm():

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from console.cluster.retention.plan import UnreadLoss
-from console.cluster.retention.purge import Doomed, Upto, aimed_at, cuts_of, purge_plan
+from console.cluster.retention.purge import Doomed, PurgeBound, aimed_at, cuts_of, purge_plan
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.records.interface import OffsetSpan
 from console.state.clusters.models import Topic
@@ -42,10 +42,10 @@ def confirmed(client, query: str, **form):
 @pytest.mark.parametrize(
     ("upto", "more", "before"),
     [
-        (Upto.END, {}, {0: 100, 1: 50, 2: 7}),
-        (Upto.OFFSET, {"offset": 40}, {0: 40, 1: 40, 2: 7}),
-        (Upto.OFFSET, {"offset": 3}, {0: 10, 1: 3, 2: 7}),
-        (Upto.TIME, {"at": {0: 60, 1: None}}, {0: 60, 1: 50}),
+        (PurgeBound.END, {}, {0: 100, 1: 50, 2: 7}),
+        (PurgeBound.OFFSET, {"offset": 40}, {0: 40, 1: 40, 2: 7}),
+        (PurgeBound.OFFSET, {"offset": 3}, {0: 10, 1: 3, 2: 7}),
+        (PurgeBound.TIME, {"at": {0: 60, 1: None}}, {0: 60, 1: 50}),
     ],
 )
 def test_each_kind_aims_within_the_log_and_passes_by_who_did_not_answer(upto, more, before):

@@ -31,21 +31,21 @@ def words(everything, policy="delete", retention_ms=-1, retention_bytes=-1, doom
 
 
 def test_by_time_a_segment_goes_when_its_newest_record_is_too_old_and_the_last_has_to_roll():
-    found = words(partition((3 * HOUR, 100), (HOUR, 100)), retention_ms=5 * HOUR)
-    assert found[0].startswith("in 2 h (")
-    assert found[1].startswith("in 4 h (")
-    assert [item.endswith("if it has rolled by then") for item in found] == [False, True]
+    result = words(partition((3 * HOUR, 100), (HOUR, 100)), retention_ms=5 * HOUR)
+    assert result[0].startswith("in 2 h (")
+    assert result[1].startswith("in 4 h (")
+    assert [item.endswith("if it has rolled by then") for item in result] == [False, True]
 
 
 def test_by_size_it_goes_when_those_behind_it_fill_the_room():
-    found = words(partition((0, 400), (0, 300), (0, 100)), retention_bytes=1_000)
-    assert [part.split(" more")[0] for part in found] == ["once 600 B", "once 900 B", "once 1 KB"]
+    result = words(partition((0, 400), (0, 300), (0, 100)), retention_bytes=1_000)
+    assert [part.split(" more")[0] for part in result] == ["once 600 B", "once 900 B", "once 1 KB"]
 
 
 def test_what_goes_now_says_by_what():
-    found = words(partition((9 * HOUR, 100), (0, 100)), retention_ms=HOUR, doomed={0: "retention.ms"})
-    assert found[0] == "at the next look of its broker: retention.ms"
-    assert found[1].startswith("in 1 h")
+    result = words(partition((9 * HOUR, 100), (0, 100)), retention_ms=HOUR, doomed={0: "retention.ms"})
+    assert result[0] == "at the next look of its broker: retention.ms"
+    assert result[1].startswith("in 1 h")
 
 
 @pytest.mark.parametrize("rules", [{"policy": "compact", "retention_ms": 1}, {}])

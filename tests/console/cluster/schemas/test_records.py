@@ -181,9 +181,9 @@ def test_a_page_asks_for_few_schemas_and_for_each_but_once(settings):
             raise GatewayError("away")
 
     decoder = PageDecoder(Away())
-    found = [decoder.decode(b"\0" + struct.pack(">i", index) + b"x") for index in range(1, 200)]
+    results = [decoder.decode(b"\0" + struct.pack(">i", index) + b"x") for index in range(1, 200)]
     assert len(asked) == LOOKUPS_PER_PAGE
-    assert "too many schemas" in found[-1].problem
+    assert "too many schemas" in results[-1].problem
 
 
 def test_a_page_that_takes_too_long_decodes_no_more(settings, registry, topic):

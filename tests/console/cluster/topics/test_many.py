@@ -29,11 +29,11 @@ def names(cluster) -> list[str]:
 
 
 def least_in_sync(cluster) -> dict[str, tuple[str, str]]:
-    found = {}
+    results = {}
     for name in NAMES:
         setting = next(setting for setting in cluster.topic_settings(name) if setting.name == "min.insync.replicas")
-        found[name] = (setting.value, setting.source)
-    return found
+        results[name] = (setting.value, setting.source)
+    return results
 
 
 def confirmed(client, query: dict, **form):

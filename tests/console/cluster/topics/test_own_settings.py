@@ -27,9 +27,13 @@ def own(cluster, name: str) -> dict[str, str]:
 
 def test_lines_are_read_with_their_units_and_written_back():
     text = " retention.ms = 3 d \n\nmax.message.bytes=10MB\ncleanup.policy=compact,delete"
-    found = parse_settings(text)
-    assert found == {"retention.ms": "259200000", "max.message.bytes": "10000000", "cleanup.policy": "compact,delete"}
-    assert parse_settings(lines_of(found)) == found
+    settings = parse_settings(text)
+    assert settings == {
+        "retention.ms": "259200000",
+        "max.message.bytes": "10000000",
+        "cleanup.policy": "compact,delete",
+    }
+    assert parse_settings(lines_of(settings)) == settings
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def audit(db, monkeypatch):
 
 
 def readings():
-    _, found = charted.readings(ClusterState())
-    return {reading.name: dict(zip(KINDS[reading.kind], reading.values, strict=True)) for reading in found}
+    _, first = charted.readings(ClusterState())
+    return {reading.name: dict(zip(KINDS[reading.kind], reading.values, strict=True)) for reading in first}
 
 
 def test_what_came_and_how_late_is_a_value_of_each_reader(audit):
@@ -53,8 +53,8 @@ def test_what_came_and_how_late_is_a_value_of_each_reader(audit):
 
 
 def test_a_rule_on_it_is_broken_in_words(audit):
-    _, found = charted.readings(ClusterState())
-    told = {condition.rule: condition for condition in conditions(parse_rules(RULES), found, None, {})}
+    _, first = charted.readings(ClusterState())
+    told = {condition.rule: condition for condition in conditions(parse_rules(RULES), first, None, {})}
     assert told["short"].is_bad
     assert told["late"].is_bad
     assert (

@@ -30,13 +30,13 @@ def consumed(*offsets, minute=0, **named):
 
 
 def test_what_a_killed_group_counts_again_came_twice():
-    found = contributed(consumed(0, 1, 2), consumed(0, 1, 2, 3, epoch="f"))
-    assert (found[0].count, found[0].again, found[0].distinct) == (7, 3, 4)
+    result = contributed(consumed(0, 1, 2), consumed(0, 1, 2, 3, epoch="f"))
+    assert (result[0].count, result[0].again, result[0].distinct) == (7, 3, 4)
 
 
 def test_who_goes_back_into_the_middle_reads_again_from_there():
-    found = contributed(consumed(*range(10)), consumed(*range(6, 10), sequence=1))
-    assert (found[0].count, found[0].again) == (14, 4)
+    result = contributed(consumed(*range(10)), consumed(*range(6, 10), sequence=1))
+    assert (result[0].count, result[0].again) == (14, 4)
 
 
 def test_an_increment_that_is_read_twice_adds_nothing():
@@ -59,8 +59,8 @@ def test_a_group_that_goes_back_to_what_it_committed_has_had_each_record_once_an
 
 def test_dead_letters_of_a_batch_that_is_put_again_are_counted_once():
     sunk = replace(told(AuditTier.SUNK, *records(0, 2), source="pg", end=3), aside={DEAD: windows_of(*records(1))})
-    found = contributed(sunk, replace(sunk, epoch="f"))
-    assert (found[0].distinct, found[0].aside) == (2, {DEAD: 1})
+    result = contributed(sunk, replace(sunk, epoch="f"))
+    assert (result[0].distinct, result[0].aside) == (2, {DEAD: 1})
 
 
 def test_times_that_are_nobodys_and_those_that_are_not_kept_are_left_out():
@@ -81,8 +81,8 @@ def test_times_that_are_nobodys_and_those_that_are_not_kept_are_left_out():
 def test_latencies_are_of_the_window_of_their_records():
     latency = Latency()
     latency.add(70)
-    found = contributed(replace(consumed(0), latencies={0: latency}))
-    assert found[0].latency == latency
+    result = contributed(replace(consumed(0), latencies={0: latency}))
+    assert result[0].latency == latency
 
 
 @pytest.mark.parametrize(

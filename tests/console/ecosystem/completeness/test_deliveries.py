@@ -70,11 +70,11 @@ def audit(db):
 
 def sums(tier=TIERS[0]):
     """(topic, tier, reader) → what all its rows of a resolution come to."""
-    found = {}
+    results = {}
     for row in DeliveryRow.objects.filter(tier=tier.number).select_related("series"):
         key = row.series.topic, row.series.tier, row.series.reader
-        found.setdefault(key, []).extend(unpack(bytes(row.points), tier, row.begins_ms).values())
-    return {key: (point.count, point.again) for key, item in found.items() for point in [merged(item)]}
+        results.setdefault(key, []).extend(unpack(bytes(row.points), tier, row.begins_ms).values())
+    return {key: (point.count, point.again) for key, item in results.items() for point in [merged(item)]}
 
 
 def test_each_resolution_has_what_was_said_by_topic_tier_and_reader(audit):
@@ -141,15 +141,15 @@ def tell_a_story(audit):
 
 def statements_of(audit):
     """How many statements a run without a death needs, and what the sums are then."""
-    found = []
+    results = []
 
     def count(execute, sql, parameters, many, context):
-        found.extend([sql] * ("SAVEPOINT" not in sql))
+        results.extend([sql] * ("SAVEPOINT" not in sql))
         return execute(sql, parameters, many, context)
 
     with connection.execute_wrapper(count):
         tell_a_story(audit)
-    return len(found), {tier.number: sums(tier) for tier in TIERS}
+    return len(results), {tier.number: sums(tier) for tier in TIERS}
 
 
 def test_whoever_is_killed_at_any_statement_loses_and_doubles_nothing(db):

@@ -31,8 +31,8 @@ class Audit:
         self.topics.add(AUDIT_TOPIC)
         Topic.objects.bulk_create(Topic(name=name) for name in ("t", "u"))
 
-    def say(self, tier, *found, topic="t", **named):
-        increment = told(tier, *found, at_ms=self.clock_ms, **named)
+    def say(self, tier, *expected, topic="t", **named):
+        increment = told(tier, *expected, at_ms=self.clock_ms, **named)
         increment = replace(increment, chain=increment.chain._replace(topic=topic))
         self.gateway.produce_record(AUDIT_TOPIC, 0, increment.key(), increment.to_bytes())
 
@@ -219,8 +219,8 @@ def test_groups_one_may_not_see_are_in_no_column_no_finding_and_no_file(audit, v
         assert not any(word in text for word in ("secret", "vault"))
 
 
-def counted_by_brokers(audit, *found, **named):
-    increment = told(APPENDED, *found, at_ms=audit.clock_ms, source=BROKER, **named)
+def counted_by_brokers(audit, *expected, **named):
+    increment = told(APPENDED, *expected, at_ms=audit.clock_ms, source=BROKER, **named)
     windows = {window: replace(tally, checksum=0) for window, tally in increment.windows.items()}
     increment = replace(increment, windows=windows, term=1, is_by_header=True)
     audit.gateway.produce_record(AUDIT_TOPIC, 0, increment.key(), increment.to_bytes())

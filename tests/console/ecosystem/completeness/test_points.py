@@ -32,26 +32,26 @@ series = st.lists(
 )
 
 
-def summed(found):
+def summed(expected):
     whole = {}
-    for at_ms, point in found:
+    for at_ms, point in expected:
         add(whole, at_ms, point)
     return whole
 
 
 @given(series, st.randoms())
-def test_the_order_and_the_pieces_do_not_matter(found, source):
-    shuffled = source.sample(found, len(found))
-    at = source.randint(0, len(found))
+def test_the_order_and_the_pieces_do_not_matter(expected, source):
+    shuffled = source.sample(expected, len(expected))
+    at = source.randint(0, len(expected))
     first, second = summed(shuffled[:at]), summed(shuffled[at:])
     for at_ms, point in second.items():
         add(first, at_ms, point)
-    assert first == summed(found)
+    assert first == summed(expected)
 
 
 @given(series)
-def test_each_resolution_has_all_of_it_and_a_row_comes_back_as_it_was_packed(found):
-    whole = summed(found)
+def test_each_resolution_has_all_of_it_and_a_row_comes_back_as_it_was_packed(expected):
+    whole = summed(expected)
     for tier in TIERS:
         rows = by_row(whole, tier)
         told, true = merged(point for row in rows.values() for point in row.values()), merged(whole.values())
@@ -67,8 +67,8 @@ def test_each_resolution_has_all_of_it_and_a_row_comes_back_as_it_was_packed(fou
 
 
 @given(series)
-def test_wide_steps_of_narrow_ones_are_those_of_all(found):
-    whole = summed(found)
+def test_wide_steps_of_narrow_ones_are_those_of_all(expected):
+    whole = summed(expected)
     assert stepped(stepped(whole, 600_000), 3_600_000) == stepped(whole, 3_600_000)
 
 

@@ -93,10 +93,10 @@ class LyingServer:
             return self._of_connector(self.connectors[parts[1]], parts)
         return 404, {"error_code": 404, "message": "Connector not found"}
 
-    def _of_connector(self, found: Any, parts: list[str]) -> tuple[int, Any]:
+    def _of_connector(self, expected: Any, parts: list[str]) -> tuple[int, Any]:
         if len(parts) == 2:
-            return 200, found["info"]
-        of_it = {"status": found["status"], "offsets": {"offsets": []}, "topics": {parts[1]: {"topics": []}}}
+            return 200, expected["info"]
+        of_it = {"status": expected["status"], "offsets": {"offsets": []}, "topics": {parts[1]: {"topics": []}}}
         return 200, of_it[parts[2]]
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

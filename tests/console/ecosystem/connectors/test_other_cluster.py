@@ -66,7 +66,7 @@ def test_a_worker_that_names_this_cluster_is_asked_and_once_known_also_while_it_
     assert Connector.objects.get().name == "ours"
     greeted(connect, None, 500)
     client = connect_client()
-    client._told = {address: (cluster, 0.0) for address, (cluster, _) in client._told.items()}
+    client._cluster_ids = {address: (cluster, 0.0) for address, (cluster, _) in client._cluster_ids.items()}
     assert [item.name for item in client.connectors().connectors] == ["ours"]
 
 

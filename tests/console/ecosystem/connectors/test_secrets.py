@@ -213,9 +213,9 @@ def test_a_password_is_not_sent_readably(tmp_path):
         read_connect({"BARNABAS_CONNECT": "http://connect.example:8083", **named})
     with pytest.raises(SystemExit, match="without BARNABAS_CONNECT"):
         read_connect(named)
-    found = read_connect({"BARNABAS_CONNECT": "https://connect.example:8083/, http://127.0.0.1:8083", **named})
-    assert found.addresses == ("https://connect.example:8083", "http://127.0.0.1:8083")
-    assert found.authentication == ("me", "pw")
+    settings = read_connect({"BARNABAS_CONNECT": "https://connect.example:8083/, http://127.0.0.1:8083", **named})
+    assert settings.addresses == ("https://connect.example:8083", "http://127.0.0.1:8083")
+    assert settings.authentication == ("me", "pw")
     assert read_connect({}) == ConnectSettings()
 
 

@@ -92,11 +92,11 @@ class Recorded:
         self.__dict__.update(_inner=inner, _changes=changes, _name=name)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._inner, name)
-        if not callable(found):
-            is_part = type(found).__module__.startswith("tests.fakes.")
-            return Recorded(found, self._changes, f"{self._name}.{name}") if is_part else found
-        return found if name in READING or name.startswith("_") else self._refuser(name)
+        result = getattr(self._inner, name)
+        if not callable(result):
+            is_part = type(result).__module__.startswith("tests.fakes.")
+            return Recorded(result, self._changes, f"{self._name}.{name}") if is_part else result
+        return result if name in READING or name.startswith("_") else self._refuser(name)
 
     def _refuser(self, name: str) -> Callable[..., object]:
         def refuse(*arguments: Any, **named: Any) -> object:

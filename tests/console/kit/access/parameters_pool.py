@@ -87,11 +87,11 @@ def names() -> frozenset[str]:
     """All there are, also those of views that are written tomorrow."""
     of_actions = {item.rstrip("*") for action in ACTIONS.values() for item in (*action.query, *action.form)}
     of_forms = {field for form in _subclasses(forms.Form) for field in form.base_fields}
-    found = {*of_actions, *of_forms, *CONFIRMATION_FIELDS}
+    collected = {*of_actions, *of_forms, *CONFIRMATION_FIELDS}
     for path in _CONSOLE.rglob("*.py"):
         if "/gateway/" not in str(path) and "/launch/" not in str(path):
-            found |= set(_names_in(ast.parse(path.read_text())))
-    return frozenset(name for name in found if name)
+            collected |= set(_names_in(ast.parse(path.read_text())))
+    return frozenset(name for name in collected if name)
 
 
 def _subclasses(form: type) -> Iterator[type]:
@@ -118,12 +118,12 @@ def _names_in(tree: ast.AST) -> Iterator[str]:
 def _is_parameters(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr in ("GET", "POST")
-    return isinstance(node, ast.Name) and node.id in ("asked", "parameters", "form", "query", "posted")
+    return isinstance(node, ast.Name) and node.id in ("parameters", "form", "query", "posted", "question", "fields")
 
 
 def pool(hidden: bool = False) -> dict[str, str]:
     """One value for each name; with `hidden` those that name objects name what is kept from people, or internal."""
-    found = {name: USUAL.get(name, "1") for name in sorted(names())}
+    collected = {name: USUAL.get(name, "1") for name in sorted(names())}
     if hidden:
-        found |= {"name": HIDDEN, "topic": HIDDEN, "to": INTERNAL, "group": "secret-readers", "typed_name": HIDDEN}
-    return found
+        collected |= {"name": HIDDEN, "topic": HIDDEN, "to": INTERNAL, "group": "secret-readers", "typed_name": HIDDEN}
+    return collected

@@ -250,10 +250,10 @@ OWN_WITH_A_ROLE = {"token-make", "token-end", "density", "table-arrange", "view-
 
 
 def routes(resolver=None) -> list[URLPattern]:
-    found = []
+    patterns = []
     for pattern in (resolver or get_resolver()).url_patterns:
-        found += [pattern] if isinstance(pattern, URLPattern) else routes(pattern)
-    return found
+        patterns += [pattern] if isinstance(pattern, URLPattern) else routes(pattern)
+    return patterns
 
 
 ROUTES = {route.name: route for route in routes()}

@@ -102,8 +102,8 @@ def test_the_stage_shows_it_to_those_who_may(viewer, client_of):
 def addresses() -> list[str]:
     """Every address; those about a topic also of the topics that tell of others, and records from their beginning."""
     plain = [address_of(name) for name in CLOSED]
-    found = [address + parameters for address in plain for parameters in ("", "?format=csv", "?search=secret")]
-    found += ["/processes/zookeeper/", "/processes/zookeeper/log"]
+    collected = [address + parameters for address in plain for parameters in ("", "?format=csv", "?search=secret")]
+    collected += ["/processes/zookeeper/", "/processes/zookeeper/log"]
     for topic in TOLD_BY_OTHERS:
         values = {"name": topic, "partition": 0, "offset": 0, "number": 80_000}
         of_topics = {name: ROUTES[name].pattern.converters for name in CLOSED if name.startswith("topic-")}
@@ -113,9 +113,9 @@ def addresses() -> list[str]:
             if "name" in wanted
         ]
         records = [address for address in about if "+records" in address]
-        found += about + [f"{address}?place=oldest{more}" for address in records for more in ("", "&format=csv")]
-        found += [f"{address}?part={part}" for address in records for part in ("key", "value")]
-    return found
+        collected += about + [f"{address}?place=oldest{more}" for address in records for more in ("", "&format=csv")]
+        collected += [f"{address}?part={part}" for address in records for part in ("key", "value")]
+    return collected
 
 
 @pytest.mark.parametrize("person", ["limited", *LONG, "keeper"])
@@ -172,8 +172,8 @@ def test_topics_that_tell_of_others_are_not_written_either(limited, client_of):
 
 
 def test_nobody_learns_by_searching_what_is_not_told(limited, client_of):
-    found = client_of(limited).get("/history/", {"search": HIDDEN, "kind": "process"}).context["page"]
-    assert list(found) == []
+    page = client_of(limited).get("/history/", {"search": HIDDEN, "kind": "process"}).context["page"]
+    assert list(page) == []
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

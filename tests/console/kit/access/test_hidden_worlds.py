@@ -41,13 +41,13 @@ def add_what_is_hidden(cluster) -> None:
 def shown(client) -> dict[str, list[str]]:
     asked = [(name, "") for name in CLOSED if name not in MOVING]
     asked += [(name, "?format=csv") for name, _ in asked if name not in NO_FILES]
-    found = {}
+    results = {}
     for name, more in asked:
         response = client.get(address_of(name) + more)
         content = b"".join(response.streaming_content) if response.streaming else response.content
         lines = OWN.sub("", content.decode()).splitlines()
-        found[name + more] = [str(response.status_code), *(line for line in lines if not OF_BROKERS.search(line))]
-    return found
+        results[name + more] = [str(response.status_code), *(line for line in lines if not OF_BROKERS.search(line))]
+    return results
 
 
 @pytest.mark.parametrize("person", [pytest.param("limited", marks=pytest.mark.long), "tenant"])

@@ -30,12 +30,12 @@ _TOPIC_NAME = re.compile(r"[a-z_][\w-]*(?:\.[\w-]+)*")
 @cache
 def _trees() -> dict[str, ast.Module]:
     """Of the files in which any of what is looked for may stand."""
-    found = {}
+    trees = {}
     for path in (path for folder in ("console", "broker") for path in sorted((_ROOT / folder).rglob("*.py"))):
         text = path.read_text()
         if "/migrations/" not in str(path) and _LOOKED_FOR.search(text):
-            found[str(path.relative_to(_ROOT))] = ast.parse(text)
-    return found
+            trees[str(path.relative_to(_ROOT))] = ast.parse(text)
+    return trees
 
 
 def rows_of(heading: str) -> list[list[str]]:
@@ -60,7 +60,7 @@ def test_each_place_names_a_rule_that_there_is(heading):
 
 
 def test_every_field_that_can_hold_a_value_has_a_row():
-    found = {
+    results = {
         f"{model._meta.label}.{field.name}"
         for model in apps.get_models()
         for field in model._meta.get_fields()
@@ -71,7 +71,7 @@ def test_every_field_that_can_hold_a_value_has_a_row():
         for row in rows_of("Fields of the console's database")
         for field in row[1].split(",")
     ]
-    assert sorted(listed) == sorted(found)
+    assert sorted(listed) == sorted(results)
 
 
 def topics_in_code() -> Iterator[str]:
@@ -119,13 +119,13 @@ def test_what_the_page_says_of_a_topic_is_what_the_console_does(row):
 
 def paths_below(directory: str) -> set[str]:
     """The first step of each path that the console makes below a directory of its settings, with stars for names."""
-    found = set()
+    patterns = set()
     for path, tree in _trees().items():
         if path.startswith("console/"):
             for node in ast.walk(tree):
                 if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_named(node.left, directory):
-                    found.add(_with_stars(node.right))
-    return found
+                    patterns.add(_with_stars(node.right))
+    return patterns
 
 
 def _is_named(node: ast.expr, name: str) -> bool:
@@ -150,10 +150,10 @@ def test_every_log_and_every_secret_has_a_row(directory, heading):
 
 
 def test_every_module_that_keeps_something_in_redis_has_a_row():
-    found = {
+    paths = {
         path
         for path, tree in _trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and "redis_of_layer" in {name.name for name in node.names}
     }
-    assert found == set(names_in("Redis"))
+    assert paths == set(names_in("Redis"))

@@ -151,9 +151,11 @@ def test_the_last_line_of_a_job_is_for_who_may_read_its_log(address, viewer, rea
 
 @pytest.mark.usefixtures("ended")
 def test_nor_is_it_found_by_searching(viewer, reader, client_of):
-    found = {item: client_of(item).get("/history/", {"search": "cannot be cast"}).content for item in (viewer, reader)}
-    assert b"ended by itself" not in found[viewer]
-    assert b"ended by itself" in found[reader]
+    contents = {
+        item: client_of(item).get("/history/", {"search": "cannot be cast"}).content for item in (viewer, reader)
+    }
+    assert b"ended by itself" not in contents[viewer]
+    assert b"ended by itself" in contents[reader]
 
 
 @pytest.mark.usefixtures("ended")

@@ -70,7 +70,7 @@ def may_change(role: str, route: str, method: str) -> bool:
 
 def beyond(changes: Changes, person: str) -> list[str]:
     """Changes that this person has made and may make nowhere."""
-    role, found = PEOPLE[person], []
+    role, problems = PEOPLE[person], []
     for what, of, words in changes.noted:
         is_hidden = person in ("limited", "tenant", "limited_reader") and what != "row" and "secret-" in words
         is_written = of.endswith("produce_record") and any(is_internal(word) for word in _words(words))
@@ -78,8 +78,8 @@ def beyond(changes: Changes, person: str) -> list[str]:
         is_internal_change = of.rpartition(".")[2] in ("delete_topic", "change_topic_settings", "delete_records")
         is_internal_change = is_internal_change and any(is_internal(word) for word in _words(words))
         if is_hidden or is_written or (role != "admin" and (is_door or is_internal_change)):
-            found.append(f"{what} {of} {words[:200]}")
-    return found
+            problems.append(f"{what} {of} {words[:200]}")
+    return problems
 
 
 def _words(text: str) -> list[str]:
@@ -88,7 +88,7 @@ def _words(text: str) -> list[str]:
 
 def sent_to_pages(client: Client, connect, person: str, method: str, sent, routes=CLOSED) -> dict[str, list[str]]:
     """By address, what was changed that may not be."""
-    found = {}
+    problems = {}
     for route in routes:
         if route == "logout":
             continue
@@ -98,8 +98,8 @@ def sent_to_pages(client: Client, connect, person: str, method: str, sent, route
         if not may_change(PEOPLE[person], route, method):
             wrong += changes.kinds
         if wrong:
-            found[f"{method} {route}"] = wrong
-    return found
+            problems[f"{method} {route}"] = wrong
+    return problems
 
 
 def everything(route: str, *, hidden: bool = False) -> dict[str, object]:
@@ -142,8 +142,8 @@ def test_a_page_that_is_sent_some_parameters_of_others_changes_what_its_role_may
         def sent(route: str, some: dict[str, str] = some) -> dict[str, object]:
             return {**BY_ROUTE.get(route, {}), **some, "digest": "-"}
 
-        found = sent_to_pages(client, connect, person, "post", sent, sorted(CHANGES))
-        wrong |= {f"{number}: {address}": changes for address, changes in found.items()}
+        result = sent_to_pages(client, connect, person, "post", sent, sorted(CHANGES))
+        wrong |= {f"{number}: {address}": changes for address, changes in result.items()}
     assert wrong == {}
 
 
@@ -188,14 +188,14 @@ def fields_of_confirmation(_action) -> list[dict[str, str]]:
 
 def each_field(action) -> list[dict[str, str]]:
     """Those of a confirmation one by one, and of all others those that the action takes."""
-    found = [{name: USUAL.get(name, "-")} for name in sorted(CONFIRMATION_FIELDS)]
+    collected = [{name: USUAL.get(name, "-")} for name in sorted(CONFIRMATION_FIELDS)]
     for name in sorted(names() - CONFIRMATION_FIELDS):
         try:
             path_of(action, {**example_of(action), name: "1"})
         except BadParameter:
             continue
-        found.append({name: pool(hidden=True)[name]})
-    return found
+        collected.append({name: pool(hidden=True)[name]})
+    return collected
 
 
 def changed_by_planning(client: Client, connect, fields, actions) -> tuple[dict[str, list[str]], set[str]]:

@@ -15,9 +15,9 @@ def test_audit_page_shows_newest_first_with_values_and_searches(administrator, o
     assert "partition_count 3" in text
     assert "It is in use." in text
 
-    found = client_of(administrator).get("/audit/?search=pay").content.decode()
-    assert "payments" in found
-    assert "orders" not in found
+    page = client_of(administrator).get("/audit/?search=pay").content.decode()
+    assert "payments" in page
+    assert "orders" not in page
 
 
 def test_filters_choose_by_result_kind_and_moment(administrator, client_of):

@@ -74,8 +74,8 @@ def test_logins_that_fail_and_wait_are_in_the_audit_and_what_was_typed_is_not(vi
     for name in ("viewer", "my secret password", *["viewer"] * 5):
         Client().post("/login/", {"username": name, "password": "wrong"})
 
-    found = rows()
-    assert set(found) == {
+    result = rows()
+    assert set(result) == {
         ("anonymous", "fail to log in", "user", "viewer"),
         ("anonymous", "fail to log in", "user", "no such account"),
         ("anonymous", "wait to log in", "user", "viewer"),

@@ -39,8 +39,8 @@ def test_rows_are_those_of_now_with_their_types(django_assert_num_queries):
     assert kept_rows(_lasting, at_ms=5) == []
     _quiet("a", 0, None)
     with django_assert_num_queries(1):
-        (found,) = kept_rows(_lasting, at_ms=5)
-    assert (found, found.parts, found.until_ms) == (QuietReason.objects.get(), ["a"], None)
+        (first,) = kept_rows(_lasting, at_ms=5)
+    assert (first, first.parts, first.until_ms) == (QuietReason.objects.get(), ["a"], None)
 
     QuietReason.objects.update(parts=["b"])
     assert kept_rows(_lasting, at_ms=5)[0].parts == ["b"]
@@ -96,11 +96,11 @@ def _values_of(row: ManagedProcess) -> dict[str, object]:
 )
 def test_rows_have_what_the_queryset_itself_would_give_them(make):
     _process()
-    (found,), (itself,) = kept_rows(make), make()
-    assert _values_of(found) == _values_of(itself)
-    assert (found, found._state.db, found._state.adding) == (itself, itself._state.db, False)
-    found.sentence = "kept"
-    found.save(update_fields=["sentence"])
+    (first,), (itself,) = kept_rows(make), make()
+    assert _values_of(first) == _values_of(itself)
+    assert (first, first._state.db, first._state.adding) == (itself, itself._state.db, False)
+    first.sentence = "kept"
+    first.save(update_fields=["sentence"])
 
 
 def test_values_are_those_of_now_in_the_order_asked_for(django_assert_num_queries):
@@ -133,5 +133,5 @@ def test_a_row_is_written_as_it_would_be_read_and_no_other(django_assert_num_que
 
 
 def test_the_person_is_the_one_of_the_question(viewer, reader, outsider):
-    found = [kept_values(_roles, person=item.pk) for item in (viewer, reader, outsider)]
-    assert found == [[("viewer",)], [("reader",)], []]
+    result = [kept_values(_roles, person=item.pk) for item in (viewer, reader, outsider)]
+    assert result == [[("viewer",)], [("reader",)], []]

@@ -16,6 +16,6 @@ from console.kit.common.natural_order import natural_order
     ],
 )
 def test_two_comes_before_ten(names):
-    found = names[::-1]
-    found.sort(key=natural_order)
-    assert found == names
+    result = names[::-1]
+    result.sort(key=natural_order)
+    assert result == names

@@ -51,9 +51,9 @@ class Header:
     """The header of a page, taken apart by the labels of its parts."""
 
     def __init__(self, text: str):
-        found = re.findall(r'<header class="page-head object-head">.*?</header>', text, re.DOTALL)
-        assert len(found) == 1
-        self.text = found[0]
+        matches = re.findall(r'<header class="page-head object-head">.*?</header>', text, re.DOTALL)
+        assert len(matches) == 1
+        self.text = matches[0]
         self.figures = re.findall(r"<dt[^>]*>([^<]*)</dt>", self.text)
         self.main = re.findall(r'class="button primary"[^>]*>([^<]*)<', self.text)
         self.actions, self.deletions = (self._links(label) for label in ("Actions", "Deletion"))

@@ -9,10 +9,10 @@ LOG = PartitionExtent(0, 100, 1_100, 10_000)
 
 
 def records(limits: RetentionLimits, young_from=None, log: PartitionExtent = LOG) -> int:
-    (found,) = estimate(limits, [log], {} if young_from is None else young_from, ()).partitions
-    assert found.error == ""
-    assert found.new_first_offset - found.first_offset == found.deleted_records
-    return found.deleted_records
+    (first,) = estimate(limits, [log], {} if young_from is None else young_from, ()).partitions
+    assert first.error == ""
+    assert first.new_first_offset - first.first_offset == first.deleted_records
+    return first.deleted_records
 
 
 @pytest.mark.parametrize(

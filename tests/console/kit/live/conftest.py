@@ -15,12 +15,12 @@ def redis_url(request):
 
 @pytest.fixture
 def layer(redis_url, settings, monkeypatch):
-    found = RedisPubSubChannelLayer(hosts=[redis_url], prefix="barnabas")
+    layer = RedisPubSubChannelLayer(hosts=[redis_url], prefix="barnabas")
     settings.REDIS_URL = redis_url
     settings.CHANNEL_LAYERS = {"default": {"CONFIG": {"prefix": "barnabas"}}}
     for module in (audience, push):
-        monkeypatch.setattr(module, "get_channel_layer", lambda: found)
+        monkeypatch.setattr(module, "get_channel_layer", lambda: layer)
     audience._client.cache_clear()
-    yield found
+    yield layer
     audience._client().close()
     audience._client.cache_clear()

@@ -144,7 +144,7 @@ def test_a_call_is_heard_only_while_nobody_looks(inattentive, layer):
 
 def test_the_collector_rests_longer_while_nobody_looks_unless_it_is_to_end(inattentive, layer, monkeypatch):
     waits: list[float] = []
-    monkeypatch.setattr(inattentive, "_hears_a_call", lambda seconds: bool(waits.append(seconds)))
+    monkeypatch.setattr(inattentive, "_is_woken", lambda seconds: bool(waits.append(seconds)))
     inattentive.rest(1.0, STOP)
     assert waits == [1.0] * BEATS_SLOWER
     ended = threading.Event()

@@ -21,7 +21,7 @@ from console.cluster.topics.enlargement import enlargement_plan
 from console.cluster.topics.grace import Traces, call_off_plan, later_plan
 from console.cluster.topics.settings_plan import topic_target
 from console.cluster.zookeeper.ensemble import EnsembleChangeKind, Server
-from console.cluster.zookeeper.plan import Present, plan_change
+from console.cluster.zookeeper.plan import EnsembleNow, plan_change
 from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, CheckpointLoss, start_plan
 from console.ecosystem.streams.checkpoint_plan import reset_plan as checkpoint_plan
 from console.ecosystem.streams.submission import Submission, SubmissionFacts, submission_plan
@@ -195,7 +195,7 @@ def server(number: int, **changed) -> Server:
 
 def ensemble(kind=EnsembleChangeKind.REPLACE, version=5, replaced=2, leader=1, **offered):
     lines = [*(server(number).line for number in (1, 2, 3)), f"version={version:x}"]
-    present = Present(parse_config("\n".join(lines)), frozenset((1, 2, 3)), leader, frozenset((1, 2, 3)))
+    present = EnsembleNow(parse_config("\n".join(lines)), frozenset((1, 2, 3)), leader, frozenset((1, 2, 3)))
     return plan_change(kind, present, (server(4, **offered),), replaced).plan
 
 

@@ -232,9 +232,9 @@ class TestViews:
 
     def test_the_palette_leads_to_it(self, browser, viewer, reader):
         save(browser, "Late ones", "sort=-lag")
-        found = find("late", reach_of(viewer), views=views_seen_by(viewer))[0]
-        assert (found.kind, found.title) == ("view", "Late ones · Topics")
-        assert found.address == f"/views/{SavedView.objects.get().pk}/"
+        result = find("late", reach_of(viewer), views=views_seen_by(viewer))[0]
+        assert (result.kind, result.title) == ("view", "Late ones · Topics")
+        assert result.address == f"/views/{SavedView.objects.get().pk}/"
         assert next(item.kind for item in find("view", reach_of(viewer), views=views_seen_by(viewer))) == "view"
         assert "view" not in {item.kind for item in find("late", reach_of(reader), views=views_seen_by(reader))}
 

@@ -190,7 +190,7 @@ def said(tmp_path, slapd):
             "USER_ATTRIBUTES": "uid,mail",
             "USER_CLASS": "inetOrgPerson",
         }
-        found = {f"BARNABAS_LDAP_{name}": value for name, value in (named | more).items() if value}
-        return read_directory(found)
+        values = {f"BARNABAS_LDAP_{name}": value for name, value in (named | more).items() if value}
+        return read_directory(values)
 
     return read

@@ -102,14 +102,14 @@ def buttons(text: str) -> list[str]:
 def test_every_button_that_cannot_be_pressed_says_why(person, request, client_of):
     if person == "administrator":
         begin()
-    client, found, silent = client_of(request.getfixturevalue(person)), 0, []
+    client, count, silent = client_of(request.getfixturevalue(person)), 0, []
     for name in CLOSED:
         for tag in buttons(b"".join(client.get(address_of(name))).decode()):
             if re.search(r' disabled\b|aria-disabled="true"', tag):
-                found += 1
+                count += 1
                 silent += [] if re.search(r'title="[^"]{10,}"', tag) else [(name, tag)]
     assert silent == []
-    assert found > 5
+    assert count > 5
 
 
 def test_pages_show_since_when_and_by_whom(viewer, client_of):

@@ -23,13 +23,13 @@ def test_without_an_issuer_there_is_no_single_sign_on():
 
 
 def test_what_is_not_set_has_a_default(environment):
-    found = read_single_sign_on(environment)
+    settings_read = read_single_sign_on(environment)
 
-    assert (found.name, found.scopes, found.groups_claim) == ("sso", "openid profile", "groups")
-    assert (found.secret, found.session_seconds) == ("s3cret-s3cret", 8 * 3_600)
-    assert not found.only_break_glass
-    assert not found.allows_passwords
-    assert "s3cret" not in repr(found)
+    assert (settings_read.name, settings_read.scopes, settings_read.groups_claim) == ("sso", "openid profile", "groups")
+    assert (settings_read.secret, settings_read.session_seconds) == ("s3cret-s3cret", 8 * 3_600)
+    assert not settings_read.only_break_glass
+    assert not settings_read.allows_passwords
+    assert "s3cret" not in repr(settings_read)
 
 
 def test_openid_is_among_the_scopes_whatever_is_said(environment):

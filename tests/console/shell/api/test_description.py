@@ -10,11 +10,11 @@ from console.shell.api.reads import READS
 
 
 def test_the_description_names_every_operation(program, viewer):
-    found = program(viewer).get("openapi.json").json()
-    paths = set(found["paths"])
+    document = program(viewer).get("openapi.json").json()
+    paths = set(document["paths"])
     wanted = {f"/api/v1/{read.path.replace('int:', '').replace('path:', '')}" for read in READS}
     assert wanted | {"/api/v1/plans", "/api/v1/plans/apply", "/api/v1/events", "/api/v1/health"} <= paths
-    assert found["openapi"].startswith("3.")
+    assert document["openapi"].startswith("3.")
 
 
 def test_the_description_is_for_who_is_logged_in_or_has_a_token(viewer, client_of, client):
@@ -23,9 +23,9 @@ def test_the_description_is_for_who_is_logged_in_or_has_a_token(viewer, client_o
 
 
 def test_the_actions_say_what_they_take(program, viewer):
-    found = {action["name"]: action for action in program(viewer).get("actions").json()}
-    assert found.keys() == ACTIONS.keys()
-    assert found["create-topic"]["parameters"] == ["name", "partition_count", "replication_factor", "configs"]
+    actions = {action["name"]: action for action in program(viewer).get("actions").json()}
+    assert actions.keys() == ACTIONS.keys()
+    assert actions["create-topic"]["parameters"] == ["name", "partition_count", "replication_factor", "configs"]
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def test_it_reads_what_its_person_sees(program, viewer, there):
     assert [row["topic"] for row in assistant.call("read", table="topics", filters={"search": "ord"})["rows"]] == [
         "orders"
     ]
-    found = assistant.call("read", table="topics/{name}/partitions", name="orders", take=1)
-    assert (len(found["rows"]), found["more"]) == (1, True)
+    result = assistant.call("read", table="topics/{name}/partitions", name="orders", take=1)
+    assert (len(result["rows"]), result["more"]) == (1, True)
     assert assistant.call("health")["level"] == "ok"
     assert "needs name" in assistant.call("read", table="topics/{name}/partitions")
 

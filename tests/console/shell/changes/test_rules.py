@@ -32,7 +32,7 @@ def test_an_action_on_a_name_that_fits_needs_a_second_person():
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("asked", "expected"),
     [
         (plan(action="undo create topic"), True),
         (plan(name="3 topics", about=("a", "prod.b")), True),
@@ -41,8 +41,8 @@ def test_an_action_on_a_name_that_fits_needs_a_second_person():
         (plan(action="apply declaration", name="f.yaml", parts=(plan(name="a"),)), False),
     ],
 )
-def test_undo_bulk_and_files_are_what_they_do(asked, found):
-    assert bool(demand_of([rule(APPROVAL)], asked, NOON).approval) is found
+def test_undo_bulk_and_files_are_what_they_do(asked, expected):
+    assert bool(demand_of([rule(APPROVAL)], asked, NOON).approval) is expected
 
 
 @pytest.mark.parametrize("action", ["undo move", "drain broker", "spread replicas", "drain and remove broker"])
@@ -51,13 +51,13 @@ def test_whatever_moves_partitions_moves_partitions(action):
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "expected"),
     [("prod.orders", True), ("prod.*", True), ("pro*", True), ("*", True), ("prod.x*", True), ("prox*", False)],
 )
-def test_access_rules_of_a_prefix_are_about_all_that_begins_so(name, found):
+def test_access_rules_of_a_prefix_are_about_all_that_begins_so(name, expected):
     asked = plan("create access rules", "cluster", "access lists", about=(name,))
     said = rule(APPROVAL, actions=["change access rules"])
-    assert bool(demand_of([said], asked, NOON).approval) is found
+    assert bool(demand_of([said], asked, NOON).approval) is expected
 
 
 def test_outside_of_a_window_it_waits_and_says_until_when():

@@ -27,8 +27,8 @@ class NoZooKeeper:
 @pytest.fixture(scope="module")
 def servers():
     """Three partitions with a hundred records, all of them committed by a group."""
-    with tansu() as found:
-        client = {"bootstrap.servers": found}
+    with tansu() as opened:
+        client = {"bootstrap.servers": opened}
         admin = AdminClient(client)
         admin.create_topics([NewTopic("orders", 3, 1)])["orders"].result(30)
         producer = Producer(client)
@@ -40,7 +40,7 @@ def servers():
             offsets=[TopicPartition("orders", at, offset) for at, offset in enumerate((34, 33, 33))], asynchronous=False
         )
         consumer.close()
-        yield found
+        yield opened
 
 
 @pytest.fixture

@@ -39,12 +39,12 @@ class Clock:
 
 
 def gateways(clock: Clock) -> dict[str, FakeGateway]:
-    found = {name: FakeGateway(broker_count=2, clock_ms=clock) for name in NAMES}
-    settings.CLUSTER_GATEWAY, settings.ZOOKEEPER_GATEWAY = found["main"], FakeZooKeeper(clock)
+    gateways = {name: FakeGateway(broker_count=2, clock_ms=clock) for name in NAMES}
+    settings.CLUSTER_GATEWAY, settings.ZOOKEEPER_GATEWAY = gateways["main"], FakeZooKeeper(clock)
     for name in NAMES[1:]:
-        values = {"CLUSTER_GATEWAY": found[name], "ZOOKEEPER_GATEWAY": FakeZooKeeper(clock)}
+        values = {"CLUSTER_GATEWAY": gateways[name], "ZOOKEEPER_GATEWAY": FakeZooKeeper(clock)}
         settings.CLUSTERS[name].values.update(values)
-    return found
+    return gateways
 
 
 def look(name: str, gateway: FakeGateway, clock: Clock) -> None:

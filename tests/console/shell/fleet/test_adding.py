@@ -89,9 +89,9 @@ class TestPage:
         answer = confirm(admin, fields(bootstrap=kafka))
         assert (answer.status_code, answer["Location"]) == (302, "/clusters/")
         assert is_asked_to_reload(settings.RUN_DIR)
-        found = read(directory)
-        assert found.left_out == {}
-        assert (found.clusters["west"].title, found.clusters["west"].values["BOOTSTRAP_SERVERS"]) == ("West", kafka)
+        file = read(directory)
+        assert file.left_out == {}
+        assert (file.clusters["west"].title, file.clusters["west"].values["BOOTSTRAP_SERVERS"]) == ("West", kafka)
         told = [(event.action, event.result) for event in AuditEvent.objects.order_by("pk")]
         assert told == [("try cluster", "done"), ("try cluster", "done"), ("add cluster", "done")]
         assert "It comes when the console" in admin.get("/clusters/").text
@@ -221,10 +221,10 @@ class TestFiles:
         (directory / "torn.json").write_text('{"said"')
         (directory / "torn.json").chmod(0o600)
         self.write(directory, "lost", {"bootstrap": "a:1", "client_config": "/nowhere.properties"})
-        found = read(directory)
-        assert list(found.clusters) == ["good"]
-        assert sorted(found.left_out) == ["bad", "lost", "open", "torn", "worse"]
-        assert "can be read by others" in found.left_out["open"]
+        file = read(directory)
+        assert list(file.clusters) == ["good"]
+        assert sorted(file.left_out) == ["bad", "lost", "open", "torn", "worse"]
+        assert "can be read by others" in file.left_out["open"]
 
     def test_the_file_of_the_host_wins(self, directory):
         self.write(directory, "west", {"bootstrap": "a:1"})
@@ -268,9 +268,9 @@ class TestBeside:
 
 class TestTrial:
     def test_the_first_server_that_answers_is_enough(self, kafka):
-        found = try_cluster(f"127.0.0.1:1,{kafka}", security_of(""))
-        assert found.error == ""
-        assert found.cluster_id
+        trial = try_cluster(f"127.0.0.1:1,{kafka}", security_of(""))
+        assert trial.error == ""
+        assert trial.cluster_id
 
     def test_each_step_that_fails_is_named(self, monkeypatch):
         monkeypatch.setattr(trial, "STEP_S", 1.0)
@@ -296,16 +296,16 @@ class TestTrial:
         assert "at which no cluster is" in refusal_of(address)
 
     def test_whatever_a_name_stands_for_is_looked_at(self, monkeypatch):
-        found = [(0, 0, 0, "", (name, 9092)) for name in ("10.0.0.1", "169.254.169.254")]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        addresses = [(0, 0, 0, "", (name, 9092)) for name in ("10.0.0.1", "169.254.169.254")]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
         with pytest.raises(AddressRefusedError, match=r"kafka\.example: 169\.254\.169\.254"):
             checked_addresses("kafka.example", 9092)
 
     def test_of_a_name_with_very_many_addresses_all_are_judged_and_few_are_tried(self, monkeypatch):
-        found = [(0, 0, 0, "", (f"10.0.{n // 256}.{n % 256}", 9092)) for n in range(2_000)]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        addresses = [(0, 0, 0, "", (f"10.0.{n // 256}.{n % 256}", 9092)) for n in range(2_000)]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
         assert len(checked_addresses("kafka.example", 9092)) == ADDRESSES_MAX
-        found.append((0, 0, 0, "", ("169.254.169.254", 9092)))
+        addresses.append((0, 0, 0, "", ("169.254.169.254", 9092)))
         with pytest.raises(AddressRefusedError):
             checked_addresses("kafka.example", 9092)
 
@@ -315,16 +315,16 @@ class TestTrial:
 
     def test_a_login_says_what_was_typed_whatever_that_is(self):
         for text in ('a"b', "a\\b", "a\\", " a ", "ü", "#!=:", "a\\nb", '";required', "a\u2028b", "\x0b\x85\x1cüa"):
-            found = security_of(properties_of(ClientLogin("SASL_PLAINTEXT", "PLAIN", text, text)))
-            assert (found.sasl.username, found.sasl.password.reveal()) == (text, text)
+            security = security_of(properties_of(ClientLogin("SASL_PLAINTEXT", "PLAIN", text, text)))
+            assert (security.sasl.username, security.sasl.password.reveal()) == (text, text)
 
     def test_no_line_of_its_own_is_in_what_was_typed(self):
         """A reader may take more than a newline for the end of a line; behind it a file of the host would be named."""
         for end in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029":
             url = "sasl.oauthbearer.token.endpoint.url=file:///x"
             text = end.join(("console", "sasl.mechanism=OAUTHBEARER", "sasl.jaas.config=", url, ""))
-            found = security_of(properties_of(ClientLogin("SASL_PLAINTEXT", "PLAIN", text, "secret")))
-            assert (found.sasl.mechanism, found.sasl.username, found.sasl.bearer) == ("PLAIN", text, None)
+            security = security_of(properties_of(ClientLogin("SASL_PLAINTEXT", "PLAIN", text, "secret")))
+            assert (security.sasl.mechanism, security.sasl.username, security.sasl.bearer) == ("PLAIN", text, None)
 
     def test_what_is_no_certificate_is_told_without_repeating_it(self):
         with pytest.raises(ClientRefusedError) as refusal:

@@ -38,10 +38,10 @@ BOTH_WAYS = pytest.mark.parametrize(
 
 
 def _routes(resolver=None) -> list[URLPattern]:
-    found = []
+    patterns = []
     for pattern in (resolver or get_resolver()).url_patterns:
-        found += [pattern] if isinstance(pattern, URLPattern) else _routes(pattern)
-    return found
+        patterns += [pattern] if isinstance(pattern, URLPattern) else _routes(pattern)
+    return patterns
 
 
 ROUTES = {route.name: route for route in _routes()}

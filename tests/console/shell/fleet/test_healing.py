@@ -20,10 +20,10 @@ ACTS = {"mode": "act", "minutes": "5", "rate": "5"}
 @pytest.fixture
 def larger(settings, staging, clock) -> FakeGateway:
     """Staging has three brokers for once."""
-    found = FakeGateway(broker_count=3, clock_ms=clock.now_ms)
-    settings.CLUSTERS[STAGING].values["CLUSTER_GATEWAY"] = found
-    found.create_topic("orders", 3, 2)
-    return found
+    gateway = FakeGateway(broker_count=3, clock_ms=clock.now_ms)
+    settings.CLUSTERS[STAGING].values["CLUSTER_GATEWAY"] = gateway
+    gateway.create_topic("orders", 3, 2)
+    return gateway
 
 
 def passes(gateway, zookeeper, clock, minutes: int) -> None:
@@ -61,4 +61,4 @@ def test_an_account_that_is_gone_allows_nothing_any_more(acting, larger, zookeep
         larger.stop_broker(3)
         passes(larger, zookeeper, clock, 7)
         assert not Reassignment.objects.exists()
-        assert "may not do this any more" in Proposal.objects.get().sentence
+        assert "has lost the right to it" in Proposal.objects.get().sentence

@@ -29,8 +29,8 @@ def reload(supervisor, settings, monkeypatch):
 
 
 def pids(settings) -> dict[str, int]:
-    found = {name: read_run_file(settings.RUN_DIR / "services", name) for name in {*RUNNING, *WANTED}}
-    return {name: identity.pid for name, identity in found.items() if identity}
+    identities = {name: read_run_file(settings.RUN_DIR / "services", name) for name in {*RUNNING, *WANTED}}
+    return {name: identity.pid for name, identity in identities.items() if identity}
 
 
 def test_each_is_started_again_one_comes_one_goes_and_redis_stays(reload, supervisor, settings):

@@ -15,8 +15,8 @@ SETUP = read_setup({"BARNABAS_DEMO": "0"}, "")
 def test_the_demo_is_two_connectors_and_each_document_one_of_its_own():
     assert set(wanted_sources(replace(SETUP, demo=True), LOG)) == {"host-metrics", "console-access"}
     documents = (Path("/a/my book.txt"), Path("/b/notes.txt"), Path("/a/notes.txt"))
-    found = wanted_sources(replace(SETUP, documents=documents), LOG)
-    assert {name: config["file"] for name, config in found.items()} == {
+    configs = wanted_sources(replace(SETUP, documents=documents), LOG)
+    assert {name: config["file"] for name, config in configs.items()} == {
         "documents-my_book.txt": "/a/my book.txt",
         "documents-notes.txt": "/a/notes.txt",
         "documents-notes.txt-2": "/b/notes.txt",

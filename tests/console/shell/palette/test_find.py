@@ -43,10 +43,10 @@ def test_names_that_begin_so_stand_before_those_that_only_hold_it(viewer):
 
 
 def test_objects_of_every_kind_are_found_and_lead_to_their_pages(viewer):
-    found = {member.kind: member.address for member in find("orders-", reach_of(viewer))}
-    assert found["group"] == "/consumers/orders-to-bills/"
-    assert found["process"] == "/processes/orders-counts/"
-    assert found["connector"] == "/connectors/orders-out/"
+    addresses = {member.kind: member.address for member in find("orders-", reach_of(viewer))}
+    assert addresses["group"] == "/consumers/orders-to-bills/"
+    assert addresses["process"] == "/processes/orders-counts/"
+    assert addresses["connector"] == "/connectors/orders-out/"
     assert [member.address for member in find("3", reach_of(viewer)) if member.kind == "broker"] == ["/brokers/3/"]
     assert titles("kafka-3", viewer, "broker") == ["3 kafka-3.example"]
 
@@ -86,8 +86,8 @@ def test_a_viewer_is_offered_no_change_and_an_outsider_nothing(viewer, operator,
 
 @pytest.mark.parametrize("place", [*PAGES, *ACTIONS], ids=lambda place: place.title)
 def test_what_is_offered_opens(place, administrator, client_of, cluster, ensemble, connect):
-    found = next(cluster for cluster in find(place.title, reach_of(administrator)) if cluster.title == place.title)
-    assert client_of(administrator).get(found.address).status_code in (200, 404 if "ensemble" in place.route else 200)
+    result = next(cluster for cluster in find(place.title, reach_of(administrator)) if cluster.title == place.title)
+    assert client_of(administrator).get(result.address).status_code in (200, 404 if "ensemble" in place.route else 200)
 
 
 def test_however_much_there_is_the_list_is_short(viewer):

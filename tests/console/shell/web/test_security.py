@@ -191,8 +191,8 @@ def settings_of(directory: Path, expression: str, **variables: str):
 def test_cookies_of_a_console_behind_tls_never_go_in_the_clear(tmp_path):
     flags = "[s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE, s.SESSION_COOKIE_HTTPONLY, s.CSRF_COOKIE_HTTPONLY, "
     flags += "[str(each) for each in s.TRUSTED_PROXIES]]"
-    found = settings_of(tmp_path, flags, BARNABAS_TLS_PROXY="1")
-    assert found == [True, True, True, True, ["127.0.0.1/32", "::1/128"]]
+    values = settings_of(tmp_path, flags, BARNABAS_TLS_PROXY="1")
+    assert values == [True, True, True, True, ["127.0.0.1/32", "::1/128"]]
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_cookies_of_a_console_behind_tls_never_go_in_the_clear(tmp_path):
 def test_behind_tls_cookies_are_bound_to_it_by_their_names(tmp_path, variables, prefix, path, hsts):
     """`__Host-` needs the path / (RFC 6265bis); below a prefix cookies of other applications must not be ours."""
     names = "[s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.BROWSER_COOKIE_NAME]"
-    found = settings_of(tmp_path, f"[{names}, s.SESSION_COOKIE_PATH, s.SECURE_HSTS_SECONDS]", **variables)
-    assert found == [[f"{prefix}barnabas_{name}" for name in ("session", "csrf", "browser")], path, hsts]
+    values = settings_of(tmp_path, f"[{names}, s.SESSION_COOKIE_PATH, s.SECURE_HSTS_SECONDS]", **variables)
+    assert values == [[f"{prefix}barnabas_{name}" for name in ("session", "csrf", "browser")], path, hsts]
 
 
 def test_the_password_is_on_no_page_after_it_was_typed(viewer):

@@ -27,12 +27,12 @@ async def _stream(_scope, _receive, send):
 
 async def statuses_unread(app, count: int) -> Counter[int]:
     """Of so many answers of which each client takes the head alone."""
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
 
     async def send(message):
         if message["type"] == "http.response.start":
-            found[message["status"]] += 1
-        elif found[503] == 0 or b"memory" not in message["body"]:
+            counts[message["status"]] += 1
+        elif counts[503] == 0 or b"memory" not in message["body"]:
             await asyncio.Event().wait()
 
     scope = {"type": "http", "client": ("10.0.0.1", 1)}
@@ -42,13 +42,13 @@ async def statuses_unread(app, count: int) -> Counter[int]:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return found
+    return counts
 
 
 async def test_long_pages_that_are_not_read_are_bounded():
-    found = await statuses_unread(counted_pages(_page), 200)
-    assert 10 < found[200] < 60, "no more than a share of 64 MB"
-    assert found[200] + found[503] == 200
+    result = await statuses_unread(counted_pages(_page), 200)
+    assert 10 < result[200] < 60, "no more than a share of 64 MB"
+    assert result[200] + result[503] == 200
 
 
 async def test_streams_that_are_open_are_never_refused():

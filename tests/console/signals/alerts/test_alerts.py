@@ -40,7 +40,7 @@ class Sent(list):
     def __call__(self, channel, message) -> None:
         if self.fails:
             raise NotTakenError("it answers 503")
-        self.append((channel.name, message.event, message.rule, [item.object_name for item in message.told]))
+        self.append((channel.name, message.event, message.rule, [item.object_name for item in message.objects]))
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_group_that_falls_behind_is_told_of_once_and_so_is_its_end(behind, loo
     look(2)
     assert sent[1:] == [("ops", "resolved", "lag", ["readers"])]
     message = Delivery.objects.first().message
-    assert message["told"][0]["link"] == "https://console.example/consumers/readers/+charts/"
+    assert message["objects"][0]["link"] == "https://console.example/consumers/readers/+charts/"
 
 
 def test_a_critical_reason_of_health_reaches_every_channel(look, sent, cluster, behind):

@@ -11,17 +11,17 @@ from console.signals.overview.health import Health, HealthLevel
 def condition_of(kind, measure):
     rule = AlertRule("a-rule", ("ops",), kind=kind, measure=measure, threshold=1.0)
     reading = Reading(kind, "" if kind == CLUSTER else "7/x", tuple(2.0 for _ in KINDS[kind]))
-    (found,) = conditions(Ruleset({"a-rule": rule}), [reading], Health(HealthLevel.OK, ()), {})
-    return found
+    (condition,) = conditions(Ruleset({"a-rule": rule}), [reading], Health(HealthLevel.OK, ()), {})
+    return condition
 
 
 @pytest.mark.parametrize(("kind", "measure"), [(kind, measure) for kind in KINDS for measure in KINDS[kind]])
 def test_every_measure_of_every_kind_has_a_sentence_and_a_page(kind, measure):
-    found = condition_of(kind, measure)
-    assert found.is_bad
-    assert found.sentence.endswith(f", above {MEASURES[measure].amount(1.0)}.")
-    assert "{" not in found.sentence
-    assert found.link.endswith("/")
+    condition = condition_of(kind, measure)
+    assert condition.is_bad
+    assert condition.sentence.endswith(f", above {MEASURES[measure].amount(1.0)}.")
+    assert "{" not in condition.sentence
+    assert condition.link.endswith("/")
 
 
 def test_no_measure_is_described_that_no_kind_has():
@@ -39,5 +39,5 @@ def test_no_measure_is_described_that_no_kind_has():
     ],
 )  # fmt: skip
 def test_a_sentence_names_the_object_what_it_has_and_the_limit(kind, measure, sentence, link):
-    found = condition_of(kind, measure)
-    assert (found.sentence, found.link) == (sentence, link)
+    condition = condition_of(kind, measure)
+    assert (condition.sentence, condition.link) == (sentence, link)

@@ -36,8 +36,8 @@ def ask(administrator, client_of, channels):
 
 def planned(client, address=ADD, **changes):
     response = client.post(address, RULE | changes)
-    found = re.search(r'name="digest" value="(\w+)"', response.content.decode())
-    return response, found and found[1]
+    match = re.search(r'name="digest" value="(\w+)"', response.content.decode())
+    return response, match and match[1]
 
 
 def kept(client, address=ADD, **changes):

@@ -42,7 +42,7 @@ def test_a_webhook_gets_all_of_it_and_its_token(http):
     assert (method, path, headers["Authorization"]) == ("POST", "/in", "Bearer t0ken")
     said = body_of(http)
     assert (said["version"], said["event"], said["rule"], said["is_open"]) == (1, "fired", "full", True)
-    assert said["told"][0]["object_name"] == EVIL
+    assert said["objects"][0]["object_name"] == EVIL
 
 
 def test_nobody_is_called_in_a_channel_by_the_name_of_a_topic(http):
@@ -115,11 +115,11 @@ def test_a_mail_server_that_never_ends_its_greeting_is_left(monkeypatch):
 
 
 def test_of_thousands_some_are_named_and_all_are_counted():
-    found = message(*(f"topic-{number}" for number in range(1_000)))
-    assert (len(found.told), found.more) == (OBJECTS_TOLD_MAX, 1_000 - OBJECTS_TOLD_MAX)
-    assert "1000 objects" in found.headline
-    assert len(http_request(Channel("ops", "slack", {"url": "https://a"}), found).body) < 5_000
-    assert len(mail(Channel("ops", "mail", {"from": "a@b", "to": "c@d"}), found)["Subject"]) <= 150
+    result = message(*(f"topic-{number}" for number in range(1_000)))
+    assert (len(result.objects), result.more) == (OBJECTS_TOLD_MAX, 1_000 - OBJECTS_TOLD_MAX)
+    assert "1000 objects" in result.headline
+    assert len(http_request(Channel("ops", "slack", {"url": "https://a"}), result).body) < 5_000
+    assert len(mail(Channel("ops", "mail", {"from": "a@b", "to": "c@d"}), result)["Subject"]) <= 150
 
 
 @pytest.mark.parametrize(("status", "complaint"), [(500, "it answers 500"), (404, "it answers 404")])

@@ -336,9 +336,9 @@ def test_a_group_without_members_is_called_so_even_if_it_lost_records():
 
 
 def test_many_groups_in_trouble_do_not_bury_the_rest():
-    found = sentences(groups=tuple(group(f"g{number}") for number in range(9)), groups_count=30)
-    assert len(found) == 5
-    assert found[-1] == "26 more consumer groups are in trouble."
+    result = sentences(groups=tuple(group(f"g{number}") for number in range(9)), groups_count=30)
+    assert len(result) == 5
+    assert result[-1] == "26 more consumer groups are in trouble."
 
 
 def test_an_offline_directory_is_critical_and_a_filling_one_a_warning():

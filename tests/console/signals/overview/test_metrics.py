@@ -13,13 +13,13 @@ def test_metrics_say_what_the_overview_says(cluster, collect):
     collect()
     cluster.stop_broker(2)
     collect()
-    found = metrics()
+    result = metrics()
 
-    assert found["barnabas_console_brokers_registered"] == 2
-    assert found["barnabas_console_brokers_missing"] == 1
-    assert found["barnabas_console_partitions"] == 3
-    assert found["barnabas_console_partitions_leaderless"] == 1
-    assert found["barnabas_console_controller_present"] == 1
+    assert result["barnabas_console_brokers_registered"] == 2
+    assert result["barnabas_console_brokers_missing"] == 1
+    assert result["barnabas_console_partitions"] == 3
+    assert result["barnabas_console_partitions_leaderless"] == 1
+    assert result["barnabas_console_controller_present"] == 1
 
 
 def test_metrics_name_no_topic_host_or_person(cluster, collect, operator):

@@ -33,10 +33,10 @@ def test_a_broker_that_is_not_registered_has_its_own_reason():
 def test_a_partition_is_told_of_only_if_no_broker_of_it_is_silent():
     failing = (FailingPartition(0, 5, "timed out", (1, 2)), FailingPartition(1, 7, "no leader", (1, 3)))
     word = ProbeWord("probe", silent={2: (1, "")}, failing=failing)
-    found = reasons(word)
-    assert set(found) == {"silent:2", "probe failing"}
-    assert found["probe failing"].parts == ("1",)
-    assert found["probe failing"].since_ms == 7
+    result = reasons(word)
+    assert set(result) == {"silent:2", "probe failing"}
+    assert result["probe failing"].parts == ("1",)
+    assert result["probe failing"].since_ms == 7
     assert set(reasons(word, missing={3})) == {"silent:2"}
 
 

@@ -36,16 +36,16 @@ def say(reason: HealthReason, kind=QuietKind.MUTED, until_ms: int | None = NOW_M
 
 
 def test_muted_it_does_not_count_and_is_still_told():
-    found = health(say(LAGS))
-    assert (found.level, found.reasons) == (HealthLevel.OK, ())
-    assert [(item.text, item.quiet.why) for item in found.muted] == [(LAGS.text, "known")]
-    assert (found.muted_count, found.retired_count) == (1, 0)
+    result = health(say(LAGS))
+    assert (result.level, result.reasons) == (HealthLevel.OK, ())
+    assert [(item.text, item.quiet.why) for item in result.muted] == [(LAGS.text, "known")]
+    assert (result.muted_count, result.retired_count) == (1, 0)
 
 
 def test_acknowledged_it_counts_and_says_by_whom():
-    found = health(say(LAGS, QuietKind.ACKNOWLEDGED))
-    assert (found.level, found.muted) == (HealthLevel.WARNING, ())
-    assert found.reasons[0].quiet.by == "olga"
+    result = health(say(LAGS, QuietKind.ACKNOWLEDGED))
+    assert (result.level, result.muted) == (HealthLevel.WARNING, ())
+    assert result.reasons[0].quiet.by == "olga"
 
 
 def test_it_is_heard_again_when_its_time_is_over():
@@ -88,10 +88,10 @@ def test_four_retired_groups_do_not_degrade_the_cluster():
     groups = tuple(group(f"old-{number}") for number in range(4))
     before = health(troubled=(), groups=groups, groups_count=4)
     assert before.level == HealthLevel.WARNING
-    found = health(
+    result = health(
         *(say(reason, QuietKind.RETIRED, None) for reason in before.reasons), troubled=(), quiet_groups=groups
     )
-    assert (found.level, found.retired_count, found.muted_count) == (HealthLevel.OK, 4, 0)
+    assert (result.level, result.retired_count, result.muted_count) == (HealthLevel.OK, 4, 0)
 
 
 def test_a_retired_group_is_silent_whatever_it_loses_and_heard_again_with_a_member():

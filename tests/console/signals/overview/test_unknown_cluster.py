@@ -108,11 +108,11 @@ def test_health_of_a_cluster_that_does_not_answer_is_unknown(unreachable):
 
 
 def test_metrics_of_a_cluster_that_does_not_answer_have_no_old_numbers(unreachable):
-    found = metrics()
-    assert found["barnabas_console_cluster_known"] == 0
-    assert found["barnabas_console_brokers_age_seconds"] > 0
-    assert "barnabas_console_brokers_registered" not in found
-    assert "barnabas_console_partitions_leaderless" not in found
+    result = metrics()
+    assert result["barnabas_console_cluster_known"] == 0
+    assert result["barnabas_console_brokers_age_seconds"] > 0
+    assert "barnabas_console_brokers_registered" not in result
+    assert "barnabas_console_partitions_leaderless" not in result
 
 
 def test_an_open_page_hears_of_the_outage_by_the_heartbeat(unreachable):

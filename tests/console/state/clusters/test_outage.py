@@ -22,11 +22,11 @@ def test_a_cluster_that_was_never_tried_has_no_outage():
 
 
 def test_a_cluster_that_does_not_answer_is_unknown_with_the_age_of_its_data_and_what_was_tried():
-    found = outage("No broker answered in time.", seen_ms_ago=300_000)
-    assert found.sentence.replace("\u202f", " ") == (
+    result = outage("No broker answered in time.", seen_ms_ago=300_000)
+    assert result.sentence.replace("\u202f", " ") == (
         "The state of this cluster is unknown (last read 5 min ago; tried k1:9092,k2:9092): No broker answered in time."
     )
-    assert found.evidence.replace("\u202f", " ") == "Last read 5 min ago · tried k1:9092,k2:9092"
+    assert result.evidence.replace("\u202f", " ") == "Last read 5 min ago · tried k1:9092,k2:9092"
 
 
 def test_a_cluster_that_never_answered_was_never_read():

@@ -19,8 +19,8 @@ def test_what_was_written_is_read_with_its_types(django_assert_num_queries):
     ClusterState.objects.create(name="another", controller_id=7)
     written = ClusterState.objects.create(name=DEFAULT_CLUSTER, controller_id=1, zookeeper=servers, rate_history=[0.5])
     with django_assert_num_queries(1):
-        found = cluster_state()
-    assert found == written
-    assert (found.controller_id, found.zookeeper, found.rate_history) == (1, servers, [0.5])
+        state = cluster_state()
+    assert state == written
+    assert (state.controller_id, state.zookeeper, state.rate_history) == (1, servers, [0.5])
     ClusterState.objects.filter(name=DEFAULT_CLUSTER).update(controller_id=2, records_per_second=None)
     assert (cluster_state().controller_id, cluster_state().records_per_second) == (2, None)

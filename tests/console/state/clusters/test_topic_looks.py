@@ -99,16 +99,16 @@ def test_what_rests_has_the_row_that_a_look_at_everything_finds(story):
         happened(views, changes)
         at_ms, sizes = at_ms + passed_ms, sizes if said is None else said
         arriving = dict(arriving) if moved is None else moved
-        found = looks.look(list(views.values()), kept, at_ms, sizes, arriving)
+        result = looks.look(list(views.values()), kept, at_ms, sizes, arriving)
         anew = whole.look(list(views.values()), expected, at_ms, sizes, arriving)
-        assert found == anew
-        assert compare(kept, found) == compare(expected, anew)
-        tally.look(found)
-        assert tally.by_broker() == counted_anew(found.values())
-        assert tally.records_per_second == rate_anew(found.values())
-        assert tally.is_troubled == any(row.leaderless_count or row.under_replicated_count for row in found.values())
+        assert result == anew
+        assert compare(kept, result) == compare(expected, anew)
+        tally.look(result)
+        assert tally.by_broker() == counted_anew(result.values())
+        assert tally.records_per_second == rate_anew(result.values())
+        assert tally.is_troubled == any(row.leaderless_count or row.under_replicated_count for row in result.values())
         if is_kept:
-            kept, expected = found, anew
+            kept, expected = result, anew
 
 
 def test_a_topic_at_rest_keeps_its_row_and_its_partitions_theirs():

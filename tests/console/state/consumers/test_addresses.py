@@ -10,7 +10,7 @@ NAMES = ["readers", "team/readers", "..", ".", "", "+reset", "a b", "100%", "grÃ
 def test_every_name_a_group_may_have_has_an_address_that_leads_back_to_it(name):
     for page in ("group", "group-reset"):
         address = reverse(page, args=[name])
-        found = resolve(unquote(address))
+        result = resolve(unquote(address))
 
-        assert (found.url_name, found.kwargs) == (page, {"group": name})
+        assert (result.url_name, result.kwargs) == (page, {"group": name})
         assert "/../" not in unquote(address)

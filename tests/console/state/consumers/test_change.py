@@ -173,8 +173,8 @@ def test_offsets_follow_another_group_where_it_has_committed(cluster, collect, o
     assert "others has committed nothing in it" in text
     client.post(RESET, form)
 
-    found = cluster.groups.describe_one("readers").committed
-    assert dict(found) == {("orders", 0): 75, ("orders", 1): 10, ("clicks", 0): 12}
+    committed = cluster.groups.describe_one("readers").committed
+    assert dict(committed) == {("orders", 0): 75, ("orders", 1): 10, ("clicks", 0): 12}
 
 
 def test_a_group_that_is_not_there_or_hidden_is_not_followed(cluster, collect, operator, limited, client_of):

@@ -136,8 +136,8 @@ def all_pasts(request) -> dict[str, Past]:
 
 def wrong(pasts: dict[str, Past], breaks: Callable[[Past], Iterable[Seen]]) -> dict[str, str]:
     """Of each group that breaks a rule the first look at which it does."""
-    found = {name: next(iter(breaks(past)), None) for name, past in pasts.items()}
-    return {name: str(seen) for name, seen in found.items() if seen is not None}
+    results = {name: next(iter(breaks(past)), None) for name, past in pasts.items()}
+    return {name: str(seen) for name, seen in results.items() if seen is not None}
 
 
 def test_who_is_behind_and_does_not_get_nearer_for_minutes_is_in_trouble(all_pasts):
@@ -245,9 +245,9 @@ def words(past: Past, since_minute: int) -> list[str]:
 
 
 def test_each_is_called_what_it_is(pasts):
-    found = {name: words(pasts[name], 24) for name in IN_TROUBLE}
+    results = {name: words(pasts[name], 24) for name in IN_TROUBLE}
 
-    assert found == {
+    assert results == {
         "slow": ["slow"],
         "sinking": ["slow"],
         "hung": ["stopped"],

@@ -145,12 +145,12 @@ class World:
         return arrived
 
     def first_unread(self, positions: dict[TopicPartition, int]) -> dict[TopicPartition, UnreadView]:
-        found = {}
+        views = {}
         for place, offset in positions.items():
             log = self.logs[place]
             if log.first <= offset < log.end:
-                found[place] = UnreadView(offset, self._ms(log.appended_at(offset)))
-        return found
+                views[place] = UnreadView(offset, self._ms(log.appended_at(offset)))
+        return views
 
     def topic_settings(self, _topic: str) -> list:
         return []

@@ -322,8 +322,8 @@ class TestOneLine:
         client = client_of(administrator)
         pages = [list(client.get("/history/", {"page": n}).context["page"]) for n in (1, 2, 3)]
         assert [len(page) for page in pages] == [50, 50, 40]
-        found = [line.sentence for page in pages for line in page]
-        assert len(set(found)) == 140
+        sentences = [line.sentence for page in pages for line in page]
+        assert len(set(sentences)) == 140
         times = [line.at_ms for page in pages for line in page]
         assert times == sorted(times, reverse=True)
 

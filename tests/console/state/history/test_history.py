@@ -92,7 +92,7 @@ def night(db) -> None:
 
 @pytest.mark.usefixtures("night")
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ({"around": "2026-11-21T03:12:00Z"}, ["orders", "broker-2"]),
         ({"since": "2026-11-21T03:11:30Z", "until": "2026-11-21T03:20:00+00:00"}, ["orders"]),
@@ -101,9 +101,9 @@ def night(db) -> None:
         ({"kind": "nonsense", "around": "3 o'clock"}, ["payments", "orders", "broker-2"]),
     ],
 )
-def test_what_happened_is_found_by_time_kind_and_words(query, found, viewer, client_of):
+def test_what_happened_is_found_by_time_kind_and_words(query, expected, viewer, client_of):
     page = client_of(viewer).get("/history/", query).context["page"]
-    assert [item.object_name for item in page] == found
+    assert [item.object_name for item in page] == expected
 
 
 @pytest.mark.usefixtures("night")

@@ -17,12 +17,12 @@ def row(*partitions: PartitionRow, name="orders") -> dict[str, TopicRow]:
 
 def told(*looks: PartitionRow, is_next_look=True, is_recovering=lambda *_: False) -> list[LostRange]:
     """Of a partition that was seen so, one look after the other."""
-    watch, found = UncleanWatch(), []
+    watch, lost_ranges = UncleanWatch(), []
     for before, after in pairwise(looks):
         known = row(before)
         changes = compare(known, row(after))
-        found += watch.look(known, changes, is_next_look=is_next_look, is_recovering=is_recovering)
-    return found
+        lost_ranges += watch.look(known, changes, is_next_look=is_next_look, is_recovering=is_recovering)
+    return lost_ranges
 
 
 def led_by(leader, epoch=6, isr=None, ends_at=1_234) -> PartitionRow:
@@ -37,9 +37,9 @@ LEADERLESS = LED._replace(leader=None)
 
 
 def test_a_leader_with_a_shorter_log_says_what_is_lost():
-    (found,) = told(LED, led_by(2, ends_at=1_180))
-    assert (found.sign, found.lost) == (Sign.WENT_BACK, 54)
-    assert sentence_of(found) == (
+    (loss,) = told(LED, led_by(2, ends_at=1_180))
+    assert (loss.sign, loss.lost) == (Sign.WENT_BACK, 54)
+    assert sentence_of(loss) == (
         "orders-0: unclean election: broker 2 leads, previously broker 1, and its log ends earlier. At least 54 "
         "acknowledged records are lost: readers saw it end at 1,234, now it ends at 1,180"
     )
@@ -51,16 +51,16 @@ def test_a_log_that_went_back_is_told_however_long_nobody_looked():
 
 
 def test_who_leads_after_nobody_did_and_was_not_in_sync_may_cost_records():
-    (found,) = told(LED, LEADERLESS, led_by(2, 7, ends_at=1_300))
-    assert found.sign is Sign.WAS_OUT
-    assert "broker 2 leads and was not in sync at the look before, previously broker 1" in sentence_of(found)
-    assert "may be lost: the log was last seen to end at 1,234, now it ends at 1,300" in sentence_of(found)
+    (loss,) = told(LED, LEADERLESS, led_by(2, 7, ends_at=1_300))
+    assert loss.sign is Sign.WAS_OUT
+    assert "broker 2 leads and was not in sync at the look before, previously broker 1" in sentence_of(loss)
+    assert "may be lost: the log was last seen to end at 1,234, now it ends at 1,300" in sentence_of(loss)
 
 
 def test_who_was_out_of_sync_at_the_look_before_is_a_possibility_unless_zookeeper_knows():
-    (found,) = told(LED, led_by(2))
-    assert (found.sign, found.is_certain) == (Sign.WAS_OUT, False)
-    assert "possibly an unclean election" in sentence_of(found)
+    (loss,) = told(LED, led_by(2))
+    assert (loss.sign, loss.is_certain) == (Sign.WAS_OUT, False)
+    assert "possibly an unclean election" in sentence_of(loss)
     assert signs(LED, led_by(2), is_recovering=lambda *place: place == ("orders", 0)) == [Sign.RECOVERING]
 
 
@@ -68,10 +68,10 @@ def test_zookeeper_is_asked_of_no_more_than_a_person_would_wait_for():
     known = row(*(LED._replace(partition=number) for number in range(ASKED_MAX + 50)))
     now = row(*(led_by(2)._replace(partition=number) for number in range(ASKED_MAX + 50)))
     asked = []
-    found = UncleanWatch().look(
+    collected = UncleanWatch().look(
         known, compare(known, now), is_next_look=True, is_recovering=lambda *place: asked.append(place)
     )
-    assert (len(found), len(asked)) == (ASKED_MAX + 50, ASKED_MAX)
+    assert (len(collected), len(asked)) == (ASKED_MAX + 50, ASKED_MAX)
 
 
 @pytest.mark.parametrize(
@@ -133,10 +133,10 @@ def test_a_topic_that_is_made_again_owes_nothing():
 
 
 def test_many_partitions_of_a_topic_are_one_event_and_the_worst_is_named():
-    found = [LostRange("t", n, Sign.WENT_BACK, 2, 1, 100 + n, 100) for n in range(1, 8)]
-    (event,) = unclean_events(found)
+    lost_ranges = [LostRange("t", n, Sign.WENT_BACK, 2, 1, 100 + n, 100) for n in range(1, 8)]
+    (event,) = unclean_events(lost_ranges)
     assert event.sentence.startswith("t: 7 partitions, such as t-7: unclean election")
     assert (event.kind, event.tone, event.partition) == ("unclean", "critical", None)
-    one, possible = unclean_events([found[0], LostRange("u", 0, Sign.WAS_OUT, 2, 1, None, None)])
+    one, possible = unclean_events([lost_ranges[0], LostRange("u", 0, Sign.WAS_OUT, 2, 1, None, None)])
     assert (one.tone, one.partition, possible.tone) == ("critical", 1, "warning")
     assert "where the log ended before is not known" in possible.sentence

@@ -81,10 +81,10 @@ def read_schema(text: str, referred: Sequence[NamedSchema]) -> tuple[AvroNode, b
         for known in names.values():
             known.is_referred = True
     type_ = parse(text, names, checks_defaults=False)[0]
-    return _Reader().node(type_), type_.kind == "bytes"
+    return _AvroSchemaReader().node(type_), type_.kind == "bytes"
 
 
-class _Reader:
+class _AvroSchemaReader:
     def __init__(self) -> None:
         self._known: dict[int, AvroNode] = {}
         self._open: set[int] = set()
@@ -199,34 +199,34 @@ class _Reader:
 
 
 def _schema(type_: AvroType, kind: Type, **more: Any) -> Schema:
-    said = type_.properties
-    logical = _NAME_OF_LOGICAL.get((type_.kind, str(said.get("logicalType"))))
-    parameters = {str(key): str(value) for key, value in dict(said.get(words.PARAMETERS) or {}).items()}
+    properties = type_.properties
+    logical = _NAME_OF_LOGICAL.get((type_.kind, str(properties.get("logicalType"))))
+    parameters = {str(key): str(value) for key, value in dict(properties.get(words.PARAMETERS) or {}).items()}
     if logical == DECIMAL:
-        parameters.setdefault(SCALE, str(said.get("scale", 0)))
-        if said.get("precision", words.PRECISION_DEFAULT) != words.PRECISION_DEFAULT:
-            parameters.setdefault(words.PRECISION, str(said["precision"]))
+        parameters.setdefault(SCALE, str(properties.get("scale", 0)))
+        if properties.get("precision", words.PRECISION_DEFAULT) != words.PRECISION_DEFAULT:
+            parameters.setdefault(words.PRECISION, str(properties["precision"]))
     if type_.kind == "enum" and type_.name:
         parameters = {
             words.ENUM: type_.name.full, **{f"{words.ENUM}.{symbol}": symbol for symbol in type_.symbols}, **parameters,
         }  # fmt: skip
     elif type_.kind == "fixed":
         parameters.setdefault(words.FIXED_SIZE, str(type_.size))
-    version = said.get(words.VERSION, 1 if logical else None)
-    doc = said.get(words.DOC, type_.doc)
+    version = properties.get(words.VERSION, 1 if logical else None)
+    doc = properties.get(words.DOC, type_.doc)
     made = Schema(
         kind, False, _name(type_, logical), version if isinstance(version, int) else None,
         doc if isinstance(doc, str) else None, parameters, **more,
     )  # fmt: skip
-    if said.get(words.DEFAULT) is None:
+    if properties.get(words.DEFAULT) is None:
         return made
-    return replace(made, default=default_from_json(made, said[words.DEFAULT]))
+    return replace(made, default=default_from_json(made, properties[words.DEFAULT]))
 
 
 def _name(type_: AvroType, logical: str | None) -> str | None:
-    said = type_.properties.get(words.NAME)
-    if isinstance(said, str):
-        return said
+    name = type_.properties.get(words.NAME)
+    if isinstance(name, str):
+        return name
     if logical or type_.name is None or type_.name.full.startswith(words.DEFAULT_NAME):
         return logical
     return type_.name.full

@@ -28,34 +28,34 @@ def default_to_json(schema: Schema, value: Any) -> Any:
     return value
 
 
-def default_from_json(schema: Schema, said: Any) -> Any:
+def default_from_json(schema: Schema, document: Any) -> Any:
     """The other way. Raises DataError."""
-    if said is None:
+    if document is None:
         return None
     try:
-        value = _value(schema, said)
+        value = _value(schema, document)
     except (TypeError, ValueError, KeyError, AttributeError, UnicodeError) as error:
         raise DataError(f"Invalid default of {schema.type}: {error!r}") from None
     validate_value(schema, value, "default")
     return value
 
 
-def _value(schema: Schema, said: Any) -> Any:
+def _value(schema: Schema, value: Any) -> Any:
     inner = schema.value_schema
     if schema.type is Type.STRUCT:
         return Struct(
-            schema, {field.name: default_from_json(field.schema, said.get(field.name)) for field in schema.fields}
+            schema, {field.name: default_from_json(field.schema, value.get(field.name)) for field in schema.fields}
         )
     if schema.type is Type.ARRAY and inner:
-        return [default_from_json(inner, item) for item in said]
+        return [default_from_json(inner, item) for item in value]
     if schema.type is Type.MAP and inner and schema.key_schema:
-        pairs = said.items() if has_text_keys(schema) else [(config["key"], config["value"]) for config in said]
+        pairs = value.items() if has_text_keys(schema) else [(config["key"], config["value"]) for config in value]
         return {default_from_json(schema.key_schema, key): default_from_json(inner, pair) for key, pair in pairs}
     if schema.type is Type.BYTES:
-        said = said.encode("latin-1")
-    elif schema.type in (Type.FLOAT32, Type.FLOAT64) and not isinstance(said, bool):
-        said = float(said)
-    return from_primitive(schema, said)
+        value = value.encode("latin-1")
+    elif schema.type in (Type.FLOAT32, Type.FLOAT64) and not isinstance(value, bool):
+        value = float(value)
+    return from_primitive(schema, value)
 
 
 def has_text_keys(schema: Schema) -> bool:

@@ -26,7 +26,7 @@ _PRIMITIVES = {
 
 def avro_of(schema: Schema) -> str:
     """The text. Raises DataError."""
-    return json.dumps(_Encoder().say(schema, 0), separators=(",", ":"))
+    return json.dumps(_AvroSchemaEncoder().say(schema, 0), separators=(",", ":"))
 
 
 def name_of(schema: Schema) -> str | None:
@@ -34,7 +34,7 @@ def name_of(schema: Schema) -> str | None:
     return (schema.name or words.DEFAULT_NAME) if schema.type is Type.STRUCT else None
 
 
-class _Encoder:
+class _AvroSchemaEncoder:
     def __init__(self) -> None:
         #: A named type is said once and spoken of by its name from then on.
         self._named: dict[str, Schema | None] = {}
@@ -42,10 +42,10 @@ class _Encoder:
     def say(self, schema: Schema, depth: int) -> Any:
         if depth > DEPTH_MAX:
             raise DataError(f"A schema of more than {DEPTH_MAX} levels")
-        said = self._plain(schema, depth)
+        plain = self._plain(schema, depth)
         if not schema.optional:
-            return said
-        branches = said if isinstance(said, list) else [said]
+            return plain
+        branches = plain if isinstance(plain, list) else [plain]
         return [*branches, "null"] if schema.default is not None else ["null", *branches]
 
     def _plain(self, schema: Schema, depth: int) -> Any:
@@ -57,19 +57,19 @@ class _Encoder:
             return self._enum(schema)
         if words.FIXED_SIZE in schema.parameters and schema.type is Type.BYTES:
             return self._fixed(schema)
-        said: dict[str, Any] = {"type": _PRIMITIVES.get(schema.type, "array")}
+        document: dict[str, Any] = {"type": _PRIMITIVES.get(schema.type, "array")}
         if schema.type is Type.ARRAY and schema.value_schema:
-            said["items"] = self.say(schema.value_schema, depth + 1)
+            document["items"] = self.say(schema.value_schema, depth + 1)
         elif schema.type is Type.MAP and schema.value_schema and has_text_keys(schema):
-            said = {"type": "map", "values": self.say(schema.value_schema, depth + 1)}
+            document = {"type": "map", "values": self.say(schema.value_schema, depth + 1)}
         elif schema.type is Type.MAP:
-            said["items"] = self._entries(schema, depth)
+            document["items"] = self._entries(schema, depth)
         elif schema.type in (Type.INT8, Type.INT16):
-            said[words.TYPE] = schema.type.value
-        said |= _logical(schema) | _about(schema)
+            document[words.TYPE] = schema.type.value
+        document |= _logical(schema) | _about(schema)
         if schema.default is not None:
-            said[words.DEFAULT] = default_to_json(schema, schema.default)
-        return said if len(said) > 1 else said["type"]
+            document[words.DEFAULT] = default_to_json(schema, schema.default)
+        return document if len(document) > 1 else document["type"]
 
     def _record(self, schema: Schema, depth: int) -> Any:
         known = replace(schema, optional=False, default=None)
@@ -77,17 +77,17 @@ class _Encoder:
             return schema.name
         name = schema.name or self._free(words.DEFAULT_NAME)
         self._named[name] = known
-        said: dict[str, Any] = {"type": "record", **_split(name)}
-        said["fields"] = [self._field(field.name, field.schema, depth) for field in schema.fields]
-        return said | _about(schema)
+        document: dict[str, Any] = {"type": "record", **_split(name)}
+        document["fields"] = [self._field(field.name, field.schema, depth) for field in schema.fields]
+        return document | _about(schema)
 
     def _field(self, name: str, schema: Schema, depth: int) -> dict[str, Any]:
-        said = {"name": name, "type": self.say(schema, depth + 1)}
+        document = {"name": name, "type": self.say(schema, depth + 1)}
         if schema.default is not None:
-            said["default"] = default_to_json(schema, schema.default)
+            document["default"] = default_to_json(schema, schema.default)
         elif schema.optional:
-            said["default"] = None
-        return said
+            document["default"] = None
+        return document
 
     def _enum(self, schema: Schema) -> Any:
         name, prefix = schema.parameters[words.ENUM], f"{words.ENUM}."
@@ -129,11 +129,11 @@ class _Encoder:
         return True
 
     def _free(self, name: str) -> str:
-        found, number = name, 1
-        while found in self._named:
+        free_name, number = name, 1
+        while free_name in self._named:
             number += 1
-            found = f"{name}{number}"
-        return found
+            free_name = f"{name}{number}"
+        return free_name
 
 
 def _split(name: str) -> dict[str, str]:
@@ -154,13 +154,13 @@ def _logical(schema: Schema) -> dict[str, Any]:
 
 
 def _about(schema: Schema) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     if schema.doc is not None:
-        said[words.DOC] = schema.doc
+        properties[words.DOC] = schema.doc
     if schema.version is not None:
-        said[words.VERSION] = schema.version
+        properties[words.VERSION] = schema.version
     if schema.parameters:
-        said[words.PARAMETERS] = dict(schema.parameters)
+        properties[words.PARAMETERS] = dict(schema.parameters)
     if schema.name is not None:
-        said[words.NAME] = schema.name
-    return said
+        properties[words.NAME] = schema.name
+    return properties

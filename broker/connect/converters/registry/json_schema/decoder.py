@@ -22,7 +22,7 @@ _SIMPLE = {"boolean": Type.BOOLEAN, "string": Type.STRING}
 def read_schema(text: str, referred: Sequence[NamedSchema], values: SchemaValues, missing_is_null: bool) -> Schema:
     """`missing_is_null`: a property that is not required is optional. Raises DataError."""
     documents = {named.name: _document(named.content.text) for named in referred}
-    reader = _Reader(documents, values, missing_is_null)
+    reader = _JsonSchemaReader(documents, values, missing_is_null)
     return reader.read(_document(text), _document(text), 0)
 
 
@@ -33,34 +33,34 @@ def _document(text: str) -> Any:
         raise DataError(f"Invalid JSON Schema: {error}") from None
 
 
-class _Reader:
+class _JsonSchemaReader:
     def __init__(self, documents: dict[str, Any], values: SchemaValues, missing_is_null: bool):
         self._documents, self._values, self._missing_is_null = documents, values, missing_is_null
         self._open: list[str] = []
-        self._said = 0
+        self._schemas_read = 0
 
-    def read(self, said: Any, root: Any, depth: int) -> Schema:
-        """`root`: the document that `said` stands in."""
-        self._said += 1
-        if depth > DEPTH_MAX or self._said > _SCHEMAS_MAX:
+    def read(self, document: Any, root: Any, depth: int) -> Schema:
+        """`root`: the document that `document` stands in."""
+        self._schemas_read += 1
+        if depth > DEPTH_MAX or self._schemas_read > _SCHEMAS_MAX:
             raise DataError(f"A schema of more than {DEPTH_MAX} levels, or of more than {_SCHEMAS_MAX} parts")
-        if not isinstance(said, dict):
+        if not isinstance(document, dict):
             raise DataError("A JSON Schema that takes any value, which Connect has no schema for")
-        if "$ref" in said:
-            return self._referred(str(said["$ref"]), said, root, depth)
+        if "$ref" in document:
+            return self._referred(str(document["$ref"]), document, root, depth)
         for word in ("oneOf", "anyOf"):
-            if word in said:
-                return self._choice(said, _list(said[word]), root, depth)
-        if isinstance(said.get("type"), list):
-            return self._choice(said, [{**said, "type": item} for item in said["type"]], root, depth)
-        if "allOf" in said:
-            said, root = self._merged(said, root)
-        return self._about(said, self._plain(said, root, depth))
+            if word in document:
+                return self._choice(document, _list(document[word]), root, depth)
+        if isinstance(document.get("type"), list):
+            return self._choice(document, [{**document, "type": item} for item in document["type"]], root, depth)
+        if "allOf" in document:
+            document, root = self._merged(document, root)
+        return self._about(document, self._plain(document, root, depth))
 
-    def _plain(self, said: dict[str, Any], root: Any, depth: int) -> Schema:
-        kind, hint = said.get("type"), str(said.get(words.TYPE))
+    def _plain(self, document: dict[str, Any], root: Any, depth: int) -> Schema:
+        kind, hint = document.get("type"), str(document.get(words.TYPE))
         if kind is None:
-            kind = "object" if "properties" in said else _kind_of_enum(said)
+            kind = "object" if "properties" in document else _kind_of_enum(document)
         if kind == "integer":
             return Schema(words.INTEGERS.get(hint, Type.INT64))
         if kind == "number":
@@ -70,24 +70,24 @@ class _Reader:
         if kind in _SIMPLE:
             return Schema(_SIMPLE[kind])
         if kind == "array":
-            return self._array(said, hint, root, depth)
+            return self._array(document, hint, root, depth)
         if kind == "object":
-            return self._object(said, hint, root, depth)
+            return self._object(document, hint, root, depth)
         raise DataError(f"A JSON Schema of type {kind}, which Connect has no schema for")
 
-    def _array(self, said: dict[str, Any], hint: str, root: Any, depth: int) -> Schema:
-        items = said.get("items")
+    def _array(self, document: dict[str, Any], hint: str, root: Any, depth: int) -> Schema:
+        items = document.get("items")
         if hint == "map" and isinstance(items, dict):
             entry = _dict(items.get("properties"))
             keys, values = (self.read(entry.get(name), root, depth + 1) for name in ("key", "value"))
             return Schema(Type.MAP, key_schema=keys, value_schema=values)
         return Schema(Type.ARRAY, value_schema=self.read(items, root, depth + 1))
 
-    def _object(self, said: dict[str, Any], hint: str, root: Any, depth: int) -> Schema:
-        more, properties = said.get("additionalProperties"), _dict(said.get("properties"))
+    def _object(self, document: dict[str, Any], hint: str, root: Any, depth: int) -> Schema:
+        more, properties = document.get("additionalProperties"), _dict(document.get("properties"))
         if hint == "map" or (isinstance(more, dict) and not properties):
             return Schema(Type.MAP, key_schema=Schema(Type.STRING), value_schema=self.read(more, root, depth + 1))
-        required = _list(said.get("required"))
+        required = _list(document.get("required"))
         fields = []
         for name, item in sorted(properties.items(), key=_index):
             schema = self.read(item, root, depth + 1)
@@ -96,22 +96,22 @@ class _Reader:
             fields.append(Field(name, schema))
         return Schema(Type.STRUCT, fields=tuple(fields))
 
-    def _choice(self, said: dict[str, Any], branches: list[Any], root: Any, depth: int) -> Schema:
+    def _choice(self, document: dict[str, Any], branches: list[Any], root: Any, depth: int) -> Schema:
         """Of null and one other it is that other, optional; of more it is a struct of which one field has a value."""
         others = [branch for branch in branches if not (isinstance(branch, dict) and branch.get("type") == "null")]
         is_optional = len(others) < len(branches)
         if not others:
             raise DataError("A JSON Schema of null alone, which Connect has no schema for")
-        found = [self.read(other, root, depth + 1) for other in others]
-        if len(found) == 1:
-            known = replace(found[0], optional=is_optional or found[0].optional)
-            return self._about({key: said[key] for key in ("default",) if key in said}, known)
+        schemas = [self.read(other, root, depth + 1) for other in others]
+        if len(schemas) == 1:
+            known = replace(schemas[0], optional=is_optional or schemas[0].optional)
+            return self._about({key: document[key] for key in ("default",) if key in document}, known)
         fields = tuple(
-            Field(f"{words.UNION_FIELD}{at}", replace(schema, optional=True)) for at, schema in enumerate(found)
+            Field(f"{words.UNION_FIELD}{at}", replace(schema, optional=True)) for at, schema in enumerate(schemas)
         )
         return Schema(Type.STRUCT, is_optional, words.UNION, fields=fields)
 
-    def _referred(self, reference: str, said: dict[str, Any], root: Any, depth: int) -> Schema:
+    def _referred(self, reference: str, node: dict[str, Any], root: Any, depth: int) -> Schema:
         document, _, path = reference.partition("#")
         target = self._documents.get(document) if document else root
         key = f"{id(target)}#{path}"
@@ -121,16 +121,16 @@ class _Reader:
             raise DataError("A schema that contains itself, which Connect has no schema for")
         self._open.append(key)
         try:
-            return self._about({k: v for k, v in said.items() if k != "title"}, self.read(
+            return self._about({k: v for k, v in node.items() if k != "title"}, self.read(
                 _pointed(target, path), target, depth + 1
             ))  # fmt: skip
         finally:
             self._open.pop()
 
-    def _merged(self, said: dict[str, Any], root: Any) -> tuple[dict[str, Any], Any]:
+    def _merged(self, document: dict[str, Any], root: Any) -> tuple[dict[str, Any], Any]:
         """All of several objects: one with the properties of each. Raises DataError for all else."""
-        parts = [{key: value for key, value in said.items() if key != "allOf"}]
-        for entry in _list(said["allOf"]):
+        parts = [{key: value for key, value in document.items() if key != "allOf"}]
+        for entry in _list(document["allOf"]):
             while isinstance(entry, dict) and str(entry.get("$ref", "")).startswith("#") and len(entry) == 1:
                 entry = _pointed(root, str(entry["$ref"]).partition("#")[2])
                 if len(parts) > DEPTH_MAX or entry in parts:
@@ -138,17 +138,17 @@ class _Reader:
             if not isinstance(entry, dict) or {"$ref", "oneOf", "anyOf", "allOf"} & entry.keys():
                 raise DataError("A JSON Schema with allOf of other than objects, which Connect has no schema for")
             parts.append(entry)
-        found: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
         for part in parts:
-            found |= part | {
-                "properties": _dict(found.get("properties")) | _dict(part.get("properties")),
-                "required": [*_list(found.get("required")), *_list(part.get("required"))],
+            merged |= part | {
+                "properties": _dict(merged.get("properties")) | _dict(part.get("properties")),
+                "required": [*_list(merged.get("required")), *_list(part.get("required"))],
             }
-        return found, root
+        return merged, root
 
-    def _about(self, said: dict[str, Any], schema: Schema) -> Schema:
-        version, doc, name = said.get(words.VERSION), said.get("description"), said.get("title")
-        parameters = {str(key): str(value) for key, value in _dict(said.get(words.PARAMETERS)).items()}
+    def _about(self, document: dict[str, Any], schema: Schema) -> Schema:
+        version, doc, name = document.get(words.VERSION), document.get("description"), document.get("title")
+        parameters = {str(key): str(value) for key, value in _dict(document.get(words.PARAMETERS)).items()}
         made = replace(
             schema,
             name=name if isinstance(name, str) else schema.name,
@@ -158,8 +158,8 @@ class _Reader:
         )
         return (
             made
-            if said.get("default") is None
-            else replace(made, default=self._values.from_json(made, said["default"]))
+            if document.get("default") is None
+            else replace(made, default=self._values.from_json(made, document["default"]))
         )
 
 
@@ -167,9 +167,9 @@ class _Reader:
 _SCHEMAS_MAX = 20_000
 
 
-def _kind_of_enum(said: dict[str, Any]) -> str | None:
+def _kind_of_enum(document: dict[str, Any]) -> str | None:
     """Of values that are listed, without a type."""
-    values = _list(said.get("enum")) or [said[key] for key in ("const",) if key in said]
+    values = _list(document.get("enum")) or [document[key] for key in ("const",) if key in document]
     if values and all(isinstance(value, str) for value in values):
         return "string"
     if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
@@ -184,13 +184,13 @@ def _index(member: tuple[str, Any]) -> int:
 
 def _pointed(document: Any, path: str) -> Any:
     """By a JSON pointer. Raises DataError."""
-    found = document
+    node = document
     for part in path.split("/")[1:]:
         name = unquote(part).replace("~1", "/").replace("~0", "~")
-        if not isinstance(found, dict) or name not in found:
+        if not isinstance(node, dict) or name not in node:
             raise DataError(f"A JSON Schema that refers to #{path[:200]}, which is not there")
-        found = found[name]
-    return found
+        node = node[name]
+    return node
 
 
 def _list(value: Any) -> list[Any]:

@@ -38,23 +38,23 @@ class Sayer:
         if schema.name == words.UNION and schema.type is Type.STRUCT:
             branches = [self._plain(field.schema, depth + 1) for field in schema.fields]
             return {"title": words.UNION, "oneOf": [*([{"type": "null"}] if schema.optional else []), *branches]}
-        said = self._plain(schema, depth)
-        return {"oneOf": [{"type": "null"}, said]} if schema.optional else said
+        document = self._plain(schema, depth)
+        return {"oneOf": [{"type": "null"}, document]} if schema.optional else document
 
     def _plain(self, schema: Schema, depth: int) -> dict[str, Any]:
-        said: dict[str, Any] = {"type": _JSON.get(schema.type, "integer")}
+        document: dict[str, Any] = {"type": _JSON.get(schema.type, "integer")}
         inner = schema.value_schema
         if schema.type in (Type.INT8, Type.INT16, Type.INT32, Type.INT64, Type.FLOAT32, Type.FLOAT64, Type.BYTES):
-            said[words.TYPE] = schema.type.value
+            document[words.TYPE] = schema.type.value
             if schema.name == DECIMAL and self._numeric_decimals:
-                said["type"] = "number"
+                document["type"] = "number"
         elif schema.type is Type.ARRAY and inner:
-            said["items"] = self._say(inner, depth + 1)
+            document["items"] = self._say(inner, depth + 1)
         elif schema.type is Type.MAP and inner and schema.key_schema:
-            said = self._map(schema, schema.key_schema, inner, depth)
+            document = self._map(schema, schema.key_schema, inner, depth)
         elif schema.type is Type.STRUCT:
-            said |= self._members([(field.name, field.schema) for field in schema.fields], depth)
-        return said | self._about(schema)
+            document |= self._members([(field.name, field.schema) for field in schema.fields], depth)
+        return document | self._about(schema)
 
     def _map(self, schema: Schema, keys: Schema, values: Schema, depth: int) -> dict[str, Any]:
         if is_object(schema):
@@ -63,24 +63,24 @@ class Sayer:
         return {"type": "array", words.TYPE: "map", "items": entry}
 
     def _members(self, members: list[tuple[str, Schema]], depth: int) -> dict[str, Any]:
-        said: dict[str, Any] = {
+        document: dict[str, Any] = {
             "properties": {
                 name: {**self._say(schema, depth + 1), words.INDEX: at} for at, (name, schema) in enumerate(members)
             }
         }
         required = [name for name, schema in members if not schema.optional and schema.default is None]
-        return said | ({"required": required} if self._says_required and required else {})
+        return document | ({"required": required} if self._says_required and required else {})
 
     def _about(self, schema: Schema) -> dict[str, Any]:
-        said: dict[str, Any] = {}
+        document: dict[str, Any] = {}
         if schema.name is not None:
-            said["title"] = schema.name
+            document["title"] = schema.name
         if schema.version is not None:
-            said[words.VERSION] = schema.version
+            document[words.VERSION] = schema.version
         if schema.doc is not None:
-            said["description"] = schema.doc
+            document["description"] = schema.doc
         if schema.parameters:
-            said[words.PARAMETERS] = dict(schema.parameters)
+            document[words.PARAMETERS] = dict(schema.parameters)
         if schema.default is not None:
-            said["default"] = self._values.to_json(schema, schema.default)
-        return said
+            document["default"] = self._values.to_json(schema, schema.default)
+        return document

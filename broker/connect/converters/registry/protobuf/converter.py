@@ -75,4 +75,4 @@ class ProtobufCodec:
         return node.schema, node.of(node.schema, message)
 
     def _message(self, path: tuple[int, ...]) -> tuple[Any, ProtobufNode]:
-        return self._messages.found(path, lambda: self._reader.message(path))
+        return self._messages.get_or_make(path, lambda: self._reader.message(path))

@@ -91,10 +91,10 @@ class MessageReader:
                 raise DataError(f"Invalid Protobuf message indexes: there is no message {list(path)}")
             names.append(level[index].name)
             level = level[index].nested_type
-        found: Descriptor = self._main.message_types_by_name[names[0]]
+        descriptor: Descriptor = self._main.message_types_by_name[names[0]]
         for name in names[1:]:
-            found = found.nested_types_by_name[name]
-        return found
+            descriptor = descriptor.nested_types_by_name[name]
+        return descriptor
 
     def _struct(self, descriptor: Descriptor) -> ProtobufNode:
         if descriptor.full_name in self._open:
@@ -236,8 +236,8 @@ def _about(field: FieldDescriptor, schema: Schema, known: set[str]) -> Schema:
 
 
 def _version(params: dict[str, str]) -> int | None:
-    said = params.pop(words.VERSION, "")
-    return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
+    version = params.pop(words.VERSION, "")
+    return int(version) if version.isascii() and version.isdigit() and len(version) < 10 else None
 
 
 def _scalar_node(field: FieldDescriptor) -> ProtobufNode:
@@ -273,16 +273,16 @@ def _enum_node(field: FieldDescriptor) -> ProtobufNode:
     }
 
     def to(value: Any) -> Any:
-        found = field.enum_type.values_by_name.get(value)
-        if found is None:
+        enum_value = field.enum_type.values_by_name.get(value)
+        if enum_value is None:
             raise DataError(f"{str(value)[:200]} is no value of {field.enum_type.full_name}")
-        return found.number
+        return enum_value.number
 
     def of(schema: Schema, value: Any) -> Any:
-        found = field.enum_type.values_by_number.get(value)
-        if found is None:
+        enum_value = field.enum_type.values_by_number.get(value)
+        if enum_value is None:
             raise DataError(f"{value} is no value of {field.enum_type.full_name}")
-        return found.name
+        return enum_value.name
 
     return ProtobufNode(_about(field, Schema(Type.STRING, parameters=parameters), set()), to, of)
 
@@ -378,14 +378,14 @@ def _put_map(field: FieldDescriptor, keys: ProtobufNode, values: ProtobufNode) -
     is_message = field.message_type.fields_by_name["value"].message_type is not None
 
     def put(message: Any, value: Any) -> None:
-        found = getattr(message, field.name)
+        entries = getattr(message, field.name)
         for key, pair in _pairs(value):
             if key is None or pair is None:
                 raise DataError("Protobuf has no null within a map")
             if is_message:
-                found[keys.to(key)].CopyFrom(values.to(pair))
+                entries[keys.to(key)].CopyFrom(values.to(pair))
             else:
-                found[keys.to(key)] = values.to(pair)
+                entries[keys.to(key)] = values.to(pair)
 
     return lambda schema: put
 

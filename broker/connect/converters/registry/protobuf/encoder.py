@@ -41,7 +41,7 @@ def proto_of(schema: Schema, *, optional_words: bool, wrappers: bool) -> str:
     """`optional_words`: optional.for.nullables; `wrappers`: wrapper.for.nullables. Raises DataError."""
     if schema.type is not Type.STRUCT:
         raise DataError(f"Protobuf has messages alone: a struct is wanted, not {schema.type}")
-    return _Encoder(optional_words, wrappers).file(schema)
+    return _ProtobufSchemaEncoder(optional_words, wrappers).file(schema)
 
 
 def name_of(schema: Schema) -> str:
@@ -49,7 +49,7 @@ def name_of(schema: Schema) -> str:
     return schema.name or f"{words.DEFAULT_NAME}1"
 
 
-class _Encoder:
+class _ProtobufSchemaEncoder:
     def __init__(self, optional_words: bool, wrappers: bool):
         self._optional_words, self._wrappers = optional_words, wrappers
         self._imports: set[str] = set()
@@ -80,46 +80,46 @@ class _Encoder:
                 fields.append(self._field(field.name, field.schema, within, depth, None))
         params = {words.NAME: schema.name, words.VERSION: schema.version, **schema.parameters}
         option = self._meta(schema.doc, params)
-        said = [f"option (confluent.message_meta) = {option};"] if option else []
-        return [f"message {name} {{", *said, *fields, *within.messages, "}"]
+        lines = [f"option (confluent.message_meta) = {option};"] if option else []
+        return [f"message {name} {{", *lines, *fields, *within.messages, "}"]
 
     def _field(self, name: str, schema: Schema, within: "_Within", depth: int, label: str | None) -> str:
         """`label` None: as the schema wants it."""
         tag = within.tag(schema)
         params: Mapping[str, object] = schema.parameters
         if schema.type is Type.STRUCT:
-            said, doc, params = self._nested(schema, within, depth), None, {}
+            field_type, doc, params = self._nested(schema, within, depth), None, {}
         elif schema.type is Type.ARRAY and schema.value_schema:
-            said, label, doc = self._element(schema.value_schema, within, depth), "repeated ", schema.doc
+            field_type, label, doc = self._element(schema.value_schema, within, depth), "repeated ", schema.doc
         elif schema.type is Type.MAP and schema.key_schema and schema.value_schema:
-            said, label = self._map(name, schema.key_schema, schema.value_schema, within, depth)
+            field_type, label = self._map(name, schema.key_schema, schema.value_schema, within, depth)
             doc = schema.doc
         else:
-            said, doc = self._scalar(schema, is_nullable=schema.optional and label is None), schema.doc
+            field_type, doc = self._scalar(schema, is_nullable=schema.optional and label is None), schema.doc
         if schema.type is not Type.STRUCT:
             params = {**params, **_type_params(schema)}
         if label is None:
-            is_wrapped = said.startswith(".google.protobuf.") and said.endswith("Value")
+            is_wrapped = field_type.startswith(".google.protobuf.") and field_type.endswith("Value")
             label = "optional " if schema.optional and self._optional_words and not is_wrapped else ""
         option = self._meta(doc, params)
         meta = f" [(confluent.field_meta) = {option}]" if option else ""
-        return f"{label}{said} {_checked(name)} = {tag}{meta};"
+        return f"{label}{field_type} {_checked(name)} = {tag}{meta};"
 
     def _scalar(self, schema: Schema, *, is_nullable: bool) -> str:
         if schema.name in words.LOGICAL:
             message, file = words.LOGICAL[schema.name]
             self._imports.add(file)
             return f".{message}"
-        said = _SCALARS[schema.type]
+        scalar = _SCALARS[schema.type]
         if is_nullable and self._wrappers:
             self._imports.add(words.WRAPPERS)
-            return f".google.protobuf.{_WRAPPERS[said]}"
-        return said
+            return f".google.protobuf.{_WRAPPERS[scalar]}"
+        return scalar
 
     def _nested(self, schema: Schema, within: "_Within", depth: int) -> str:
         known = replace(schema, optional=False, default=None, parameters=_without_tag(schema))
-        for name, said in within.known.items():
-            if said == known and schema.name:
+        for name, nested in within.known.items():
+            if nested == known and schema.name:
                 return name
         name = within.free(self._local(schema))
         within.known[name] = known
@@ -168,8 +168,8 @@ class _Within:
 
     def tag(self, schema: Schema) -> int:
         """That of the schema if it has one that is free, else the next."""
-        said = schema.parameters.get(words.TAG, "")
-        tag = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
+        text = schema.parameters.get(words.TAG, "")
+        tag = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
         if not 0 < tag <= _TAG_MAX or tag in self._tags or 19_000 <= tag < 20_000:
             tag = max(self._tags, default=0) + 1
             tag = 20_000 if 19_000 <= tag < 20_000 else tag
@@ -177,11 +177,11 @@ class _Within:
         return tag
 
     def free(self, name: str) -> str:
-        found, number = name, 1
-        while found in self.known or found == self._own:
+        free_name, number = name, 1
+        while free_name in self.known or free_name == self._own:
             number += 1
-            found = f"{name}{number}"
-        return found
+            free_name = f"{name}{number}"
+        return free_name
 
 
 def _is_plain(schema: Schema) -> bool:

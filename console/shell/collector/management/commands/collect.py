@@ -5,7 +5,7 @@ import fcntl
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from broker.common.told_to_stop import told_to_stop
+from broker.common.stop_signals import stop_event
 from console.kit.common.current_cluster import current_cluster, here, is_main
 from console.kit.common.data_directories import make_data_directories
 from console.kit.gateway.connect import cluster_gateway, zookeeper_gateway
@@ -27,7 +27,7 @@ class Command(BaseCommand):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise CommandError(f"Another collector is running on this data directory{_for_which()}.") from None
-            stop = told_to_stop()
+            stop = stop_event()
             begin("collector")
             gateway, zookeeper = cluster_gateway(), zookeeper_gateway()
             look = EnsembleLook(zookeeper, here.ZOOKEEPER)

@@ -73,8 +73,8 @@ def test_defaults_are_those_of_fields_and_stand_first_in_their_union():
     registry = FakeRegistry()
     schema = Schema(Type.STRUCT, fields=fields)
     made = avro(registry)
-    found, value = made.to_connect("t", (), made.from_connect("t", (), schema, Struct(schema, {})))
-    assert found == schema
+    only, value = made.to_connect("t", (), made.from_connect("t", (), schema, Struct(schema, {})))
+    assert only == schema
     assert dict(value) == {"a": 7, "b": b"\xff", "c": Decimal("1.25"), "d": [1, 2], "e": date(2020, 2, 3)}
     (first, *_) = json.loads(registry.contents[0].text)["fields"]
     assert (first["type"][1], first["default"]) == ("null", 7)

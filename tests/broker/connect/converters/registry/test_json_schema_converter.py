@@ -53,8 +53,8 @@ def test_a_null_within_an_optional_struct_within_a_null_comes_back():
     )
     registry = FakeRegistry()
     written = converter(registry).from_connect("t", (), schema, value)
-    found, back = converter(registry).to_connect("t", (), written)
-    assert (found, back) == (schema, value)
+    first, back = converter(registry).to_connect("t", (), written)
+    assert (first, back) == (schema, value)
     assert back["a"] is None
     assert back["b"]["in"] is None
     assert back["c"]["in"]["note"] is None

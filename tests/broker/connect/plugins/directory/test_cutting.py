@@ -38,11 +38,11 @@ def test_a_quote_that_is_not_closed_costs_what_is_within_the_limit_and_no_more()
 )
 def test_however_a_file_is_read_its_records_are_the_same(data, limit, further, spans_lines):
     whole = [piece.raw for piece in Cutter(limit, spans_lines).cut(data, True, 1_000) if piece.raw is not None]
-    cutter, at, found, block = Cutter(limit, spans_lines), 0, [], limit + further
+    cutter, at, collected, block = Cutter(limit, spans_lines), 0, [], limit + further
     while at < len(data):
         pieces = cutter.cut(data[at : at + block], at + block >= len(data), 2)
         assert pieces, "a block of more than the limit leads further"
-        found += [piece.raw for piece in pieces if piece.raw is not None]
+        collected += [piece.raw for piece in pieces if piece.raw is not None]
         at += sum(piece.consumed for piece in pieces)
     assert at == len(data)
-    assert found == whole
+    assert collected == whole

@@ -313,5 +313,5 @@ def test_a_bucket_holds_the_same_names(s3):
     task.open([PLACE])
     task.put([sink_record(offset, {"n": offset}) for offset in range(2)])
     task.pre_commit({PLACE: 2})
-    (found,) = client.list_objects_v2(Bucket="barnabas")["Contents"]
-    assert found["Key"] == "in/t/year=1970/month=01/day=01/hour=00/t+0+0000000000.jsonl"
+    (first,) = client.list_objects_v2(Bucket="barnabas")["Contents"]
+    assert first["Key"] == "in/t/year=1970/month=01/day=01/hour=00/t+0+0000000000.jsonl"

@@ -97,7 +97,7 @@ def test_a_database_that_is_away_is_tried_again_and_then_told(tmp_path):
 
 
 def test_settings_that_contradict_each_other_are_named():
-    found = SqlSinkConnector().validate(
+    values = SqlSinkConnector().validate(
         {"connection.url": "sqlite:////tmp/x.db", "insert.mode": "upsert", "delete.enabled": "true"}
     )
-    assert {item.name for item in found if item.errors} == {"pk.mode", "delete.enabled"}
+    assert {item.name for item in values if item.errors} == {"pk.mode", "delete.enabled"}

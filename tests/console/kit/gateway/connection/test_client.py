@@ -9,8 +9,8 @@ import pytest
 
 from broker.protocol.api_keys import ApiKey
 from console.kit.gateway.cluster import KafkaGateway
-from console.kit.gateway.connection.asked import asked
 from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.cluster_session import cluster_session
 from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.errors import ClientRefusedError, ClusterUnreachableError, is_refusal
 from tests.certificates import Authority
@@ -78,7 +78,7 @@ def test_a_cluster_whose_answers_cannot_be_read_is_told_apart_from_one_that_is_a
     with no_broker() as address:
         client = ClusterClient(address, file, is_required=False)
         told = r"No broker gave an answer that can be read: 127.0.0.1:\d+ announces .*; is it a Kafka broker\?\."
-        with pytest.raises(ClusterUnreachableError, match=told), asked(client, 5.0, "not served") as cluster:
+        with pytest.raises(ClusterUnreachableError, match=told), cluster_session(client, 5.0, "not served") as cluster:
             cluster.describe_topics([])
         with pytest.raises(ClusterUnreachableError, match=told):
             gateway(client, 1.0).describe_cluster()

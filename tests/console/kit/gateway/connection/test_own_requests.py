@@ -146,10 +146,10 @@ def test_librdkafka_tells_sums_and_what_they_grew_by_is_counted(requests):
     listen(told(req={"ApiVersion": 1, "ListOffsets": 0}, txbytes=50, rxbytes=400))
     listen(told(req={"ApiVersion": 1, "ListOffsets": 100}, txbytes=5_050, rxbytes=9_400, req_timeouts=3, rtt=rtt))
     listen(told(req={"ApiVersion": 1, "ListOffsets": 100}, txbytes=5_050, rxbytes=9_400, req_timeouts=3, rtt=rtt))
-    found = rows_of(requests)
-    assert found[AT, "ListOffsets", LIBRARY][0] == 100
-    assert found[AT, "ApiVersions", LIBRARY][0] == 1
-    count, errors, sent, received, buckets = found[AT, ALL_APIS, LIBRARY]
+    result = rows_of(requests)
+    assert result[AT, "ListOffsets", LIBRARY][0] == 100
+    assert result[AT, "ApiVersions", LIBRARY][0] == 1
+    count, errors, sent, received, buckets = result[AT, ALL_APIS, LIBRARY]
     assert (count, errors, sent, received) == (101, 3, 5_050, 9_400)
     assert sorted(buckets.values()) == [1, 4, 45, 50]
 

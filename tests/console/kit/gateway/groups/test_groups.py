@@ -90,8 +90,10 @@ def test_offsets_of_share_groups_that_do_not_come_cost_no_other_group(monkeypatc
     answers = iter([[ListGroupsResponse(groups=names)], [*READERS[1:], described], AWAY])
 
     def ask_at_once(_client, questions, _timeout_seconds):
-        found = next(answers)
-        heard = BrokerResponses(error=found) if isinstance(found, Exception) else BrokerResponses(found, served=served)
+        result = next(answers)
+        heard = (
+            BrokerResponses(error=result) if isinstance(result, Exception) else BrokerResponses(result, served=served)
+        )
         return dict.fromkeys(questions, heard)
 
     monkeypatch.setattr(group_wire, "ask_at_once", ask_at_once)

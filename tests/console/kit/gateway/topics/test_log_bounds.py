@@ -48,18 +48,18 @@ class Cluster:
 
     def _told(self, topic, asked):
         at = (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP).index(asked.timestamp)
-        found = self.offsets[topic, asked.partition_index]
-        code = found[3 + at] if len(found) > 3 else 0
+        offset = self.offsets[topic, asked.partition_index]
+        code = offset[3 + at] if len(offset) > 3 else 0
         return ListOffsetsPartitionResponse(
-            partition_index=asked.partition_index, error_code=code, offset=found[at], leader_epoch=found[2]
+            partition_index=asked.partition_index, error_code=code, offset=offset[at], leader_epoch=offset[2]
         )
 
 
 @pytest.fixture
 def cluster(monkeypatch):
-    found = Cluster()
-    monkeypatch.setattr(log_bounds, "ask_at_once", found)
-    return found
+    cluster = Cluster()
+    monkeypatch.setattr(log_bounds, "ask_at_once", cluster)
+    return cluster
 
 
 @pytest.fixture
@@ -71,8 +71,8 @@ def test_every_partition_has_both_ends_also_where_they_are_asked_for_in_several_
     monkeypatch.setattr(log_bounds, "PARTITIONS_PER_REQUEST", 2)
     places = [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("c", 7)]
     cluster.offsets = {place: (number, 10 + number, 3) for number, place in enumerate(places)}
-    found = look({ONE: places[:4], OTHER: places[4:]})
-    assert found == {place: LogBounds(number, 10 + number, 3) for number, place in enumerate(places)}
+    result = look({ONE: places[:4], OTHER: places[4:]})
+    assert result == {place: LogBounds(number, 10 + number, 3) for number, place in enumerate(places)}
 
 
 @pytest.mark.parametrize("codes", [(6, 0), (0, 6), (6, 6)])

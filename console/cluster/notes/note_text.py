@@ -28,18 +28,18 @@ class NoteText:
 
 def parse_labels(text: str) -> str:
     """Separated by commas or spaces. Raises ValueError."""
-    found = list(dict.fromkeys(text.lower().replace(",", " ").split()))
-    for name in found:
+    labels = list(dict.fromkeys(text.lower().replace(",", " ").split()))
+    for name in labels:
         if not _LABEL.fullmatch(name):
             raise ValueError(f"{name[:60]}: a label has up to 40 letters, digits and . _ : / - in it.")
-    if len(found) > LABELS_MAX:
+    if len(labels) > LABELS_MAX:
         raise ValueError(f"At most {LABELS_MAX} labels.")
-    return " ".join(found)
+    return " ".join(labels)
 
 
 def parse_links(text: str) -> list[list[str]]:
     """Words and address of each line; of an address alone its host. Raises ValueError."""
-    found = []
+    links = []
     for line in filter(None, (line.strip() for line in text.splitlines())):
         words, _, address = line.rpartition(" ")
         host = _host_of(address)
@@ -47,10 +47,10 @@ def parse_links(text: str) -> list[list[str]]:
             raise ValueError(
                 f"{line[:60]}: a link is an address that begins with https:// or http://, words before it."
             )
-        found.append([words.strip() or host, address])
-    if len(found) > LINKS_MAX:
+        links.append([words.strip() or host, address])
+    if len(links) > LINKS_MAX:
         raise ValueError(f"At most {LINKS_MAX} links.")
-    return found
+    return links
 
 
 def _host_of(address: str) -> str:

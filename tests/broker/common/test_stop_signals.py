@@ -8,9 +8,9 @@ import pytest
 
 _PROGRAM = """
 import signal, sys, threading
-from broker.common.told_to_stop import told_to_stop
+from broker.common.stop_signals import stop_event
 
-stop = told_to_stop()
+stop = stop_event()
 
 def besides():
     print("waiting", flush=True)

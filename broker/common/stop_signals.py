@@ -12,9 +12,9 @@ import threading
 from broker.common.process_end import log_stop, stop_signals
 
 
-def told_to_stop() -> threading.Event:
+def stop_event() -> threading.Event:
     """To be asked for once, by the main thread."""
-    told = threading.Event()
+    stopping = threading.Event()
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     for number in stop_signals():
@@ -23,11 +23,11 @@ def told_to_stop() -> threading.Event:
 
     def watch() -> None:
         number = os.read(reading, 1)
-        told.set()
+        stopping.set()
         log_stop(number[0])
 
     threading.Thread(target=watch, name="told-to-stop", daemon=True).start()
-    return told
+    return stopping
 
 
 def _taken(*_signal: object) -> None:

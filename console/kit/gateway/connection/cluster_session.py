@@ -11,7 +11,7 @@ from console.kit.gateway.errors import GatewayError, refusal, unanswered
 
 
 @contextmanager
-def asked(client: ClusterClient, timeout_seconds: float, not_served: str) -> Iterator[ClusterConnections]:
+def cluster_session(client: ClusterClient, timeout_seconds: float, not_served: str) -> Iterator[ClusterConnections]:
     """`not_served`: the sentence for a cluster that does not know the question."""
     try:
         with client.cluster(timeout_seconds) as cluster:
