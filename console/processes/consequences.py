@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
-from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.access.reach import EVERYTHING, NOWHERE, Reach, Resource
 from console.kit.access.rights import Right
 from console.kit.common.clock import now_ms
 from console.kit.common.figures import size
@@ -74,7 +74,7 @@ def _of_broker(process: ManagedProcess, reach: Reach) -> Consequence:
     if process.pid is None and process.waits_for_restart:
         return Consequence(("It does not run now: nothing changes but that it is not started again.",), is_judged=True)
     absence = absence_of(broker_id_of(process), world_now())
-    throttle = tuple(_throttle_sentences(broker_id_of(process), reach))
+    throttle = tuple(throttle_sentences(broker_id_of(process), reach))
     return Consequence(
         (*throttle, *course_sentences(absence, may_see(reach, Resource.GROUP))),
         tuple(harm_sentences(absence, may_see(reach, Resource.TOPIC))),
@@ -84,14 +84,15 @@ def _of_broker(process: ManagedProcess, reach: Reach) -> Consequence:
     )
 
 
-def _throttle_sentences(broker_id: int, reach: Reach) -> Iterable[str]:
+def throttle_sentences(broker_id: int, reach: Reach = NOWHERE) -> Iterable[str]:
     """Yield what a replication throttle (KIP-73) means for a broker that has to catch up."""
     state = cluster_state()
     rates = [state.throttled_brokers.get(name) for name in (f"broker-{broker_id}", "all brokers")]
     known = [rate for rate in rates if rate is not None]
     if not known or not state.throttled_topics:
         return
-    topics = f" of {state.throttled_topics[0]}" if may_see(reach, Resource.TOPIC)(state.throttled_topics[0]) else ""
+    topic = state.throttled_topics[0]
+    topics = f" of {topic}" if may_see(reach, Resource.TOPIC)(topic) else ""
     yield (
         f"A replication throttle of {size(known[0])}/s is set: replicas{topics} that fall behind meanwhile catch up "
         "no faster. Remove it first unless a reassignment runs."

@@ -44,11 +44,15 @@ class PlannedRestart:
 
 @dataclass(frozen=True, slots=True)
 class RestartPlan:
-    """`away` are brokers that are away already: while one is, none is taken. `doubt`: why this may be wrong."""
+    """`away` are brokers that are away already: while one is, none is taken. `doubt`: why this may be wrong.
+
+    throttles: what replication throttles mean for brokers that have to catch up.
+    """
 
     brokers: tuple[PlannedRestart, ...]
     away: tuple[int, ...] = ()
     doubt: str = ""
+    throttles: tuple[str, ...] = ()
 
     @property
     def broker_names(self) -> list[str]:
@@ -73,7 +77,7 @@ class RestartPlan:
             read=tuple(_read(self)),
             touches=tuple(_touches(self)),
             losses=tuple(_losses(self)),
-            safe_because="" if self.gaps or self.doubt else _WHY_SAFE,
+            safe_because="" if self.gaps or self.doubt or self.throttles else _WHY_SAFE,
             undo=_UNDO,
             typed_name=OBJECT_NAME if self.gaps or self.doubt else "",
             obstacle=UNDER_WAY if is_under_way else _away_sentence(self.away),
@@ -101,6 +105,7 @@ def _touches(planned: RestartPlan) -> Iterable[str]:
         "partitions over, comes back, and has to be in sync everywhere before the next one is taken. The controller "
         "comes last."
     )
+    yield from planned.throttles
     if not (planned.gaps or planned.doubt or planned.away):
         yield "Clients are told the new leaders and go on; no partition goes below its minimum."
 

@@ -6,7 +6,13 @@ from dataclasses import replace
 from django.db.models import F, Q
 
 from console.automation.rolling_restart.plan import OFFLINE, REFUSES, UNKNOWN, PlannedRestart, ReplicaGap, RestartPlan
-from console.processes.consequences import broker_id_of, brokers_away, hosted_partitions, world_now
+from console.processes.consequences import (
+    broker_id_of,
+    brokers_away,
+    hosted_partitions,
+    throttle_sentences,
+    world_now,
+)
 from console.processes.guard import Absence, Hosted, absence_of
 from console.processes.guard_words import doubt_sentence
 from console.processes.models import ManagedProcess
@@ -31,7 +37,8 @@ def restart_plan() -> RestartPlan:
         for name, broker_id in broker_ids.items()
     ]
     order = tuple(sorted(planned, key=lambda planned: (planned.is_controller, planned.broker_id)))
-    return RestartPlan(order, tuple(sorted(brokers_away())), _doubt())
+    throttles = (sentence for broker_id in broker_ids.values() for sentence in throttle_sentences(broker_id))
+    return RestartPlan(order, tuple(sorted(brokers_away())), _doubt(), tuple(dict.fromkeys(throttles)))
 
 
 def find_gaps(broker_ids: Iterable[int]) -> list[ReplicaGap]:

@@ -4,8 +4,8 @@ import pytest
 
 from console.automation.rolling_restart.advance import advance
 from console.automation.rolling_restart.plan import OFFLINE, UNKNOWN
-from console.automation.rolling_restart.queries import find_gaps
-from console.state.clusters.models import Partition, Topic
+from console.automation.rolling_restart.queries import find_gaps, restart_plan
+from console.state.clusters.models import ClusterState, Partition, Topic
 from tests.console.automation.rolling_restart.conftest import begun_by
 
 
@@ -43,6 +43,17 @@ def test_a_minimum_that_the_cluster_has_not_said_is_not_taken_for_one(stage):
     stage.add_topic("single", [3], None)
     result = [(gap.name, gap.broker_id, gap.meaning) for gap in find_gaps((1, 2, 3))]
     assert result == [("pairs-0", 1, UNKNOWN), ("pairs-0", 2, UNKNOWN), ("single-0", 3, OFFLINE)]
+
+
+def test_a_throttle_that_keeps_brokers_from_catching_up_is_said_once_and_nothing_is_called_safe(stage):
+    assert restart_plan().as_plan().safe_because
+    state = ClusterState.objects.get()
+    state.throttled_brokers, state.throttled_topics = {"all brokers": 1_000_000}, ["orders"]
+    state.save()
+    plan = restart_plan().as_plan()
+    assert plan.safe_because == ""
+    (sentence,) = [touched for touched in plan.touches if "throttle" in touched]
+    assert "MB/s is set: replicas that fall behind meanwhile catch up no faster." in sentence
 
 
 def test_gaps_of_many_partitions_are_found_in_as_many_queries_as_of_one(stage, django_assert_num_queries):
