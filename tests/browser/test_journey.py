@@ -56,7 +56,7 @@ def test_the_overview_shows_a_healthy_cluster(page, product):
     page.goto(f"{product.console}/")
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     expect(page.get_by_text("Healthy", exact=True)).to_be_visible()
-    expect(page.get_by_role("link", name="documents.lines")).to_be_visible()
+    expect(page.get_by_role("link", name="documents.lines", exact=True)).to_be_visible()
     screenshot(page, "overview-light")
 
 

@@ -99,7 +99,7 @@ somebody.name_rules.create(resource="topic", pattern="orders-*", level="operator
 contents, long = Contents("orders", 50), "a-name-without-a-space-" * 12
 document = json.dumps({long[:90]: {"and": [long, 7, None]}, "id": 1}).encode()
 contents.add([RecordView(0, n, n, (long + str(n)).encode(), document, ((long, b""),)) for n in range(50)])
-found = {**contents.told(), "batches": told_of([BatchView(0, 0, 50, 900, "zstd")]), "silent": [1]}
+found = {**contents.as_json(), "batches": told_of([BatchView(0, 0, 50, 900, "zstd")]), "silent": [1]}
 keep(somebody, Topic.objects.get(name="orders"), (), "the newest 10,000 offsets", "end reached", found)
 Topic.objects.filter(name="orders").update(day_growth_bytes=7_000_000, records_per_second=150.0)
 slow = ConsumerGroup.objects.create(name="slow-export", state="Stable", coordinator=1, verdict="slow", severity=3,

@@ -31,5 +31,5 @@ def test_the_same_holds_for_quotas_drills_messages_and_the_timeline():
     assert BrokerThen.unpack(_pack(then | LATER)) == BrokerThen(**then)
     message = AlertMessage("1", "k", "rule", "fires", "warning", "c", 5, (MessageObject("orders", "It is behind.", 3),))
     stored = message.as_json()
-    later = stored | LATER | {"told": [dict(item) | LATER for item in stored["told"]]}
+    later = stored | LATER | {"objects": [dict(item) | LATER for item in stored["objects"]]}
     assert AlertMessage.of(later) == message
