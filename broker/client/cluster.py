@@ -126,10 +126,12 @@ class ClusterConnections:
 
 
 def parse_bootstrap_servers(text: str) -> tuple[tuple[str, int], ...]:
-    """host:port, comma separated; ApiError INVALID_REQUEST with one sentence for anything else."""
+    """host:port, comma separated, each with or without a protocol before it (PLAINTEXT://host:port), which says nothing
+    here, as in Java's clients. ApiError INVALID_REQUEST with one sentence for anything else.
+    """
     servers = []
     for part in filter(None, (part.strip() for part in text.split(","))):
-        host, _, port = part.rpartition(":")
+        host, _, port = part.rpartition("://")[2].rpartition(":")
         if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"{part!r} is not host:port")
         servers.append((host.strip("[]"), int(port)))

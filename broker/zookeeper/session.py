@@ -146,7 +146,9 @@ class ZooKeeperSession:
     # -- life
 
     async def connect(self, timeout_ms: int) -> None:
-        """Open the session and create the chroot. StartupError when ZooKeeper does not answer in time."""
+        """Open the session and create the chroot. NotNowError when ZooKeeper does not answer in time, StartupError when
+        it does not let this broker create the chroot.
+        """
         self._loop = asyncio.get_running_loop()
         self._client.add_listener(lambda state: self._hand_over(self._on_state, SessionState(state)))
         self._client.start_async()
@@ -155,6 +157,12 @@ class ZooKeeperSession:
                 await self._connected.wait()
                 if self._chroot:
                     await self.ensure(self._chroot)
+        except NotPermitted as error:
+            await self.close()
+            raise StartupError(
+                f"ZooKeeper at {self._servers} does not let this broker create {self._chroot} ({error}): create it "
+                "with an access list that names the broker, or correct zookeeper.connect."
+            ) from error
         except (TimeoutError, ZooKeeperError) as error:
             await self.close()
             handler = self._client.handler

@@ -12,12 +12,17 @@ TOO_MANY_GROUPS = "The provider has too many groups of yours to name them. Tell 
 
 
 def claim(claims: Mapping[str, object], name: str) -> object:
-    """By its name, which may hold dots, or by its path: `realm_access.roles`."""
-    if name in claims or "." not in name:
-        return claims.get(name)
-    first, _, rest = name.partition(".")
-    inner = claims.get(first)
-    return claim(inner, rest) if isinstance(inner, Mapping) else None
+    """Return the claim of that name or path (`realm_access.roles`), None without one.
+
+    Each name of a path may hold dots (`resource_access.my.app.roles`); the longest that is there is taken first.
+    """
+    if name in claims:
+        return claims[name]
+    for at in (at for at in range(len(name) - 1, 0, -1) if name[at] == "."):
+        inner = claims.get(name[:at])
+        if isinstance(inner, Mapping) and (value := claim(inner, name[at + 1 :])) is not None:
+            return value
+    return None
 
 
 def groups_in(claims: Mapping[str, object], name: str) -> frozenset[str]:

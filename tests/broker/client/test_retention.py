@@ -76,7 +76,8 @@ def test_a_cluster_that_is_away_is_one_sentence():
 
 def test_addresses_of_brokers_are_read():
     assert parse_bootstrap_servers("a:1, [::1]:9092,") == (("a", 1), ("::1", 9092))
-    for wrong in ("a", "a:b", ":1", "a:70000"):
+    assert parse_bootstrap_servers("PLAINTEXT://a:1,SASL_SSL://[::1]:9092") == (("a", 1), ("::1", 9092))
+    for wrong in ("a", "a:b", ":1", "a:70000", "PLAINTEXT://:1", "PLAINTEXT://a"):
         with pytest.raises(ApiError, match="is not host:port"):
             parse_bootstrap_servers(wrong)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
+from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.zookeeper import acl_migration, znodes
 from broker.zookeeper.acl_migration import protect_cluster
@@ -57,6 +58,13 @@ async def tree(session: ZooKeeperSession, path: str = "/") -> list[str]:
 
 async def open_znodes(session: ZooKeeperSession) -> list[str]:
     return [path for path in await tree(session) if await session.acls(path) == OPEN]
+
+
+async def test_who_may_not_create_the_chroot_is_told_so_at_once(open_as, zookeeper, chroot):
+    await open_as(OWNER)
+    stranger = ZooKeeperSession(f"{zookeeper.connect}{chroot}/kafka", 4_000)
+    with pytest.raises(StartupError, match=f"does not let this broker create {chroot}/kafka "):
+        await stranger.connect(60_000)
 
 
 async def test_what_a_broker_creates_is_changed_by_its_user_only(open_as):
