@@ -36,6 +36,7 @@ from broker.connect.names import objection_to_name
 from broker.connect.plugins import PluginKind, lookup, plugins
 from broker.connect.redaction import redacting
 from broker.connect.rest.forwarding import Send, forward
+from broker.connect.rest.health import health
 from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.rest.quoted_paths import QuotedPaths, quoted_part
 from broker.connect.storage.records import TARGETS, logger_record
@@ -64,6 +65,7 @@ class ConnectRest:
     def app(self, *, has_admin: bool) -> ASGIApp:
         name = "/connectors/{name}"
         table: Table = [
+            ("GET", "/health", lambda _r, _b: health(self._herder.group), 200),
             ("GET", "/", lambda _r, _b: {**_VERSION, "kafka_cluster_id": self._cluster_id()}, 200),
             ("GET", "/connectors", self._list, 200),
             ("POST", "/connectors", self._create, 201),
@@ -99,6 +101,7 @@ class ConnectRest:
 
     def _admin_table(self) -> Table:
         return [
+            ("GET", "/health", lambda _r, _b: health(self._herder.group), 200),
             ("GET", "/admin/loggers", self._loggers, 200),
             ("GET", "/admin/loggers/{logger}", self._logger, 200),
             ("PUT", "/admin/loggers/{logger}", self._set_logger, 200),

@@ -1,6 +1,7 @@
 """What REST answers to who asks amiss, and for a plugin that raises whatever it likes while it is asked."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 from starlette.responses import JSONResponse
@@ -8,6 +9,7 @@ from starlette.testclient import TestClient
 
 from broker.common.request_bodies import RequestBodies, SharedBodies
 from broker.connect.api import ConfigDef, SourceConnector
+from broker.connect.herder.beside import Alone
 from broker.connect.herder.herder import Herder
 from broker.connect.plugins import Plugin, catalog
 from broker.connect.rest import app
@@ -86,6 +88,18 @@ def test_a_plugin_that_hangs_is_left_and_others_are_asked(client, monkeypatch):
         ENDED.set()
     assert (hung.status_code, hung.json()["error_code"]) == (500, 500)
     assert "Request timed out" in hung.json()["message"]
+
+
+def test_a_worker_says_whether_it_is_in_its_group():
+    group = Alone()
+    rest = ConnectRest(SimpleNamespace(group=group, levels=None), lambda: "", None, None)
+    for served in (rest.app(has_admin=True), rest.app(has_admin=False), rest.admin_app()):
+        healths = []
+        for generation, holds in ((-1, True), (3, True), (3, False)):
+            group.generation, group.holds = generation, lambda holds=holds: holds
+            answer = TestClient(served).get("/health")
+            healths.append((answer.status_code, answer.json()["status"]))
+        assert healths == [(503, "starting"), (200, "healthy"), (500, "unhealthy")]
 
 
 def test_a_body_that_is_no_configuration_by_its_length_is_413(client):
