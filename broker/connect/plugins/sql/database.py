@@ -1,5 +1,6 @@
 """How a database is reached, and what its types are in Connect's words."""
 
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from broker.common.extras import missing_part
@@ -63,13 +64,27 @@ def connect(values: dict[str, Any]) -> "sqlalchemy.Engine":
     url = parse_url("connection.url", values["connection.url"])
     password = values["connection.password"]
     url = url.set(username=values["connection.user"], password=password.value if password else None)
-    return sqlalchemy.create_engine(url, pool_size=1, max_overflow=1, pool_pre_ping=True, hide_parameters=True)
+    return sqlalchemy.create_engine(
+        url,
+        pool_size=1,
+        max_overflow=1,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        json_deserializer=_document_text,
+    )
+
+
+def _document_text(document: str | bytes) -> str:
+    """Return a document of JSON as the text that the database has."""
+    return document if isinstance(document, str) else bytes(document).decode()
 
 
 def is_gone(error: Exception) -> bool:
     """Whether the database, not the statement, is at fault: it went away, is locked or starting."""
     import sqlalchemy.exc as raised
 
+    if getattr(getattr(error, "orig", None), "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
+        return False  # SQLite's OperationalError is of wrong statements, too
     return isinstance(error, raised.OperationalError | raised.InterfaceError) or (
         isinstance(error, raised.DBAPIError) and error.connection_invalidated
     )

@@ -1,5 +1,6 @@
 """New rows of tables or of a query: by a growing number, a moment of change, or both; or all rows again."""
 
+import json
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -125,7 +126,24 @@ class _TableReader:
             if self._source is None:
                 self._source = self._open(connection)
             rows = self._rows(connection)
+            if (
+                rows
+                and self._schema
+                and self._column_names(connection) != [field.name for field in self._schema.fields]
+            ):
+                # Columns came or went: what was read may lack them, and is behind the offset afterwards.
+                self._source = self._open(connection)
+                rows = self._rows(connection)
         return [self._record(row) for row in rows]
+
+    def _schema_names(self) -> list[str]:
+        return [field.name for field in self._schema.fields] if self._schema else []
+
+    def _column_names(self, connection: Any) -> list[str]:
+        import sqlalchemy as sa
+
+        schema, _, name = (self._table_name or "").rpartition(".")
+        return [column["name"] for column in sa.inspect(connection).get_columns(name, schema or None)]
 
     def _further(self) -> list[SourceRecord]:
         """The next rows of all, which stay in the database until they are asked for."""
@@ -150,7 +168,7 @@ class _TableReader:
         wanted = [item for item in (self._number, self._time) if item]
         if self._table_name is None:
             columns = [sa.column(item, _ts() if item == self._time else None) for item in wanted]
-            return sa.text(self._values["query"]).columns(*columns).subquery("barnabas_query")
+            return sa.text(_as_subquery(self._values["query"])).columns(*columns).subquery("barnabas_query")
         schema, _, name = self._table_name.rpartition(".")
         table = sa.Table(name, sa.MetaData(), schema=schema or None, autoload_with=connection)
         missing = [item for item in wanted if item not in table.c]
@@ -227,6 +245,11 @@ class _TableReader:
         return offset
 
 
+def _as_subquery(query: str) -> str:
+    """Return the query as it is within another: no colon in it is a parameter, and what ends it is left out."""
+    return query.strip().removesuffix(";").replace(":", r"\:") + "\n"  # a comment ends with its line
+
+
 def _ts() -> Any:
     import sqlalchemy as sa
 
@@ -249,7 +272,7 @@ def _fitting(schema: Schema, value: Any) -> Any:
     if isinstance(value, datetime):
         return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
     if schema.type is Type.STRING and value is not None and not isinstance(value, str):
-        return str(value)
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
     return bytes(value) if isinstance(value, memoryview) else value
 
 

@@ -4,11 +4,12 @@ from decimal import Decimal
 import pytest
 import sqlalchemy as sa
 
-from broker.connect.api import ConfigError, ConnectError
+from broker.connect.api import ConfigError, ConnectError, RetriableError
 from broker.connect.api.schema import validate_value
 from broker.connect.plugins.sql.source import SqlSourceConnector, SqlSourceTask
 from tests.broker.connect.plugins.runner import SourceContext, polled, started
 
+ODD = '"odd ""name"""'
 BEGIN = datetime(2024, 1, 1)  # noqa: DTZ001
 
 
@@ -112,6 +113,51 @@ def test_bulk_and_a_query(database):
     }
     records = polled(started(SqlSourceTask(), query, SourceContext([({"query": "query"}, {"incrementing": 1})])), 1)
     assert [(record.topic, dict(record.value)) for record in records] == [("q", {"id": 2, "label": "a"})]
+
+
+def test_colons_comments_and_the_end_of_a_query_are_left_alone(database):
+    props, engine = database
+    insert(engine, table_in(engine), (1, 1), (2, 2))
+    text = rf"""SELECT id, 'x :b' AS a, '{{"k":1}}' AS b, '\:c' AS c, '100%' AS d FROM {ODD}"""
+    query = {**props, "mode": "incrementing", "incrementing.column.name": "id", "topic.prefix": "q"}
+    for ending in ("", " ; ", " -- and a comment :d"):
+        records = polled(started(SqlSourceTask(), query | {"query": text + ending}, SourceContext()), 2)
+        assert dict(records[0].value) == {"id": 1, "a": "x :b", "b": '{"k":1}', "c": r"\:c", "d": "100%"}
+
+
+def test_a_wrong_query_ends_its_task_and_is_not_tried_for_ever(database):
+    props, _ = database
+    query = {**props, "mode": "bulk", "query": "SELECT FROM WHERE", "topic.prefix": "q"}
+    with pytest.raises(ConnectError) as refused:
+        started(SqlSourceTask(), query, SourceContext()).poll()
+    assert not isinstance(refused.value, RetriableError)
+
+
+def test_a_column_that_is_added_comes_with_the_next_row(database):
+    props, engine = database
+    table = table_in(engine)
+    insert(engine, table, (1, 1))
+    task = started(SqlSourceTask(), {**props, **BY, "mode": "timestamp+incrementing"}, SourceContext())
+    assert "extra" not in dict(polled(task, 1)[0].value)
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"ALTER TABLE {ODD} ADD COLUMN extra TEXT"))
+        connection.execute(table.update().values(at=BEGIN + timedelta(seconds=9)))
+        connection.execute(sa.text(f"UPDATE {ODD} SET extra = 'e'"))
+    (record,) = polled(task, 1)
+    assert (record.value["extra"], [field.name for field in record.value_schema.fields][-1]) == ("e", "extra")
+    validate_value(record.value_schema, record.value)
+
+
+def test_a_document_is_the_text_that_the_database_has(database):
+    props, engine = database
+    kind = "jsonb" if engine.dialect.name == "postgresql" else "JSON"
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"CREATE TABLE documents (id INTEGER PRIMARY KEY, j {kind})"))
+        connection.execute(sa.text("""INSERT INTO documents VALUES (1, '{"a": ["ä", null]}')"""))
+    by = {"mode": "incrementing", "incrementing.column.name": "id", "topic.prefix": "p"}
+    for which in ({"table.whitelist": "documents"}, {"query": "SELECT * FROM documents"}):
+        (record,) = polled(started(SqlSourceTask(), {**props, **by, **which}, SourceContext()), 1)
+        assert record.value["j"] == '{"a": ["ä", null]}'
 
 
 def test_all_rows_come_a_batch_at_a_time_as_they_were_when_the_first_was_read(database):
