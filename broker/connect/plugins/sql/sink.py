@@ -84,6 +84,7 @@ class SqlSinkTask(SinkTask):
         self._values = SqlSinkConnector.CONFIG.parse(props)
         self._mode = self._values["insert.mode"].lower()
         self._context, self._failures = context, 0
+        self._database_schema, self._name_format = _schema_and_name(self._values["table.name.format"])
         self._engine = connect(self._values)
 
     def put(self, records: Sequence[SinkRecord]) -> None:
@@ -138,8 +139,7 @@ class SqlSinkTask(SinkTask):
         self._context.errant_record_reporter.report(record, data_error)
 
     def _table_name(self, record: SinkRecord) -> str:
-        name: str = self._values["table.name.format"].replace("${topic}", record.topic)
-        return name
+        return self._name_format.replace("${topic}", record.topic)
 
     def _write(self, rows: list[SqlRow]) -> None:
         """Runs of rows for the same statement, in their order."""
@@ -181,7 +181,7 @@ class SqlSinkTask(SinkTask):
         table = self._tables.get(name)
         if table is None:
             try:
-                table = sa.Table(name, sa.MetaData(), autoload_with=connection)
+                table = sa.Table(name, sa.MetaData(), schema=self._database_schema, autoload_with=connection)
             except sa.exc.NoSuchTableError:
                 table = self._made(connection, name, row)
         missing = [column for column in row.columns if column not in table.c]
@@ -201,7 +201,7 @@ class SqlSinkTask(SinkTask):
             else sa.Column(column, column_type(row.schemas[column]), nullable=row.schemas[column].optional)
             for column in row.columns
         ]
-        table = sa.Table(name, sa.MetaData(), *columns)
+        table = sa.Table(name, sa.MetaData(), *columns, schema=self._database_schema)
         table.create(connection, checkfirst=True)
         return table
 
@@ -216,11 +216,21 @@ class SqlSinkTask(SinkTask):
             definition = sa.schema.CreateColumn(column).compile(dialect=connection.dialect)
             quoted = connection.dialect.identifier_preparer.format_table(table)
             connection.exec_driver_sql(f"ALTER TABLE {quoted} ADD COLUMN {definition}".replace("%", "%%"))
-        return sa.Table(table.name, sa.MetaData(), autoload_with=connection)
+        return sa.Table(table.name, sa.MetaData(), schema=table.schema, autoload_with=connection)
 
     def stop(self) -> None:
         if self._engine is not None:
             self._engine.dispose()
+
+
+def _schema_and_name(table_format: str) -> tuple[str | None, str]:
+    """Return the database's schema, None for its default one, and the format of a table's name.
+
+    A dot of the format divides them (`audit.${topic}`), one of a topic's name does not.
+    """
+    before, mark, after = table_format.partition("${topic}")
+    schema, _, begin = before.rpartition(".")
+    return schema or None, begin + mark + after
 
 
 def _parameters(row: SqlRow) -> dict[str, Any]:
@@ -254,7 +264,7 @@ class SqlSinkConnector(GroupSink):
         ConfigKey("delete.enabled", ConfigType.BOOLEAN, False, documentation="Tombstones delete (record_key)."),
         ConfigKey("auto.create", ConfigType.BOOLEAN, False, documentation="Make tables that are missing."),
         ConfigKey("auto.evolve", ConfigType.BOOLEAN, False, documentation="Add columns that are missing."),
-        ConfigKey("table.name.format", default="${topic}", documentation="The table; ${topic} is the topic."),
+        ConfigKey("table.name.format", default="${topic}", documentation="[schema.]table; ${topic} is the topic."),
         ConfigKey("batch.size", ConfigType.INT, 3000, Importance.MEDIUM, "Rows of a statement.", between(1, 100_000)),
         ConfigKey(
             "max.retries",

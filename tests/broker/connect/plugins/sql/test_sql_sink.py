@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from broker.connect.api import ConnectError, Field, RetriableError, Schema, Struct, Type
 from broker.connect.api import schema as types
-from broker.connect.plugins.sql.sink import SqlSinkConnector, SqlSinkTask
+from broker.connect.plugins.sql.sink import SqlSinkConnector, SqlSinkTask, _schema_and_name
 from tests.broker.connect.plugins.runner import SinkContext, sink_record, started
 
 ODD = 'a "b"; DROP TABLE t; -- %s :x'
@@ -53,6 +53,36 @@ def test_upserts_and_deletions_leave_what_the_last_record_says_also_repeated(dat
     task.put([record(5, 1, "w", WIDER, more=True)])
     assert len(rows(engine)[0]) == 5
     task.stop()
+
+
+def test_a_table_lies_in_the_schema_that_its_format_names(database):
+    props, engine = database
+    schema = "main" if engine.dialect.name == "sqlite" else "audit"
+    if schema == "audit":
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE SCHEMA IF NOT EXISTS audit")
+    format_of_name = {"table.name.format": f"{schema}.x_${{topic}}"}
+    task = started(SqlSinkTask(), {**props, **UPSERT, **MAKES, **format_of_name}, SinkContext())
+    task.put([record(0, 1), record(1, 1, schema=WIDER, more=True)])
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql(f"SELECT id, more FROM {schema}.x_t").fetchall() == [(1, True)]
+        assert "x_t" not in sa.inspect(connection).get_table_names() or schema == "main"
+        connection.exec_driver_sql(f"DROP TABLE {schema}.x_t")
+    task.stop()
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("${topic}", (None, "${topic}")),
+        ("a.${topic}", ("a", "${topic}")),
+        ("a.b_${topic}.c", ("a", "b_${topic}.c")),
+        ("a.b", ("a", "b")),
+        ("b", (None, "b")),
+    ],
+)
+def test_a_dot_of_the_format_divides_schema_and_name(text, parts):
+    assert _schema_and_name(text) == parts
 
 
 def test_inserts_append_and_updates_touch_only_what_is_there(database):
