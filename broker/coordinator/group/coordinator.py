@@ -305,7 +305,7 @@ class GroupCoordinator:
         if value is not None:
             known, committed = self._group_or_new(key.group_id), decode_offset_value(value, decode_topic_id(headers))
             known.holdings.store()
-            self._expiry.note_stored(key)
+            self._expiry.note_stored(key, committed)
             if producer_id is None:
                 by_member = bool(known.members) or known.protocol_type is None
                 self._offsets.replay(key, committed, by_member=by_member)

@@ -13,7 +13,7 @@ with its id: its znode had another id for a while, or was removed while no contr
 before a controller's eyes is not deleted here, until another topic has its name (`MetadataCache`).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice, takewhile
 from typing import NamedTuple
 from uuid import UUID
@@ -27,6 +27,9 @@ _REMEMBERED_MS = 3_600_000
 _CLOCK_MARGIN_MS = 600_000
 #: About 60 MB, whoever makes and deletes topics for an hour; of more, the oldest deletions are forgotten first.
 DELETED_PARTITIONS_MAX = 200_000
+
+#: Before those are dropped that are of no offset any more.
+_NOTES_PER_PARTITION = 8
 
 
 class _Deletion(NamedTuple):
@@ -128,24 +131,32 @@ class OutdatedOffsets:
         self.topic_id_of = topic_id_of
         #: The broker's last deletion when the coordinator was loaded.
         self._loaded_after = 0
-        #: Of offsets that were stored since: the broker's last deletion then. Of deleted partitions only.
-        self._stored_after: dict[OffsetKey, int] = {}
+        #: Offsets that were stored since, pending ones too, and the broker's last deletion then. Of deleted partitions
+        #: only. Each by itself: what a transaction may commit says nothing of what is committed.
+        self._stored_after: dict[OffsetKey, list[tuple[CommittedOffset, int]]] = {}
 
     def begin(self) -> None:
         """Note that all offsets are loaded: what is stored from now on is stored in the order in which it happens."""
         self._loaded_after = self.deleted.number
         self._stored_after.clear()
 
-    def note_stored(self, key: OffsetKey) -> None:
-        """Note that an offset was committed now."""
-        if key.partition in self.deleted:
-            self._stored_after[key] = self.deleted.number
+    def note_stored(
+        self, key: OffsetKey, committed: CommittedOffset, stored: Callable[[], Collection[CommittedOffset]]
+    ) -> None:
+        """Note that an offset was committed now, or will be if its transaction is. stored: all of the partition."""
+        if key.partition not in self.deleted:
+            return
+        notes = self._stored_after.setdefault(key, [])
+        if len(notes) >= _NOTES_PER_PARTITION:
+            present = stored()
+            notes[:] = [note for note in notes if any(note[0] is other for other in present)]
+        notes.append((committed, self.deleted.number))
 
     def forget_old(self, wall_ms: int) -> None:
         """Forget deletions that are no longer remembered."""
         self.deleted.forget_others_than_of_the_last_hour(wall_ms)
         if any(key.partition not in self.deleted for key in self._stored_after):
-            kept = {key: number for key, number in self._stored_after.items() if key.partition in self.deleted}
+            kept = {key: notes for key, notes in self._stored_after.items() if key.partition in self.deleted}
             self._stored_after = kept
 
     def without(
@@ -180,8 +191,9 @@ class OutdatedOffsets:
                     return True
             elif deletion.topic_id != NO_TOPIC_ID:
                 return False
-        if self._stored_after.get(key, 0) >= deletion.number:
-            return False
+        for noted, number in self._stored_after.get(key, ()):
+            if noted is committed and number >= deletion.number:
+                return False
         if deletion.number > self._loaded_after:
             return True
         return committed.commit_timestamp_ms + _CLOCK_MARGIN_MS <= deletion.since_ms

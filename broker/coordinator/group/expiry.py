@@ -104,9 +104,9 @@ class Expiry:
             if committed is not None and self._outdated.is_outdated(key, committed):
                 self._hurry_groups([key.group_id])
 
-    def note_stored(self, key: OffsetKey) -> None:
+    def note_stored(self, key: OffsetKey, committed: CommittedOffset) -> None:
         """Note that an offset was committed now, or will be if its transaction is."""
-        self._outdated.note_stored(key)
+        self._outdated.note_stored(key, committed, lambda: self._offsets.stored_for(key))
 
     def _hurry(self, topics: Iterable[str], now_ms: int) -> None:
         for topic in topics:

@@ -189,6 +189,11 @@ class CommittedOffsets:
         """Return the offsets that open transactions may yet commit."""
         return self._pending.of_key(key)
 
+    def stored_for(self, key: OffsetKey) -> list[CommittedOffset]:
+        """Return what is committed for the partition, and what open transactions may yet commit."""
+        committed = self.committed_for(key)
+        return [*self.pending_for(key), *([committed] if committed is not None else [])]
+
     def groups_of(self, topic: str) -> Collection[str]:
         """Return the ids of the groups that committed offsets for the topic."""
         return self._groups_of.get(topic, ())

@@ -319,6 +319,29 @@ def test_offsets_without_topic_ids_are_told_apart_by_their_order_though_the_cloc
     assert offsets(world, "new") == set()
 
 
+@pytest.mark.parametrize("is_commit", [True, False])
+def test_a_pending_offset_without_a_topic_id_makes_none_newer_that_was_committed_before_the_deletion(is_commit):
+    world = World()
+    world.commit("g", "-", {T0: 50})
+    world.delete_partitions(T0)
+    world.txn_commit("g", 7, {T0: 2})
+    assert committed(world) == -1, "the deleted topic's offset is not told"
+    world.end_transaction(7, is_commit=is_commit)
+    world.advance(CHECK_MS)
+    assert committed(world) == (2 if is_commit else -1)
+    assert offsets(world) == ({T0} if is_commit else set())
+
+
+def test_a_transaction_that_commits_again_and_again_leaves_no_more_notes_than_it_has_offsets():
+    world = World()
+    world.delete_partitions(T0)
+    for offset in range(50):
+        world.txn_commit("g", 7, {T0: offset})
+    world.end_transaction(7, is_commit=True)
+    assert committed(world) == 49
+    assert all(len(notes) < 10 for notes in world.coordinator.offsets.outdated._stored_after.values())
+
+
 def test_for_a_deletion_only_groups_with_offsets_of_its_topic_are_looked_at(monkeypatch):
     world, seen = World(), []
     for index in range(50):
