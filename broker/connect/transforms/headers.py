@@ -63,9 +63,9 @@ class HeaderFromValue(SideTransform):
             raise ConfigError("headers", "'fields' config must have the same number of elements as 'headers' config.")
         self._pairs = list(zip(self.values["fields"], self.values["headers"], strict=True))
         self._moves = self.values["operation"] == "move"
-        gone = set(self.values["fields"])
+        self._gone = frozenset(self.values["fields"])
         self._remaining = Remembered(
-            lambda schema: with_fields(schema, [field for field in schema.fields if field.name not in gone])
+            lambda schema: with_fields(schema, [field for field in schema.fields if field.name not in self._gone])
         )
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
@@ -79,7 +79,7 @@ class HeaderFromValue(SideTransform):
         return self.with_side(record, *self._without(schema, members)) if self._moves else record
 
     def _without(self, schema: Any, members: Any) -> tuple[Any, Any]:
-        kept = {name: item for name, item in members.items() if name not in self.values["fields"]}
+        kept = {name: item for name, item in members.items() if name not in self._gone}
         if schema is None:
             return None, kept
         remaining = self._remaining(schema)

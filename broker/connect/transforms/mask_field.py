@@ -34,7 +34,7 @@ class MaskFieldValue(SideTransform):
 
     def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
         members = self.members(schema, value, "mask fields")
-        wanted = self.values["fields"]
+        wanted = dict.fromkeys(self.values["fields"])
         if schema is None:
             return None, {**members, **{name: self._mask(members.get(name), None) for name in wanted}}
         masked = {

@@ -22,6 +22,7 @@ class ReplaceFieldValue(SideTransform):
     def configure(self, props: Props) -> None:
         old = {new: props[name] for name, new in (("blacklist", "exclude"), ("whitelist", "include")) if name in props}
         super().configure({**old, **props})
+        self._excluded, self._included = frozenset(self.values["exclude"]), frozenset(self.values["include"])
         self._renames = pairs_of("renames", self.values["renames"])
         self._replaced = Remembered(
             lambda schema: with_fields(
@@ -31,7 +32,7 @@ class ReplaceFieldValue(SideTransform):
         )
 
     def _keeps(self, name: str) -> bool:
-        return name not in self.values["exclude"] and (not self.values["include"] or name in self.values["include"])
+        return name not in self._excluded and (not self._included or name in self._included)
 
     def _name(self, name: str) -> str:
         return self._renames.get(name, name)
