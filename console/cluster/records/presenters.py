@@ -17,7 +17,14 @@ from console.cluster.records.columns import (
 from console.cluster.records.decoders import DecodedText, RecordDecoder
 from console.cluster.records.histogram import Histogram, HistogramBar
 from console.cluster.records.query import RecordQuery
-from console.cluster.records.text import DOCUMENT_BYTES_MAX, WHOLE_LENGTH_MAX, Text, document_text, text_of
+from console.cluster.records.text import (
+    DOCUMENT_BYTES_MAX,
+    WHOLE_LENGTH_MAX,
+    Text,
+    TextBudget,
+    document_text,
+    text_of,
+)
 from console.kit.common.clock import utc
 from console.kit.gateway.records.interface import RecordView
 
@@ -34,6 +41,8 @@ DEFAULT_COLUMNS_BYTES_MAX = 4 * 1024 * 1024
 PAGE_DOCUMENTS_LENGTH_MAX = 4 * 1024 * 1024
 #: Headers of a record that a row shows, and its own page: a record may have hundreds of thousands.
 ROW_HEADERS_MAX, PAGE_HEADERS_MAX = 20, 500
+#: Bytes, unpacked, of the keys, values and headers that the rows of one page lay out.
+PAGE_TEXTS_BYTES_MAX = 8 * 1024 * 1024
 _NOT_PARSED = "… (not parsed: the JSON of this page is too large)"
 _TOO_MUCH = object()
 TITLES = ("partition", "offset", "time", "key", "value", "headers", "bytes")
@@ -63,6 +72,8 @@ class ShownRecord:
     decoder: RecordDecoder
     columns: tuple[RecordColumn, ...] = ()
     budget: ParseBudget = field(default_factory=lambda: ParseBudget(PAGE_DOCUMENTS_LENGTH_MAX))
+    #: Of what the row shows; None: of this record alone.
+    texts: TextBudget | None = None
 
     @cached_property
     def key(self) -> Text:
@@ -76,7 +87,7 @@ class ShownRecord:
     def headers(self) -> Iterator[tuple[str, Text]]:
         """Yield all of them; pages show some."""
         for name, value in self.record.headers:
-            yield name, text_of(value, self.shown_as, self.length_max)
+            yield name, text_of(value, self.shown_as, self.length_max, self.texts)
 
     @property
     def row_headers(self) -> list[tuple[str, Text]]:
@@ -149,10 +160,10 @@ class ShownRecord:
         """By its schema or a decoder, if there is one that knows it; else its bytes, and why."""
         decoded = self._decoded[part] if self.shown_as in _DECODED_FORMS else None
         if decoded is None or data is None:
-            return text_of(data, self.shown_as, self.length_max)
+            return text_of(data, self.shown_as, self.length_max, self.texts)
         if not decoded.text:
             return replace(text_of(data, "hex", self.length_max), note=decoded.note, schema_id=decoded.schema_id)
-        text = text_of(decoded.text.encode(errors="replace"), self.shown_as, self.length_max)
+        text = text_of(decoded.text.encode(errors="replace"), self.shown_as, self.length_max, self.texts)
         note = "; ".join(filter(None, (decoded.note, text.note)))
         return replace(text, size_bytes=len(data), note=note, schema_id=decoded.schema_id)
 
@@ -160,8 +171,8 @@ class ShownRecord:
 def shown_records(topic: str, records: Iterable[RecordView], query: RecordQuery) -> list[ShownRecord]:
     """For the rows of a table, where a tree is shown as laid out JSON."""
     decoder, form = RecordDecoder(topic), "json" if query.shown_as == "tree" else query.shown_as
-    budget = ParseBudget(PAGE_DOCUMENTS_LENGTH_MAX)
-    return [ShownRecord(record, form, ROW_TEXT_LENGTH_MAX, decoder, query.columns, budget) for record in records]
+    budget, texts = ParseBudget(PAGE_DOCUMENTS_LENGTH_MAX), TextBudget(PAGE_TEXTS_BYTES_MAX)
+    return [ShownRecord(record, form, ROW_TEXT_LENGTH_MAX, decoder, query.columns, budget, texts) for record in records]
 
 
 def offered_columns(shown: Iterable[ShownRecord]) -> list[str]:

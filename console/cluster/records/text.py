@@ -34,6 +34,16 @@ _GZIP = b"\x1f\x8b\x08"
 _FRAME_BYTES = 5
 
 
+class TextBudget:
+    """Bytes that may still be unpacked and parsed for the rows of one page: 300 bytes of gzip are 256 KB of JSON."""
+
+    def __init__(self, left: int):
+        self.left = left
+
+    def take(self, count: int) -> None:
+        self.left = max(0, self.left - count)
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """`kind` is null, empty, string, json, xml, protobuf or hex; `is_cut`: there is more; `note`: what it is.
@@ -61,8 +71,13 @@ class Text:
         return self.is_cut or self.preview != self.text
 
 
-def text_of(data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX) -> Text:
-    """`data` as `shown_as` says (`SHOWN_AS` of query); asked for as JSON, what is no JSON is a string."""
+def text_of(
+    data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX, budget: TextBudget | None = None
+) -> Text:
+    """`data` as `shown_as` says (`SHOWN_AS` of query); asked for as JSON, what is no JSON is a string.
+
+    Where the page's `budget` is used up, nothing is parsed, and unpacked only what is shown.
+    """
     if data is None:
         return Text("null", "null", 0)
     if not data:
@@ -71,13 +86,20 @@ def text_of(data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX
         return _hex(data, length_max)
     if shown_as == "string":
         return _string(data, length_max)
-    note, inner = _unwrapped(data, length_max)
-    text = (
-        (_wire(inner, length_max) if shown_as == "protobuf" else None)
-        or _json(inner, shown_as, length_max)
-        or (_xml(inner, length_max) if shown_as == "auto" else None)
-        or _plain(inner, shown_as, length_max)
-    )
+    worked_max = _worked_max(length_max)
+    affordable = worked_max if budget is None else min(worked_max, budget.left)
+    note, inner = _unwrapped(data, max(length_max, affordable))
+    if budget is not None:
+        budget.take(min(len(inner), worked_max))
+    if affordable < len(inner) and affordable < worked_max:
+        text = replace(_plain(inner, "string", length_max), note="not parsed: the texts of this page are too large")
+    else:
+        text = (
+            (_wire(inner, length_max) if shown_as == "protobuf" else None)
+            or _json(inner, shown_as, length_max)
+            or (_xml(inner, length_max) if shown_as == "auto" else None)
+            or _plain(inner, shown_as, length_max)
+        )
     if note and text.kind == "hex":
         text = _hex(data, length_max)
     return replace(text, size_bytes=len(data), note="; ".join(name for name in (note, text.note) if name))
@@ -87,7 +109,7 @@ def document_text(data: bytes | None) -> str:
     """What of `data` may be a JSON document, unpacked; empty if nothing, or what is too long to be parsed for a row."""
     if not data:
         return ""
-    _, inner = _unwrapped(data, DOCUMENT_BYTES_MAX // WORKED_PER_SHOWN)
+    _, inner = _unwrapped(data, DOCUMENT_BYTES_MAX)
     if len(inner) > DOCUMENT_BYTES_MAX:
         return ""
     if inner[:64].lstrip()[:1] in (b"{", b"["):
@@ -97,7 +119,7 @@ def document_text(data: bytes | None) -> str:
 
 def plain_bytes(data: bytes) -> bytes:
     """Return `data` without gzip and a schema's frame, MessagePack and CBOR as JSON; `data` itself if it is neither."""
-    _, inner = _unwrapped(data, TEXT_LENGTH_MAX)
+    _, inner = _unwrapped(data, WORKED_BYTES_MAX)
     if len(inner) > WORKED_BYTES_MAX:
         return data  # perhaps not all of it was unpacked
     if inner[:64].lstrip()[:1] in (b"{", b"[") or _is_readable(inner):
@@ -106,12 +128,14 @@ def plain_bytes(data: bytes) -> bytes:
     return packed.encode(errors="replace") if packed else data
 
 
-def _unwrapped(data: bytes, length_max: int) -> tuple[str, bytes]:
-    """What `data` is wrapped in, and what it holds: itself, if it is not wrapped."""
+def _unwrapped(data: bytes, unpacked_max: int) -> tuple[str, bytes]:
+    """What `data` is wrapped in, and what it holds: itself, if it is not wrapped. One byte more than the bound says
+    that not all of it was unpacked.
+    """
     if data.startswith(_GZIP):
         unpacking = zlib.decompressobj(wbits=31)
         try:
-            inner = unpacking.decompress(data, max(length_max, _worked_max(length_max)) + 1)
+            inner = unpacking.decompress(data, unpacked_max + 1)
         except zlib.error:
             return "", data
         # What follows a first member would be left out.

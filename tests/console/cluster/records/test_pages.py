@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from console.cluster.records import presenters
+from console.cluster.records import json_layout, presenters, text
 from console.cluster.records.columns import parse_document
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import read_page
@@ -393,6 +393,31 @@ def test_a_page_parses_no_more_json_than_its_budget_however_little_it_weighs(
     assert sum(parsed) <= 100_000
     assert cells[0] == ["PAID", "7"]
     assert cells[-1][0] == "… (not parsed: the JSON of this page is too large)"
+
+
+def test_the_rows_of_a_page_lay_out_no_more_than_its_budget_however_little_it_weighs(
+    cluster, collect, reader, client_of, monkeypatch
+):
+    """200 records of 300 bytes, packed by gzip, with keys and headers were a gigabyte of JSON to parse."""
+    cluster.create_topic("packed", 1, 1)
+    packed = gzip.compress(b'{"a": [' + b",".join([b"[]"] * 10_000) + b"]}")
+    for _ in range(20):
+        cluster.produce_record("packed", 0, packed, packed, (("trace", packed),) * 5)
+    collect()
+    checked: list[int] = []
+
+    def is_document(written: str) -> bool:
+        checked.append(len(written))
+        return json_layout.is_document(written)
+
+    monkeypatch.setattr(text, "is_document", is_document)
+    monkeypatch.setattr(presenters, "PAGE_TEXTS_BYTES_MAX", 100_000)
+    page = client_of(reader).get("/topics/packed/+records/?place=oldest&columns=none")
+    first, *_, last = page.context["records"]
+    assert page.content.count(b"not parsed") > 0
+    assert sum(checked) <= 100_000
+    assert (first.key.kind, last.value.kind) == ("json", "string")
+    assert last.value.text.startswith('{"a": [[],[]')
 
 
 def test_of_very_many_headers_some_are_shown_and_the_others_counted(cluster, collect, reader, client_of):
