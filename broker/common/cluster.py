@@ -149,9 +149,18 @@ class LeaderAndIsr:
     def has_leader(self) -> bool:
         return self.leader != NO_BROKER
 
+    @property
+    def has_known_isr(self) -> bool:
+        """Whether it is known which replicas were in sync; not if the state was removed and all brokers restarted."""
+        return bool(self.isr)
+
     def with_isr(self, isr: tuple[int, ...]) -> "LeaderAndIsr":
         """The same leader in the same epoch with another ISR: what a leader may write itself, once it has recovered."""
         return replace(self, isr=isr, leader_recovery_state=RECOVERED, log_losses=())
+
+    def without_known_isr(self) -> "LeaderAndIsr":
+        """The same state while nobody may lead, because it is not known which replicas were in sync."""
+        return replace(self, leader=NO_BROKER, isr=())
 
     def recovering(self) -> "LeaderAndIsr":
         """The same state under a leader that lacks committed records."""

@@ -58,6 +58,7 @@ def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: l
     others = sorted(context.brokers)
     for broker_id in joined:
         context.brokers[broker_id] = event.brokers[broker_id]
+    context.forget_extents_of(joined)
     hosted = context.partitions_on(joined)
     to_correct = context.wanted_states(hosted)
     batch = RequestBatch(context)

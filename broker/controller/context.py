@@ -53,6 +53,8 @@ class ControllerContext:
         self.topic_names: dict[UUID, str] = {}
         #: As last written to or read from ZooKeeper; a NEW partition has none.
         self.states: dict[TopicPartition, LeaderAndIsr] = {}
+        #: Partitions whose states were removed before this controller read them.
+        self.lost_states: set[TopicPartition] = set()
         self.partition_status = partition_machines()
         self.replica_status = replica_machines()
         #: Watched, but without an id, hence without roles: see `topic_ids`.
@@ -173,7 +175,8 @@ class ControllerContext:
         state, online = self.states.get(partition), self.online_replicas(partition)
         assignment = self.replica_assignment(partition)
         if state is None:
-            return first_state(assignment.replicas, online, self.controller_epoch)
+            first = first_state(assignment.replicas, online, self.controller_epoch)
+            return first and first.without_known_isr() if partition in self.lost_states else first
         last = last_state(assignment, state, online, self.controller_epoch) if assignment.is_reassigning else None
         better = last or next_state(
             assignment.replicas, state, online, self.controller_epoch, self.full_hosts(partition)
@@ -232,12 +235,23 @@ class ControllerContext:
         for replica in gone & self.log_extents.keys():
             del self.log_extents[replica]
 
+    def forget_extents(self, partition: TopicPartition) -> None:
+        """Its logs grow again, or are cut."""
+        for replica in self.replicas(partition):
+            self.log_extents.pop(replica, None)
+
+    def forget_extents_of(self, broker_ids: Collection[int]) -> None:
+        """They have started since they reported."""
+        for replica in [replica for replica in self.log_extents if replica.broker_id in broker_ids]:
+            del self.log_extents[replica]
+
     def set_assignment(self, partition: TopicPartition, assignment: ReplicaAssignment) -> None:
         self.topics[partition.topic] = self.topics[partition.topic].having({partition.partition: assignment})
 
     def forget_topic(self, topic: str) -> None:
         """Drop everything about a topic whose znodes are gone."""
         partitions, replicas = self.partitions(topic), self.topic_replicas(topic)
+        self.lost_states.difference_update(partitions)
         self.reassignment_notes.forget(partitions)
         self.partition_status.forget(partitions)
         self.replica_status.forget(replicas)

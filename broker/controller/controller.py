@@ -63,6 +63,7 @@ from broker.controller.reassignment import (
 from broker.controller.reassignment_end import removed_replicas_deleted
 from broker.controller.role_answers import RoleRepeats, leader_and_isr_answered
 from broker.controller.state_changes import states_written, take_over
+from broker.controller.state_restoration import report_waiting
 from broker.controller.topic_changes import topic_read, topics_listed
 from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
 from broker.controller.topic_ids import identify_topics, names_by_id, topics_identified, with_holders_of_records
@@ -143,6 +144,7 @@ class Controller:
         context.last_topic_ids.update(last_topic_ids)
         context.reassignment_notes.strays.update(strays)
         effects += [OpenChannel(broker) for _, broker in sorted(context.brokers.items())]
+        effects += report_waiting(context)
         effects += take_over(context, context.all_partitions())
         if event.isr_changes:
             effects.append(RemoveIsrChanges(event.isr_changes))
@@ -175,6 +177,7 @@ def _context_of(event: Elected) -> ControllerContext:
     context = ControllerContext(event.controller_epoch)
     context.brokers = dict(event.brokers)
     context.topics_to_delete = event.topics_to_delete
+    context.lost_states = set(event.lost_states)
     context.last_topic_ids = {name: topic_id for name, topic_id in event.last_topic_ids.items() if name in event.topics}
     context.topic_names = names_by_id(event.topics, context.last_topic_ids)
     for assignment in event.topics.values():

@@ -4,6 +4,7 @@ An effect with an outcome is carried out and its outcome stepped, with all that 
 of the list: the controller never sees another event while one of its writes is under way.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -239,6 +240,15 @@ class TellUncleanElections(ControllerEffect):
     """Let an operator know what was decided."""
 
     elections: tuple[UncleanElection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TellRestorations(ControllerEffect):
+    """Let an operator know of states that were removed: who waits for the logs of all replicas, and who leads now."""
+
+    waiting: tuple[TopicPartition, ...]
+    #: Partition → its leader, after it waited.
+    led: Mapping[TopicPartition, int]
 
 
 @dataclass(frozen=True, slots=True)

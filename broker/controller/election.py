@@ -90,6 +90,8 @@ def state_after_loss(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool) -> L
     if that replica is away and has to be waited for. This is stricter than Kafka with ZooKeeper, where whoever of the
     ISR comes back first leads, and as strict as KIP-966.
 
+    An ISR that is not known stays so (`state_restoration`).
+
     If it is the last of the ISR, all others of which have reported losses, the ISR becomes the one of them whose log
     reaches furthest, as in KIP-966's unclean recovery: it leads, in a later epoch, because in its own it would give
     offsets that others may hold a second meaning. If none of them has a log, the ISR stays, and `may_lead_empty` tells
@@ -107,7 +109,7 @@ def state_after_loss(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool) -> L
     if is_noted and (was_in_sync or loss.is_total or loss.broker_id in known):
         known[loss.broker_id] = loss
     isr = others if was_in_sync else state.isr
-    if not isr:
+    if was_in_sync and not isr:
         isr = (_furthest(known.values(), loss.broker_id) if is_noted else loss.broker_id,)
     leader = NO_BROKER if state.leader == loss.broker_id else state.leader
     losses = tuple(known[broker_id] for broker_id in sorted(known))

@@ -37,6 +37,8 @@ class Elected(ControllerEvent):
     isr_changes: frozenset[str] = frozenset()
     #: Topic ids by name, as the controller before told this broker: for topics whose znodes have lost theirs.
     last_topic_ids: Mapping[str, UUID] = field(default_factory=dict)
+    #: Partitions whose states were removed: there are none, but there were.
+    lost_states: frozenset[TopicPartition] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ whatever the broker was told meanwhile, and nobody but the newest controller has
 from collections.abc import Collection, Iterable
 
 from broker.common.backoff import Backoff
-from broker.common.cluster import LeaderAndIsr
-from broker.common.types import NO_BROKER, TopicPartition
+from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import ControllerEffect, WriteStates
+from broker.controller.effects import ControllerEffect
 from broker.controller.events import LeaderAndIsrAnswered
 from broker.controller.replica_states import Replica
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, replicas_went_offline, settle
+from broker.controller.state_restoration import elect_furthest, restore_states
 from broker.controller.topic_deletion import resume_deletion, undeleted_replicas
 from broker.controller.unclean_election import elect_without_records
 
@@ -46,28 +46,9 @@ def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswe
     came_back = _came_back(context, event.broker_id, [partition for partition, _ in returned])
     dealt_with = {partition for partition, _ in (*failed, *deferred, *returned)}
     handed_over = correct_states(context, [one for one in changed if one in context.states and one not in dealt_with])
-    elected = elect_without_records(context, sorted(event.extents))
-    return [*went_offline, *came_back, *handed_over, *elected, *_restore_states(context, event)]
-
-
-def _restore_states(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[ControllerEffect]:
-    """States that were removed or set back in ZooKeeper, of which brokers know more: the epoch after theirs, under the
-    leader that they know and alone knows who is in sync. If it is away, one of the ISR that was told last follows it.
-    """
-    restored: dict[TopicPartition, LeaderAndIsr] = {}
-    for partition, _ in _assigned(context, event.broker_id, event.later):
-        role, state = event.later[partition], context.states.get(partition)
-        if state is None or role.leader_epoch <= state.leader_epoch:
-            continue
-        assigned = context.assignment(partition)
-        leader, isr = state.leader, state.isr
-        if role.leader in assigned and role.leader in context.online_replicas(partition):
-            leader, isr = role.leader, (role.leader,)
-        elif known_isr := tuple(one for one in role.isr if one in assigned):
-            leader, isr = NO_BROKER, known_isr
-        epoch = role.leader_epoch + 1
-        restored[partition] = LeaderAndIsr(leader, epoch, isr, context.controller_epoch, state.zk_version)
-    return [WriteStates(restored)] if restored else []
+    reported = sorted(event.extents)
+    elected = [*elect_furthest(context, reported), *elect_without_records(context, reported)]
+    return [*went_offline, *came_back, *handed_over, *elected, *restore_states(context, event)]
 
 
 def _note_full(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[TopicPartition]:

@@ -14,6 +14,7 @@ from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment_end import end_moves, write_when_deleted
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.request_batch import RequestBatch
+from broker.controller.state_restoration import report_restorations
 from broker.controller.unclean_election import ask_unclean, report_unclean_elections
 
 
@@ -41,10 +42,12 @@ def correct_states(context: ControllerContext, partitions: Iterable[TopicPartiti
 
 def states_written(context: ControllerContext, event: StatesWritten) -> list[ControllerEffect]:
     """Tell everyone what stands in ZooKeeper now; what was found instead of ours may need another correction."""
-    effects = report_unclean_elections(context, event.written)
+    effects = [*report_unclean_elections(context, event.written), *report_restorations(context, event.written)]
     for partition, state in (event.written | event.stored).items():
         if context.is_current(partition):
             context.states[partition] = state
+            if state.has_leader:
+                context.forget_extents(partition)
     context.reassignment_notes.epoch_due.difference_update(event.written)
     batch = RequestBatch(context)
     batch.add_metadata([], context.brokers)

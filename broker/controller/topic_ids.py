@@ -45,7 +45,7 @@ def objections_to_new_id(
 
 
 def _objection(replicas: Collection[int], state: LeaderAndIsr, compared_since: Collection[int]) -> str | None:
-    heard = set(state.isr).intersection(compared_since)
+    heard = set(state.isr or replicas).intersection(compared_since)
     without_log = {loss.broker_id for loss in state.log_losses if loss.is_total}
     if not heard:
         return f"no broker of its ISR {list(state.isr)} has registered since"

@@ -7,7 +7,7 @@ elect, and again when the configuration of such a topic changes.
 
 from collections.abc import Iterable, Mapping
 
-from broker.common.cluster import LeaderAndIsr
+from broker.common.cluster import RECOVERING, LeaderAndIsr
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition
 from broker.controller.context import ControllerContext
 from broker.controller.effects import (
@@ -57,6 +57,8 @@ def elect_without_records(context: ControllerContext, partitions: Iterable[Topic
 
 
 def _is_known_to_be_empty(context: ControllerContext, partition: TopicPartition) -> bool:
+    if not context.states[partition].has_known_isr:
+        return False
     extents = context.extents(partition)
     return all(extents.get(replica) == _EMPTY for replica in context.assignment(partition))
 
@@ -70,12 +72,16 @@ def _unclean_state(context: ControllerContext, partition: TopicPartition) -> Lea
 def report_unclean_elections(
     context: ControllerContext, written: Mapping[TopicPartition, LeaderAndIsr]
 ) -> list[ControllerEffect]:
-    """Return an effect for states just written, and not yet in `context`, whose leader was not in sync."""
+    """Return an effect for states just written, and not yet in `context`, whose leader was not in sync.
+
+    Without a known ISR the leader was in sync if the logs of all replicas were compared: then it does not recover.
+    """
     elections = tuple(
         UncleanElection(partition, _leader_before(before), before.isr, state.leader)
         for partition, state in written.items()
         if state.has_leader
         if (before := context.states.get(partition)) is not None and state.leader not in before.isr
+        if before.has_known_isr or state.leader_recovery_state == RECOVERING
     )
     return [TellUncleanElections(elections)] if elections else []
 

@@ -132,7 +132,12 @@ class ControllerMetrics:
         yield counter(
             "unclean_leader_elections",
             "Partitions this broker, as controller, let somebody lead who was not in sync.",
-            self._controller.unclean_elections,
+            self._controller.election_log.unclean_elections,
+        )
+        yield gauge(
+            "partitions_awaiting_logs",
+            "Partitions whose state was removed, without a leader until all their logs are known; 0 elsewhere.",
+            len(self._controller.election_log.awaiting_logs) if self._controller.is_controller else 0,
         )
         yield gauge(
             "foreign_brokers",

@@ -18,6 +18,8 @@ class Snapshot:
     topics_to_delete: frozenset[str]
     #: Names of notifications of ISR changes that are older than every state here.
     isr_changes: frozenset[str]
+    #: Partitions that had a state, which was removed: its znode's parent is there.
+    lost_states: frozenset[TopicPartition]
 
 
 async def read_snapshot(store: ClusterStore) -> Snapshot:
@@ -26,4 +28,6 @@ async def read_snapshot(store: ClusterStore) -> Snapshot:
     )
     topics = {assignment.topic: assignment for assignment in await store.topics(names)}
     partitions = [TopicPartition(name, index) for name, one in topics.items() for index in one.partitions]
-    return Snapshot(brokers, topics, await store.states(partitions), frozenset(to_delete), frozenset(isr_changes))
+    states = await store.states(partitions)
+    lost_states = await store.that_had_states([partition for partition in partitions if partition not in states])
+    return Snapshot(brokers, topics, states, frozenset(to_delete), frozenset(isr_changes), frozenset(lost_states))

@@ -241,6 +241,12 @@ class ClusterStore:
             log.warning("partition state ignored", error=str(error))
             return None
 
+    async def that_had_states(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
+        """Those of partitions without a state that have had one, or are being given the first."""
+        paths = [znodes.partition_path(partition) for partition in partitions]
+        parents = await ask_each(self.session.exists, paths)
+        return [partition for partition, parent in zip(partitions, parents, strict=True) if parent is not None]
+
     async def topics_to_delete(self, watch: Watcher | None = None) -> list[str]:
         """Of names that can be topics, as `topic_names`."""
         return self._legal(znodes.DELETE_TOPICS, await self.session.children(znodes.DELETE_TOPICS, watch))

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 from broker.common.cluster import LeaderAndIsr, LogLoss
 from broker.common.types import NO_BROKER, TopicPartition
+from broker.controller import state_restoration
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import CoordinatorTurn
 from broker.log import producer_snapshots
@@ -121,6 +122,18 @@ def _last_to_start_leads() -> None:
     _replace(lost_logs, "may_lead_empty", lambda state, replicas, broker_id: True)
 
 
+def _lagging_replica_leads() -> None:
+    """Of a partition whose state was removed whoever is alive counts as in sync, when a broker tells of its log."""
+
+    def restored(assignment, state, role, online, controller_epoch) -> LeaderAndIsr | None:
+        isr = tuple(replica for replica in assignment if replica in online)
+        if role.leader_epoch < state.leader_epoch or state.has_leader or not isr:
+            return None
+        return LeaderAndIsr(isr[0], state.leader_epoch + role.leader_epoch + 1, isr, controller_epoch, state.zk_version)
+
+    _replace(state_restoration, "restored_state", restored)
+
+
 DEFECTS: dict[str, Callable[[], None]] = {
     "coordinators-below-min-isr": _coordinate_below_min_isr,
     "readers-below-min-isr": _commit_below_min_isr,
@@ -131,4 +144,5 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "passes-in-vain": _clean_in_vain,
     "acknowledged-before-fsync": _acknowledge_before_fsync,
     "last-to-start-leads": _last_to_start_leads,
+    "lagging-replica-leads": _lagging_replica_leads,
 }

@@ -288,6 +288,7 @@ FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
 FOREIGN_HANDS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "topic id is lost": (1, 1 * _S, foreign_hands.lose_topic_id),
     "topic id is lost while all are down": (1, 2 * _S, foreign_hands.lose_topic_id_while_all_are_down),
+    "state is lost while all are down": (1, 2 * _S, foreign_hands.lose_state_while_all_are_down),
     "topic without id": (1, 1 * _S, foreign_hands.make_topic_without_id),
     "some logs are lost": (1, 8 * _S, foreign_hands.lose_some_logs),
 }

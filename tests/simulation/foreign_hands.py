@@ -7,7 +7,7 @@ from broker.common.cluster import TopicAssignment
 from broker.common.types import NO_TOPIC_ID
 from broker.zookeeper import znodes
 from broker.zookeeper.json_fields import decode_fields, encode_fields
-from broker.zookeeper.session import SetData, ZnodeCreation
+from broker.zookeeper.session import Delete, SetData, ZnodeCreation
 from tests.simulation.topics import PASSING, REPLICATION_FACTOR
 
 if TYPE_CHECKING:
@@ -34,6 +34,34 @@ def lose_topic_id_while_all_are_down(world: "World", fault: "Fault") -> None:
         process.kill()
         world.timeline.plan_in(fault.lasts_us * (2 + number), process.start)
     world.timeline.plan_in(fault.lasts_us, lambda: lose_topic_id(world, fault))
+
+
+def lose_state_while_all_are_down(world: "World", fault: "Fault") -> None:
+    """A broker dies, and some time later all others; a partition's state is removed by hand. The broker that has been
+    away for longest starts first.
+    """
+    running = world.running
+    if not running or any(process.is_without_power for process in world.brokers):
+        return
+    behind = running[int(fault.pick * len(running))]
+    partition = world.partitions[int(fault.pick * 997) % len(world.partitions)]
+
+    def remove() -> None:
+        path = znodes.state_path(partition)
+        if path in world.ensemble.tree.nodes:
+            world.ensemble.by_hand([Delete(path)])
+
+    def kill_the_others() -> None:
+        if any(process.is_without_power for process in world.brokers):
+            behind.start()
+            return
+        for number, process in enumerate([behind, *(process for process in world.brokers if process is not behind)]):
+            process.kill()
+            world.timeline.plan_in(fault.lasts_us * (2 + number), process.start)
+        world.timeline.plan_in(fault.lasts_us, remove)
+
+    behind.kill()
+    world.timeline.plan_in(world.session_timeout_us + fault.lasts_us, kill_the_others)
 
 
 def make_topic_without_id(world: "World", fault: "Fault") -> None:

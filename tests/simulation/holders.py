@@ -33,10 +33,17 @@ class Holders:
         return next((process for process in self._world.brokers if process.is_without_power), None)
 
     def _holds_without(self, struck: BrokerProcess) -> bool:
-        """Whether every ISR with the struck or the powerless broker has another member that is sure to stay in it."""
+        """Whether every ISR with the struck or the powerless broker has another member that is sure to stay in it.
+
+        Where a state was removed it is not known who is in sync: nobody's log may lose anything then.
+        """
+        if any(self._world.state_of(partition) is None for partition in self._world.partitions):
+            return False
         gone = {broker.broker_id for broker in (struck, self._without_power) if broker is not None}
         sure = {process.broker_id for process in self._world.brokers if self._is_sure(process)} - gone
         for partition, state, assignment in self._world.states():
+            if not state.has_known_isr and gone.intersection(assignment.replicas):
+                return False
             if gone.intersection(state.isr):
                 staying = set(assignment.target).intersection(assignment.origin, state.isr)
                 if not sure.intersection(staying, *self._about_to_be(partition)):

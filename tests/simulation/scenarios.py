@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from tests.simulation.directed import DIRECTED
-from tests.simulation.faults import FAULTS, Fault
+from tests.simulation.faults import FAULTS, FOREIGN_HANDS, Fault
 
 _MS = 1_000
 _S = 1_000_000
@@ -39,7 +39,7 @@ class Scenario:
         return sorted(faults, key=lambda fault: fault.at_us)
 
     def _draw(self, random: Random, kind: str) -> Fault:
-        longest_us = DIRECTED[kind][0] if kind in DIRECTED else FAULTS[kind][1]
+        longest_us = DIRECTED[kind][0] if kind in DIRECTED else (FAULTS | FOREIGN_HANDS)[kind][1]
         lasts_us = random.randint(min(self.lasts_us_min, longest_us), longest_us)
         return Fault(random.randint(self.first_us, self.last_us), kind, lasts_us, random.random())
 
@@ -82,5 +82,8 @@ SCENARIOS: dict[str, Scenario] = {
     "acknowledged-before-fsync": Scenario({"disk hangs": 1}),
     "last-to-start-leads": Scenario(
         {"power loss everywhere": 1}, _WAITED_FOR, clients=("flushed-",), last_us=6 * _S, chaos_us=20 * _S
+    ),
+    "lagging-replica-leads": Scenario(
+        {"state is lost while all are down": 1}, _ALONE_SOON, lasts_us_min=500 * _MS, last_us=5 * _S, chaos_us=16 * _S
     ),
 }

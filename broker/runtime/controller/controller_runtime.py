@@ -43,6 +43,7 @@ from broker.net.dialer import Dialer
 from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.channels import ControllerChannels
 from broker.runtime.controller.controller_watchdog import ControllerDoubts
+from broker.runtime.controller.election_log import ElectionLog
 from broker.runtime.controller.pending_requests import Answer, PendingRequests
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.runtime.periodic import rounds
@@ -122,8 +123,7 @@ class ControllerRuntime:
         self._controller_watch: ZnodeWatch[int] | None = None
         self._controller_id = NO_BROKER
         self._doubts = ControllerDoubts(self._call_look)
-        #: Since this broker was started, by it as controller; Kafka's UncleanLeaderElectionsPerSec counts them.
-        self.unclean_elections = 0
+        self.election_log = ElectionLog()
 
     @property
     def controller_id(self) -> int:
@@ -270,6 +270,7 @@ class ControllerRuntime:
         self._epoch, self._writes = epoch, ControllerStore(self._store, epoch, is_new=self._epoch is None)
         self._is_acting = True
         self._controller_id = self._broker_id
+        self.election_log.begin()
         _log.info("acting as controller", controller_epoch=epoch.epoch)
         self._close_list_watches()
         self._list_watches = [
@@ -384,11 +385,14 @@ class ControllerRuntime:
             case do.RespondToRequest(request_id, answer) | do.AnswerShutdown(request_id, answer):
                 self._questions.answer(request_id, answer)
             case do.TellUncleanElections(elections):
-                self._tell_unclean(elections)
+                self.election_log.note_unclean(elections)
+            case do.TellRestorations(waiting, led):
+                self.election_log.note_restorations(waiting, led)
             case do.WatchTopics(names):
                 for name in names - self._topic_watches.keys():
                     self._topic_watches[name] = self._watch_one(partial(self._store.topic, name), name, TopicRead)
             case do.UnwatchTopics(names):
+                self.election_log.forget_topics(names)
                 for name in names & self._topic_watches.keys():
                     self._topic_watches.pop(name).close()
                     # Else a topic that has gone would be known again, and one made anew under its name never read.
@@ -396,17 +400,6 @@ class ControllerRuntime:
             case _:
                 return False
         return True
-
-    def _tell_unclean(self, elections: tuple[do.UncleanElection, ...]) -> None:
-        self.unclean_elections += len(elections)
-        for election in elections:
-            _log.warning(
-                "unclean election: records that only the replicas in sync before had are given up",
-                partition=str(election.partition),
-                leader=election.leader,
-                leader_before=election.leader_before,
-                in_sync_before=",".join(map(str, election.in_sync_before)),
-            )
 
     def _watch_one(
         self,

@@ -79,14 +79,20 @@ def role_of(state: LeaderAndIsrPartitionState) -> LeadershipState:
     )
 
 
-def extent_without_leader(hosted: HostedPartition | None) -> tuple[int, int]:
-    """Return the last leader epoch in the log of a partition that has no leader, and where the log ends; (-1, -1) of
-    any other.
+def extent_of(log: Log) -> tuple[int, int]:
+    """Return the latest leader epoch and the end of the log: the greater of two logs has what the other has, and more.
+
+    Also of a log whose records are all deleted: it knows their epoch. (-1, 0) if there never was a record.
     """
+    end_offset = log.log_end_offset
+    return (log.leader_epochs.latest_epoch if end_offset else NO_LEADER_EPOCH), end_offset
+
+
+def extent_without_leader(hosted: HostedPartition | None) -> tuple[int, int]:
+    """Return the extent of the log of a partition that has no leader; (-1, -1) of any other."""
     if hosted is None or hosted.partition.state is None or hosted.partition.state.leader != NO_BROKER:
         return NO_LEADER_EPOCH, NO_LOG
-    end_offset = hosted.log.log_end_offset
-    return hosted.log.leader_epoch_at(end_offset - 1), end_offset
+    return extent_of(hosted.log)
 
 
 def last_role(hosted: HostedPartition | None) -> LastRole:
@@ -100,6 +106,20 @@ def last_role(hosted: HostedPartition | None) -> LastRole:
     if role is None or role.leader_epoch < logged:
         return LastRole(logged)
     return LastRole(role.leader_epoch, role.leader, role.isr)
+
+
+def is_of_earlier_state(hosted: HostedPartition, first: LeadershipState) -> bool:
+    """Return whether the partition had a role, here or as its log tells, before the `first` of a new partition.
+
+    Its state was removed from ZooKeeper: the first epoch of the new one may have been used. A controller that tells the
+    same role again is the one that told it before.
+    """
+    role = hosted.partition.state
+    if first.leader_epoch > 0:
+        return False
+    if role is None:
+        return first.leader_epoch <= hosted.log.leader_epochs.latest_epoch
+    return first.leader_epoch <= role.leader_epoch and first.controller_epoch > role.controller_epoch
 
 
 def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:

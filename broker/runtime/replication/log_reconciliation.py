@@ -123,7 +123,9 @@ class LoggedTopicIds:
             partition for partition in partitions if partition not in noted and self._logs.is_out_of_reach(partition)
         }
         states = await self._store.states(sorted(noted.keys() | unseen))
-        in_sync = {partition for partition, state in states.items() if self._broker_id in state.isr}
+        in_sync = {
+            partition for partition, state in states.items() if self._broker_id in state.isr or not state.has_known_isr
+        }
         votes = Counter(noted[partition] for partition in in_sync - unseen)
         if not votes:
             self.are_settled = self.are_settled and not in_sync

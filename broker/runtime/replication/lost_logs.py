@@ -28,6 +28,7 @@ from broker.common.logs import logger
 from broker.common.types import NO_BROKER, NO_LEADER_EPOCH, TopicPartition
 from broker.controller.election import may_lead_empty, state_after_loss
 from broker.log.manager import LogManager
+from broker.runtime.replication.hosted_partition import extent_of
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -129,7 +130,7 @@ class LostLogs:
         if log is None:
             is_all_lost = partition not in self._logs.records_aside
             return LogLoss(self._broker_id, NO_LEADER_EPOCH, NO_LOG if is_all_lost else 0)
-        return LogLoss(self._broker_id, log.leader_epoch_at(log.log_end_offset - 1), log.log_end_offset)
+        return LogLoss(self._broker_id, *extent_of(log))
 
     async def _is_registered(self, broker_id: int) -> bool:
         """Whether the broker lives, but for this one, whose earlier registration is gone."""

@@ -29,6 +29,7 @@ from broker.runtime.replication.hosted_partition import (
     ProduceResult,
     ReadResult,
     RoleListeners,
+    is_of_earlier_state,
     role_of,
     tell,
 )
@@ -148,7 +149,7 @@ class ReplicaManager:
 
     def _take_role(self, hosted: HostedPartition, state: LeaderAndIsrPartitionState) -> None:
         role, log = role_of(state), hosted.log
-        if role.leader_epoch < log.leader_epochs.latest_epoch:
+        if role.leader_epoch < log.leader_epochs.latest_epoch or (state.is_new and is_of_earlier_state(hosted, role)):
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         log.note_unflushed()
         fsynced_end = log.recovery_point if log.is_flush_due else None

@@ -43,6 +43,11 @@ class TroubledPartition:
         return f"{self.topic}-{self.partition}"
 
     @property
+    def awaits_logs(self) -> bool:
+        """Whether its state was removed from ZooKeeper, and the logs of all its replicas are compared first."""
+        return not self.has_leader and not self.isr
+
+    @property
     def is_under_min_isr(self) -> bool:
         return self.has_leader and len(self.isr) < self.min_isr
 

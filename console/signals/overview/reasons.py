@@ -211,9 +211,7 @@ def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[HealthReaso
     ]
     if leaderless:
         text = f"{_partitions(leaderless)} {_has(leaderless)} no leader, though every replica's broker is registered."
-        action = NextAction(
-            "Wait for the last broker of the ISR to recover its log; read that broker's log", "processes"
-        )
+        action = _WAIT_FOR_LOGS if any(item.awaits_logs for item in leaderless) else _WAIT_FOR_ISR
         yield _of_partitions("leaderless", HealthLevel.CRITICAL, leaderless, text, action, _examples(leaderless))
     if refusing:
         text = (
@@ -235,6 +233,14 @@ def _of_partitions(
     return HealthReason(level, subject, text, action, evidence, key=key, parts=parts)
 
 
+_WAIT_FOR_ISR = NextAction(
+    "Wait for the last broker of the ISR to recover its log; read that broker's log", "processes"
+)
+_WAIT_FOR_LOGS = NextAction(
+    "Its state was removed from ZooKeeper: start all its brokers, so that their logs are compared, or allow an unclean "
+    "election",
+    "processes",
+)
 _WAIT_FOR_REPLICAS = NextAction("Let the replicas catch up; stop no other broker meanwhile", "brokers")
 
 

@@ -28,6 +28,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     full 1:10 t-0               ... : done, and its log directory is full
     reaches 1:10 t-0 4:100      ... : done, without a leader; the log ends at 100, in epoch 4
     lost 1 t-0                  broker 1, about to register, notes that it has no log; the controller is not told
+    remove-state t-0            its state is removed by hand; the controller is not told
     foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
     isr t-0 1,2                 the leader writes another ISR and announces it
     announced t-0               an ISR change of this partition is announced (once more)
@@ -80,6 +81,8 @@ class Story:
         self.brokers: dict[int, LiveBroker] = {}
         self.topics: dict[str, TopicAssignment] = {}
         self.states: dict[TopicPartition, LeaderAndIsr] = {}
+        #: Partitions whose states have ever been written: the parents of these znodes stay.
+        self.had_states: set[TopicPartition] = set()
         self.to_delete: set[str] = set()
         self.topics_made = 0
         #: The id each topic was made with, and those that the last controller has told.
@@ -142,6 +145,7 @@ class Story:
             frozenset(self.to_delete),
             frozenset(self.isr_changes),
             dict(self.last_ids),
+            frozenset(self.had_states - self.states.keys()),
         )
 
     def _resign(self) -> told.ControllerEvent:
@@ -261,6 +265,9 @@ class Story:
             before, loss = self.states[key], LogLoss(int(broker_id), NO_LEADER_EPOCH, NO_LOG)
             after = state_after_loss(before, loss, is_noted=True)
             self.states[key] = after.at_version(before.zk_version + 1)
+
+    def _remove_state(self, partition: str) -> None:
+        del self.states[_partition(partition)]
 
     def _foreign(self, partition: str, leader: str, isr: str) -> None:
         key = _partition(partition)
@@ -402,6 +409,7 @@ class Story:
             standing = self.states.get(partition)
             if (standing.zk_version if standing else -1) == state.zk_version:
                 written[partition] = self.states[partition] = state.at_version(state.zk_version + 1)
+                self.had_states.add(partition)
             else:
                 standings[partition] = standing
         return told.StatesWritten(written, standings)
@@ -411,6 +419,7 @@ class Story:
         self.ids.pop(topic, None)
         self.to_delete.discard(topic)
         self.states = {partition: state for partition, state in self.states.items() if partition.topic != topic}
+        self.had_states = {partition for partition in self.had_states if partition.topic != topic}
 
 
 def _told(effect: do.ControllerEffect) -> Iterator[str]:
@@ -462,6 +471,9 @@ def _told(effect: do.ControllerEffect) -> Iterator[str]:
                 f" after {one.leader_before} of {_ids(one.in_sync_before)}"
                 for one in elections
             )
+        case do.TellRestorations(waiting, led):
+            yield from (f"tell that {partition} waits for the logs of its replicas" for partition in waiting)
+            yield from (f"tell that {leader} leads {partition} again" for partition, leader in led.items())
         case do.WriteAssignments(assignments):
             yield from (f"write {partition} {_replicas_told(one)}" for partition, one in assignments.items())
         case do.RewriteReassignmentRequest(targets, refused):

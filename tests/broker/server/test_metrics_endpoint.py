@@ -9,6 +9,8 @@ from prometheus_client.core import GaugeMetricFamily
 from structlog.testing import capture_logs
 
 from broker.common.own_names import OwnNames
+from broker.common.types import TopicPartition
+from broker.runtime.controller.election_log import ElectionLog
 from broker.server import metrics_endpoint
 from broker.server.metrics import ControllerMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
@@ -88,12 +90,19 @@ async def test_metrics_are_asked_by_addresses_and_own_names_only(endpoint):
     assert b"metrics.allowed.hosts" in refused
 
 
-def test_the_controller_counts_unclean_elections_and_the_brokers_of_another_kafka():
+def test_the_controller_counts_unclean_elections_the_wait_for_logs_and_the_brokers_of_another_kafka():
     class Controller:
-        unclean_elections = 3
+        election_log = ElectionLog()
         foreign_brokers = frozenset({21, 22})
+        is_controller = True
 
-    elections, foreign = ControllerMetrics(Controller()).collect()
+    Controller.election_log.unclean_elections = 3
+    Controller.election_log.note_restorations([TopicPartition("t", 0), TopicPartition("t", 1)], {})
+    Controller.election_log.note_restorations([], {TopicPartition("t", 1): 2})
+    elections, waiting, foreign = ControllerMetrics(Controller()).collect()
+    assert [(sample.name, sample.value) for sample in waiting.samples] == [
+        ("barnabas_broker_partitions_awaiting_logs", 1)
+    ]
     assert [(sample.name, sample.value) for sample in elections.samples][:1] == [
         ("barnabas_broker_unclean_leader_elections_total", 3)
     ]

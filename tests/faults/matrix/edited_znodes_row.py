@@ -74,6 +74,26 @@ def _delete_a_state(_stage: Stage, client: KazooClient) -> None:
     client.delete(CONTROLLER)
 
 
+def _delete_a_state_while_all_are_down(stage: Stage, client: KazooClient) -> None:
+    """A replica lags, every broker is killed, a state is deleted: the first to start is the one that lacks records.
+
+    It must wait for the others, whose logs reach further: what was acknowledged without it would be truncated.
+    """
+    behind, others = 3, [1, 2]
+    topic = KeptTopic(stage, "left-behind")
+    stage.kill_and_expire(behind)
+    stage.await_isr(topic.name, 0, others)
+    topic.write()
+    stage.kill(*others)
+    client.delete(state_path(TopicPartition(topic.name, 0)))
+    stage.start(behind)
+    is_waiting = lambda: (state := stage.state(topic.name)) is not None and not state.has_known_isr  # noqa: E731
+    await_true(is_waiting, "the partition waits for the logs of the brokers that are away", WHOLE_WITHIN_S)
+    stage.start(*others)
+    stage.await_whole()
+    topic.expect_usable("a state is deleted while all brokers are down")
+
+
 def _raise_the_controller_epoch(stage: Stage, client: KazooClient) -> None:
     """Epochs only grow: who is elected next takes a later one still."""
     epoch = int(client.get(CONTROLLER_EPOCH)[0])
@@ -132,5 +152,6 @@ _EDITS = {
     "a topic is garbled for a moment": _garble_a_topic,
     "the controller znode is deleted": _delete_the_controller,
     "a state is deleted": _delete_a_state,
+    "a state is deleted while all are down": _delete_a_state_while_all_are_down,
     "the controller epoch is raised": _raise_the_controller_epoch,
 }

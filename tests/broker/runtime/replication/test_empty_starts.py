@@ -62,7 +62,11 @@ class Logs:
 
     def get(self, _partition) -> SimpleNamespace | None:
         end = self.disk.log
-        return None if end is None else SimpleNamespace(log_end_offset=end, leader_epoch_at=lambda at: min(at, 0))
+        return (
+            None
+            if end is None
+            else SimpleNamespace(log_end_offset=end, leader_epochs=SimpleNamespace(latest_epoch=min(end - 1, 0)))
+        )
 
     def is_out_of_reach(self, _partition) -> bool:
         return False

@@ -61,7 +61,7 @@ class Logs:
 
     def get(self, partition) -> SimpleNamespace | None:
         end = self.ends.get(partition)
-        return end and SimpleNamespace(log_end_offset=end, leader_epoch_at=lambda offset: 4)
+        return end and SimpleNamespace(log_end_offset=end, leader_epochs=SimpleNamespace(latest_epoch=4))
 
     def is_out_of_reach(self, _partition) -> bool:
         return self.is_directory_offline

@@ -28,7 +28,7 @@ from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import hosted_partition
-from broker.runtime.replication.hosted_partition import last_role
+from broker.runtime.replication.hosted_partition import extent_of, last_role
 from broker.runtime.replication.replica_logs import set_aside_other_topic
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import StoppedPartition, create_logs, stop_replicas
@@ -183,6 +183,37 @@ async def test_a_role_that_is_older_than_the_log_is_refused_and_the_epoch_of_the
     assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=6))) is ErrorCode.NONE
     assert last_role(replicas.get("t", 0)) == LastRole(6, 1, (1,))
     assert last_role(None) == LastRole(-1)
+
+
+async def test_a_first_role_of_an_epoch_that_the_log_knows_is_refused(logs):
+    """The state was removed, all brokers have started anew, and the controller takes the partition for a new one."""
+    logs.get_or_create(TopicPartition("t", 0), UUID(int=1)).append(build_batch([Record(0, 0, None, b"kept")]), 0)
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    first = _led_by_1(leader_epoch=0)
+    assert _outcome(apply_leader_and_isr(replicas, first)) is ErrorCode.STALE_CONTROLLER_EPOCH
+    assert last_role(replicas.get("t", 0)) == LastRole(0)
+    first.topic_states[0].partition_states[0].is_new = False
+    assert _outcome(apply_leader_and_isr(replicas, first)) is ErrorCode.NONE
+
+
+async def test_a_first_role_that_is_told_twice_is_taken_and_that_of_a_later_controller_is_refused(logs):
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    first = _led_by_1(leader_epoch=0)
+    state = first.topic_states[0].partition_states[0]
+    for _ in range(2):
+        assert _outcome(apply_leader_and_isr(replicas, first)) is ErrorCode.NONE
+    state.controller_epoch += 1
+    assert _outcome(apply_leader_and_isr(replicas, first)) is ErrorCode.STALE_CONTROLLER_EPOCH
+    assert last_role(replicas.get("t", 0)) == LastRole(0, 1, (1,))
+
+
+async def test_the_extent_of_a_log_whose_records_are_all_deleted_has_their_epoch(logs):
+    log = logs.get_or_create(TopicPartition("t", 0), UUID(int=1))
+    assert extent_of(log) == (-1, 0)
+    _append(log)
+    assert extent_of(log) == (5, 1)
+    log.delete_records(1, 1)
+    assert extent_of(log) == (5, 1)
 
 
 async def test_a_role_whose_log_waits_for_room_is_told_again_until_it_is_open(logs):

@@ -67,6 +67,12 @@ def test_partitions_in_trouble_for_another_reason_stand_alone():
     ]
 
 
+def test_a_partition_whose_state_was_removed_waits_for_the_logs_of_its_replicas():
+    (reason,) = assess(facts(troubled=(TroubledPartition("orders", False, (1, 2), ()),))).reasons
+    assert reason.level == HealthLevel.CRITICAL
+    assert "state was removed from ZooKeeper: start all its brokers" in reason.action.text
+
+
 def test_many_topics_are_counted_with_kafkas_own_last():
     troubled = tuple(leaderless(topic, 2) for topic in ("__consumer_offsets", "b", "a", "c"))
 
