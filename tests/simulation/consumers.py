@@ -20,6 +20,10 @@ from tests.simulation.topics import SHORTENED
 _FETCH_VERSION = 17
 _MAX_WAIT_MS = 100
 
+#: Between two fetches; and after one of which a part was refused: a client that asked again at once would ask a
+#: thousand times while one partition has no leader, and a run would be spent on that.
+_PAUSE_S, _RETRY_PAUSE_S = (0.02, 0.2), (0.02, 0.1)
+
 #: (partition, topic id, leader epoch, records)
 OnRecords = Callable[[TopicPartition, UUID, int, Sequence[Record]], None]
 #: Whether that broker was leader of the partition in that epoch.
@@ -45,9 +49,10 @@ class Consumer:
         while not self.is_stopping:
             await self._client.refresh()
             for _ in range(self._random.randint(3, 10)):
-                if not await self.read_once():
+                is_well = await self.read_once()
+                await asyncio.sleep(self._random.uniform(*(_PAUSE_S if is_well else _RETRY_PAUSE_S)))
+                if not is_well:
                     break
-                await asyncio.sleep(self._random.uniform(0.02, 0.2))
             await self._ask_with_another_epoch()
             await self._catch_up()
             if self._random.random() < 0.05:

@@ -41,7 +41,9 @@ class HandOvers:
         controller = world.controller
         if controller is None or world.network.is_any_cut or not world.is_undisturbed(controller.broker_id, now_us):
             return set()
-        held = set()
+        held: set[tuple[str, int, TopicPartition, int]] = set()
+        if not any(process.has_full_directory for process in world.running):
+            return held
         for partition, state, _ in world.states():
             leader = world.process_of(state.leader)
             if leader is None or not leader.has_full_directory or not leader.leads(partition, state.leader_epoch):

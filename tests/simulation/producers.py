@@ -63,11 +63,11 @@ class Producer:
         while not self.is_stopping:
             try:
                 response = await self._client.ask_any(request, _INIT_VERSION)
+                if response.error_code == ErrorCode.NONE:
+                    self._producer = (response.producer_id, response.producer_epoch)
+                    return
             except NoAnswerError:
-                continue
-            if response.error_code == ErrorCode.NONE:
-                self._producer = (response.producer_id, response.producer_epoch)
-                return
+                pass
             await asyncio.sleep(0.1)
 
     async def _send_somewhere(self) -> None:

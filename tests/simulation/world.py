@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from random import Random
 from uuid import UUID
@@ -62,6 +62,11 @@ _LOOK_EVERY_US = 200 * _MS
 #: What a broker may need, after it was disturbed, to answer as fast as before.
 _RECOVERED_US = 500 * _MS
 _STEPS_MAX = 5_000_000
+
+
+#: The world looks at all of them again and again, and few have changed.
+_decoded_state = lru_cache(4_096)(znodes.decode_state)
+_decoded_topic = lru_cache(4_096)(znodes.decode_topic)
 
 
 class _Ended(Exception):
@@ -258,11 +263,11 @@ class World:
 
     def state_of(self, partition: TopicPartition) -> LeaderAndIsr | None:
         node = self.ensemble.tree.nodes.get(znodes.state_path(partition))
-        return znodes.decode_state(partition, node.data, node.version) if node else None
+        return _decoded_state(partition, node.data, node.version) if node else None
 
     def _assignments(self) -> list:
         names = sorted(self.ensemble.tree.get(znodes.TOPICS).children)
-        return [znodes.decode_topic(name, self.ensemble.tree.get(znodes.topic_path(name)).data) for name in names]
+        return [_decoded_topic(name, self.ensemble.tree.get(znodes.topic_path(name)).data) for name in names]
 
     # -- what is looked at while the run goes on
 
