@@ -24,7 +24,7 @@ SAYS = {
     "passes-in-vain": "in vain, again",
     "acknowledged-before-fsync": "not fsynced",
     "last-to-start-leads": "truncated for the leader, which lacks them",
-    "lagging-replica-leads": "acknowledged",
+    "lagging-replica-leads": "truncated for the leader, which lacks them",
 }
 
 
