@@ -48,6 +48,7 @@ class HostLoop(asyncio.AbstractEventLoop):
         self.machine = machine
         self.name = name
         self._timeline = timeline
+        self._call_now = timeline.due.append
         self._readers: dict[int, Callback] = {}
         self._writers: dict[int, Callback] = {}
         self._sockets: dict[int, SimulatedSocket] = {}
@@ -104,7 +105,11 @@ class HostLoop(asyncio.AbstractEventLoop):
         syscalls = self._syscalls
         outer, syscalls.turn = syscalls.turn, (self, True, {})
         try:
-            self._call(callback)
+            callback.context.run(callback.function, *callback.arguments)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # as asyncio does
+            self._tell_exception(callback, error)
         finally:
             syscalls.turn = outer
             events._set_running_loop(None)
@@ -114,8 +119,11 @@ class HostLoop(asyncio.AbstractEventLoop):
             callback.context.run(callback.function, *callback.arguments)
         except (SystemExit, KeyboardInterrupt):
             raise
-        except BaseException as error:  # as asyncio does
-            self.call_exception_handler({"message": f"Exception in {callback.function!r}", "exception": error})
+        except BaseException as error:
+            self._tell_exception(callback, error)
+
+    def _tell_exception(self, callback: Callback, error: BaseException) -> None:
+        self.call_exception_handler({"message": f"Exception in {callback.function!r}", "exception": error})
 
     # -- callbacks
 
@@ -125,7 +133,7 @@ class HostLoop(asyncio.AbstractEventLoop):
     def call_soon(self, callback, *args, context=None) -> Callback:
         planned = Callback(callback, args, context)
         if not self.is_dead:
-            self._timeline.call_now(planned, self)
+            self._call_now((planned, self))
         return planned
 
     def call_soon_threadsafe(self, callback, *args, context=None) -> Callback:

@@ -24,7 +24,7 @@ class Timeline:
         self.steps = 0
         #: What is to happen later; and, as most things, now.
         self._planned: list[tuple[int, int, Callable[[], None] | Callback, HostLoop | None]] = []
-        self._due: deque[tuple[Callable[[], None] | Callback, HostLoop | None]] = deque()
+        self.due: deque[tuple[Callable[[], None] | Callback, HostLoop | None]] = deque()
         self._count = 0
 
     @property
@@ -44,24 +44,24 @@ class Timeline:
 
     def call_now(self, callback: "Callback", loop: "HostLoop") -> None:
         """`plan_callback` for the present moment."""
-        self._due.append((callback, loop))
+        self.due.append((callback, loop))
 
     def _plan(self, at_us: int, action: "Callable[[], None] | Callback", loop: "HostLoop | None") -> None:
         if at_us <= self.now_us:
-            self._due.append((action, loop))
+            self.due.append((action, loop))
         else:
             self._count += 1
             heapq.heappush(self._planned, (at_us, self._count, action, loop))
 
     def run(self, is_over: Callable[[], object], steps_max: int) -> None:
         """Until `is_over()`, or nothing is planned any more. RuntimeError after `steps_max` steps."""
-        planned, due = self._planned, self._due
+        planned, due, heappop, popleft = self._planned, self.due, heapq.heappop, self.due.popleft
         while (planned or due) and not is_over():
             at_us = self.now_us
             if due and not (planned and planned[0][0] <= at_us):
-                action, loop = due.popleft()
+                action, loop = popleft()
             else:
-                at_us, _, action, loop = heapq.heappop(planned)
+                at_us, _, action, loop = heappop(planned)
             if loop is None:
                 self.now_us = at_us
                 action()

@@ -186,7 +186,8 @@ class World:
     def _run_for(self, duration_us: int) -> None:
         over: list[bool] = []
         self.timeline.plan_in(duration_us, lambda: over.append(True))
-        self.timeline.run(lambda: over or self._is_ended, _STEPS_MAX)
+        violations = self.history.violations if self._ends_at_violation else ()
+        self.timeline.run(lambda: over or violations, _STEPS_MAX)
         if self._is_ended:
             raise _Ended
 
