@@ -14,6 +14,7 @@ and eight floors. Without a login every client is User:ANONYMOUS: then the addre
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from broker.common.hosts import counted_address
@@ -32,6 +33,8 @@ PRINCIPAL_FLOORS = 8
 #: The part of a bound that only clients below their floor may take.
 RESERVE = 4
 
+_REMEMBERED = 1_000
+
 #: The event that is logged of refusals.
 REFUSED = "a client holds its share of what all clients share: what would take more is refused"
 
@@ -47,6 +50,7 @@ class Owner(NamedTuple):
 UNATTRIBUTED = Owner("", "")
 
 
+@lru_cache(_REMEMBERED)
 def owner_of(principal: str, host: str) -> Owner:
     """Return the owner for a principal and an address as Kafka writes it, after a slash."""
     return Owner(principal, f"/{counted_address(host[1:])}" if host else "")

@@ -8,6 +8,7 @@ from broker.common.errors import ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.coordinator.recorded_owners import Headers
 from broker.protocol.schema import Message
+from broker.records.builder import RepeatedHeaders
 
 #: Bytes of records after which one tick leaves the rest to the next: with one more record they still fit into a batch.
 #: A batch too large would be refused again and again, and nothing that is due would ever be done.
@@ -40,6 +41,8 @@ class CoordinatorRecord(NamedTuple):
     def size_bytes(self) -> int:
         """Bytes of its key, its value and its headers."""
         byte_count = len(self.key) + len(self.value or b"")
+        if type(self.headers) is RepeatedHeaders:
+            return byte_count + len(self.headers.encoded)
         for name, value in self.headers:
             byte_count += len(name) + len(value or b"")
         return byte_count

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from broker.common.shared_budget import UNATTRIBUTED, Owner
 from broker.common.types import NO_TOPIC_ID
+from broker.records.builder import RepeatedHeaders
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
@@ -66,10 +67,14 @@ def decode_owner(headers: Headers) -> Owner:
 
 
 @lru_cache(_REMEMBERED)
-def encode_committer(committer: Committer | None) -> Headers:
-    if committer is None:
-        return ()
-    return ((_COMMITTER, _to_json([*committer.owner, int(committer.of_members)])),)
+def encode_offset_headers(committer: Committer, topic_id: UUID) -> RepeatedHeaders:
+    """Return the headers that name an offset's client and topic; not UNATTRIBUTED, not NO_TOPIC_ID."""
+    headers: list[tuple[str, bytes | None]] = []
+    if committer.owner != UNATTRIBUTED:
+        headers.append((_COMMITTER, _to_json([*committer.owner, int(committer.of_members)])))
+    if topic_id != NO_TOPIC_ID:
+        headers.append((_TOPIC_ID, topic_id.bytes))
+    return RepeatedHeaders(headers)
 
 
 def decode_committer(headers: Headers) -> Committer | None:
@@ -85,11 +90,6 @@ def _committer_of(raw: bytes) -> Committer | None:
     except _NOT_UNDERSTOOD:
         return None
     return Committer(Owner(str(principal), str(host)), bool(of_members))
-
-
-def encode_topic_id(topic_id: UUID) -> Headers:
-    """Return the header that names the topic of an offset, none for NO_TOPIC_ID."""
-    return () if topic_id == NO_TOPIC_ID else ((_TOPIC_ID, topic_id.bytes),)
 
 
 def decode_topic_id(headers: Headers) -> UUID:

@@ -1,6 +1,7 @@
 """Builds a record batch from records: what coordinators append, and what a client of ours would send."""
 
 from collections.abc import Iterable
+from typing import Self
 
 from crc32c import crc32c
 
@@ -22,7 +23,7 @@ from broker.records.batch import (
 )
 from broker.records.compression import compress
 from broker.records.record import Record
-from broker.records.varint import varint
+from broker.records.varint import SHORT, SHORT_MAX, varint
 
 
 def build_batch(
@@ -69,19 +70,38 @@ def _encode_records(records: list[Record], base_timestamp: int) -> bytes:
     pieces: list[bytes] = []
     for offset_delta, (_, timestamp_ms, key, value, headers) in enumerate(records):
         body = [b"\0", varint(timestamp_ms - base_timestamp), varint(offset_delta)]
-        _add_bytes(body, key)
-        _add_bytes(body, value)
-        body.append(varint(len(headers)))
-        for header_key, header_value in headers:
-            _add_bytes(body, header_key.encode())
-            _add_bytes(body, header_value)
+        _add_fields(body, (key, value))
+        body.append(headers.encoded if type(headers) is RepeatedHeaders else encode_headers(headers))
         encoded = b"".join(body)
         pieces += (varint(len(encoded)), encoded)
     return b"".join(pieces)
 
 
-def _add_bytes(body: list[bytes], value: bytes | None) -> None:
-    if value is None:
-        body.append(varint(-1))
-    else:
-        body += (varint(len(value)), value)
+class RepeatedHeaders(tuple[tuple[str, bytes | None], ...]):
+    """Headers of many records, encoded once: a coordinator appends a batch for every commit."""
+
+    encoded: bytes
+
+    def __new__(cls, headers: Iterable[tuple[str, bytes | None]]) -> Self:
+        repeated = super().__new__(cls, headers)
+        repeated.encoded = encode_headers(repeated)
+        return repeated
+
+
+def encode_headers(headers: Iterable[tuple[str, bytes | None]]) -> bytes:
+    """Return the headers of a record as a batch has them, their number first."""
+    fields = [field for name, value in headers for field in (name.encode(), value)]
+    body = [varint(len(fields) // 2)]
+    _add_fields(body, fields)
+    return b"".join(body)
+
+
+def _add_fields(body: list[bytes], fields: Iterable[bytes | None]) -> None:
+    """Append the fields, each after its length. A short length costs no call."""
+    for field in fields:
+        if field is None:
+            body.append(SHORT[-1])
+        elif (size := len(field)) < SHORT_MAX:
+            body += (SHORT[size], field)
+        else:
+            body += (varint(size), field)

@@ -23,12 +23,13 @@ def _encoded(value: int) -> bytes:
     return bytes(out)
 
 
-#: Of 0 to 1,023, and last, at index -1, of -1: nearly all there are.
-_SHORT = (*map(_encoded, range(1_024)), _encoded(-1))
+SHORT_MAX = 1_024
+#: Of 0 to SHORT_MAX, exclusive, and last, at index -1, of -1: nearly all there are.
+SHORT = (*map(_encoded, range(SHORT_MAX)), _encoded(-1))
 
 
 def varint(value: int) -> bytes:
-    return _SHORT[value] if -1 <= value < 1_024 else _encoded(value)
+    return SHORT[value] if -1 <= value < SHORT_MAX else _encoded(value)
 
 
 def read_varint(buffer: bytes | bytearray | memoryview, at: int) -> tuple[int, int]:

@@ -286,7 +286,8 @@ class GroupCoordinator:
         """
         match decode_key(key):
             case OffsetKey() as offset_key:
-                self._account.load_commit(offset_key.group_id, headers)
+                if self._account.is_loading:
+                    self._account.load_commit(offset_key.group_id, headers)
                 self._replay_offset(offset_key, value, headers, producer_id)
             case GroupKey(group_id):
                 self._replay_group(group_id, value, headers)

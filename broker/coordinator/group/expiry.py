@@ -106,7 +106,8 @@ class Expiry:
 
     def note_stored(self, key: OffsetKey, committed: CommittedOffset) -> None:
         """Note that an offset was committed now, or will be if its transaction is."""
-        self._outdated.note_stored(key, committed, lambda: self._offsets.stored_for(key))
+        if self._outdated.deleted.number:
+            self._outdated.note_stored(key, committed, lambda: self._offsets.stored_for(key))
 
     def _hurry(self, topics: Iterable[str], now_ms: int) -> None:
         for topic in topics:

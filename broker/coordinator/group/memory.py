@@ -124,9 +124,12 @@ class GroupMemoryAccount:
         What is replayed next is counted for the client if it has room for all offsets of the group, else for the
         client that holds them, which needs room as well.
         """
-        part = self._part(has_had_members)
+        part = self._group_offsets if has_had_members else self._simple_offsets
         stored = self._stored.get(group_id) or _StoredOffsets(part, owner)
         is_same = stored.part is part and stored.owner == owner
+        if is_same and growth <= 0:
+            self._committer = group_id, part, owner
+            return True
         takes_over = growth > 0 or stored.owner == UNATTRIBUTED
         self._committer = None
         if not is_same and takes_over and part.budget.has_room_for(owner, stored.byte_count + growth):
@@ -141,9 +144,7 @@ class GroupMemoryAccount:
         return self._group_offsets if of_members else self._simple_offsets
 
     def load_commit(self, group_id: str, headers: Headers) -> None:
-        """While the coordinator is loaded, count the offset that is replayed next for the client its record names."""
-        if not self.is_loading:
-            return
+        """Count the offset that is loaded next for the client its record names."""
         self._committer, committer = None, decode_committer(headers)
         if committer is not None:
             self._committer = group_id, self._part(committer.of_members), committer.owner
@@ -161,10 +162,10 @@ class GroupMemoryAccount:
         return self.members, self._group_offsets, self._simple_offsets
 
     @property
-    def committer(self) -> Committer | None:
+    def committer(self) -> Committer:
         """The client that the commit in this turn is counted for, as its records name it."""
-        if self._committer is None or self._committer[2] == UNATTRIBUTED:
-            return None
+        if self._committer is None:
+            return Committer(UNATTRIBUTED, False)
         _, part, owner = self._committer
         return Committer(owner, part is self._group_offsets)
 

@@ -28,7 +28,7 @@ from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.superseded import OfGroup, Superseded
 from broker.coordinator.outcome import CoordinatorTurn, Remains
 from broker.coordinator.progress import LogProgress
-from broker.coordinator.recorded_owners import encode_committer, encode_topic_id
+from broker.coordinator.recorded_owners import encode_offset_headers
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -207,34 +207,39 @@ class CommittedOffsets:
         Of each committed offset one may be pending besides, lest those stop who go on by transactions. What becomes
         less makes up for nothing: one partition may be named many times.
         """
-        committed = self._offsets.get(request.group_id, {})
-        producer_id = request.producer_id if isinstance(request, TxnOffsetCommitRequest) else None
+        committed, growth = self._offsets.get(request.group_id, {}), 0
+        if isinstance(request, TxnOffsetCommitRequest):
+            return self._pending_growth(request, committed)
+        for topic in request.topics:
+            partitions = committed.get(topic.name, {})
+            for partition in topic.partitions:
+                metadata, earlier = partition.committed_metadata or "", partitions.get(partition.partition_index)
+                if earlier is None:
+                    growth += place_of(request.group_id, topic.name) + text_bytes(metadata)
+                elif metadata != earlier.metadata:
+                    growth += max(0, text_bytes(metadata) - text_bytes(earlier.metadata))
+        return growth
+
+    def _pending_growth(self, request: TxnOffsetCommitRequest, committed: OfGroup) -> int:
         growth = 0
         for topic in request.topics:
             partitions = committed.get(topic.name, {})
             place = place_of(request.group_id, topic.name)
             for partition in topic.partitions:
-                after, earlier = (
-                    text_bytes(partition.committed_metadata or ""),
-                    partitions.get(partition.partition_index),
-                )
-                if producer_id is not None:
-                    key = OffsetKey(request.group_id, TopicPartition(topic.name, partition.partition_index))
-                    growth += self._pending.growth(key, producer_id, earlier, place + after)
-                elif earlier is None:
-                    growth += place + after
-                else:
-                    growth += max(0, after - text_bytes(earlier.metadata))
+                key = OffsetKey(request.group_id, TopicPartition(topic.name, partition.partition_index))
+                size_bytes = place + text_bytes(partition.committed_metadata or "")
+                earlier = partitions.get(partition.partition_index)
+                growth += self._pending.growth(key, request.producer_id, earlier, size_bytes)
         return growth
 
     def commit(self, request: AnyCommitRequest, turn: CoordinatorTurn) -> AnyCommitResponse:
         """Propose a record for each partition that is in order; the response says which are."""
         response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
-        committer = encode_committer(self._account.committer)
+        committer = self._account.committer
         topics = []
         for topic in request.topics:
             name, partitions = topic.name, []
-            headers = committer + encode_topic_id(self.outdated.topic_id_of(name))
+            headers = encode_offset_headers(committer, self.outdated.topic_id_of(name))
             for partition in topic.partitions:
                 error = self._partition_error(name, partition)
                 if error is ErrorCode.NONE:
@@ -324,8 +329,13 @@ class CommittedOffsets:
         if not partitions:
             self._groups_of.setdefault(topic, {})[key.group_id] = None
         before = partitions.get(partition)
-        place = 0 if before else place_of(key.group_id, topic)
-        self._hold(key.group_id, place + text_bytes(committed.metadata) - text_bytes(before.metadata if before else ""))
+        if before is None:
+            growth = size_of(key, committed)
+        elif before.metadata == committed.metadata:
+            growth = 0
+        else:
+            growth = text_bytes(committed.metadata) - text_bytes(before.metadata)
+        self._hold(key.group_id, growth)
         partitions[partition] = committed
         if before is None:
             self._counts[key.group_id] = self._counts.get(key.group_id, 0) + 1

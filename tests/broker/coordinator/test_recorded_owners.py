@@ -12,10 +12,9 @@ from broker.coordinator.recorded_owners import (
     decode_owner,
     decode_owners,
     decode_topic_id,
-    encode_committer,
+    encode_offset_headers,
     encode_owner,
     encode_owners,
-    encode_topic_id,
 )
 
 A, B = Owner("User:a", "/10.0.0.1"), Owner('User:"ü', "/2001:db8::/64")
@@ -32,11 +31,11 @@ def test_a_thousand_members_of_one_client_take_no_more_than_one():
 
 @pytest.mark.parametrize("committer", [Committer(A, True), Committer(B, False)])
 def test_the_client_of_an_offset_comes_back(committer):
-    assert decode_committer(encode_committer(committer)) == committer
+    assert decode_committer(encode_offset_headers(committer, NO_TOPIC_ID)) == committer
 
 
 def test_a_record_without_a_client_names_none():
-    assert encode_committer(None) == ()
+    assert encode_offset_headers(Committer(UNATTRIBUTED, True), NO_TOPIC_ID) == ()
     assert (decode_owners(()), decode_owner(()), decode_committer(())) == ([], UNATTRIBUTED, None)
     assert decode_owner(encode_owners([A, B])) == UNATTRIBUTED
     assert decode_owner(encode_owner(A)) == A
@@ -53,7 +52,7 @@ def test_what_is_not_understood_names_no_client(value):
 
 @pytest.mark.parametrize("topic_id", [UUID(int=1), UUID(int=2**128 - 1), NO_TOPIC_ID])
 def test_the_topic_of_an_offset_comes_back_beside_its_client(topic_id):
-    headers = encode_committer(Committer(A, True)) + encode_topic_id(topic_id)
+    headers = encode_offset_headers(Committer(A, True), topic_id)
     assert (decode_topic_id(headers), decode_committer(headers)) == (topic_id, Committer(A, True))
 
 
