@@ -14,7 +14,6 @@ from broker.cli.frame.answers import subscription
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config, typed_properties
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.frame.stopping import Stopping
-from broker.config.properties import unescaped
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -207,7 +206,7 @@ def _start_offset(consumer: "Consumer", partition: Any, start: int) -> int:
 
 
 def _formatter(arguments: Arguments) -> Formatter:
-    properties = {**unescaped(client_config(arguments["formatter-config"])), **dict(arguments["property"])}
+    properties = {**client_config(arguments["formatter-config"]), **dict(arguments["property"])}
     for what in ("key-deserializer", "value-deserializer"):
         if arguments[what]:
             properties[what.replace("-", ".")] = arguments[what]

@@ -11,7 +11,6 @@ from broker.cli.clients.input_lines import LineRecord, LineSplitter, line_parser
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, client_config
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.frame.running import Terminated
-from broker.config.properties import unescaped
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
@@ -50,7 +49,7 @@ _PROPERTIES = {
 def run(arguments: Arguments) -> None:
     if arguments["line-reader"] not in _LINE_READERS:
         raise CommandError(f"ClassNotFoundException: {arguments['line-reader']}; line readers cannot be loaded.")
-    parse = line_parser({**unescaped(client_config(arguments["reader-config"])), **dict(arguments["property"])})
+    parse = line_parser({**client_config(arguments["reader-config"]), **dict(arguments["property"])})
     from broker.cli.clients.clients import open_producer, properties_of, told_in_a_sentence
 
     properties = properties_of(arguments, "producer.config", "producer-property")

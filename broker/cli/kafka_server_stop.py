@@ -44,7 +44,7 @@ def _words_of_broker(words: Sequence[str]) -> Sequence[str] | None:
 def node_id(server: RunningServer) -> int | None:
     """What it says itself, else its file; None for what cannot be read any more."""
     words = _words_of_broker(server.words) or ()
-    overrides = parse_properties("\n".join(_values(words, "--override")))
+    overrides = dict(text.partition("=")[::2] for text in _values(words, "--override"))
     try:
         pairs = parse_properties(Path(server.directory, *_values(words, "--config")).read_text()) | overrides
         return next((int(pairs[key]) for key in _ID_KEYS if key in pairs), None)

@@ -30,6 +30,7 @@ from broker.config.definition import (
     take_keys,
 )
 from broker.config.delegation_tokens import DelegationTokenKeys
+from broker.config.kraft import without_kraft
 from broker.config.listener_settings import BY_NAME as LISTENER_KEYS
 from broker.config.listener_settings import (
     OF_MECHANISM_ONLY,
@@ -368,6 +369,7 @@ def read_broker_config(text: str, overrides: Mapping[str, str] = MappingProxyTyp
     sentence when it cannot be right."""
     texts = {**parse_properties(text), **overrides}
     try:
+        texts = without_kraft(texts)
         values = read_values(KEYS, texts)
         of_listeners = {name: key.read(texts[name]) for name in texts if (key := prefixed_key(name))}
         check_listeners(values, texts)

@@ -14,7 +14,7 @@ from broker.common.security_limits import (
     CONFIG_RESOLVED_CHARACTERS_MAX,
 )
 from broker.config.definition import ConfigError
-from broker.config.properties import parse_properties, unescaped
+from broker.config.properties import parse_properties
 
 _PREFIX = "config.providers"
 #: The properties of files that were read for one configuration.
@@ -132,8 +132,7 @@ def _file(own: Mapping[str, str]) -> Ask:
         resolved, root = _within(own, path)
         if resolved not in files:
             files[resolved] = parse_properties(_text(resolved, root))
-        properties = files[resolved]
-        return unescaped({key: properties[key]})[key] if key in properties else None
+        return files[resolved].get(key)
 
     return ask
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from broker.client.rest_listeners import SCHEMES, RestListener, RestTls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
-from broker.client.security.file import client_properties, exposure
+from broker.client.security.file import exposure
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import HEEDED, read_security
 from broker.common.errors import StartupError
@@ -23,6 +23,7 @@ from broker.config.definition import (
     parse_list,
     read_values,
 )
+from broker.config.properties import parse_properties
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.records import LEVELS
@@ -113,7 +114,7 @@ def read_config_file(path: str, overrides: Mapping[str, str]) -> RegistryConfig:
         text = Path(path).read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise StartupError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
-    values = {_OLDER.get(name, name): value for name, value in {**client_properties(text), **overrides}.items()}
+    values = {_OLDER.get(name, name): value for name, value in {**parse_properties(text), **overrides}.items()}
     if exposed := exposure(path, {**_of_clients(values), **_of_listeners(values)}):
         raise StartupError(f"{exposed}.")
     return read_config(values)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from broker.common.java_runtime import java_home_for_spark
+from broker.config.properties import properties_text
 from broker.spark.daemon import frugal_python
 
 if TYPE_CHECKING:
@@ -80,12 +81,7 @@ def write_settings(file: Path, settings: Mapping[str, str]) -> None:
     """A properties file of Java's, for nobody else to read: on a command line everybody would."""
     file.unlink(missing_ok=True)
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
-        stream.writelines(f"{key}={_escaped(value)}\n" for key, value in settings.items())
-
-
-def _escaped(value: str) -> str:
-    text = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-    return f"\\{text}" if text.startswith(" ") else text
+        stream.write(properties_text(settings))
 
 
 def submit_arguments(driver_memory: str, settings: Path) -> str:

@@ -4,6 +4,8 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
+from broker.config.properties import is_continued, key_of_line, properties_text
+
 #: First lines of files that are the console's alone: each start, or each change of the spec, writes them anew.
 WRITTEN_AT_STARTS = "# Written by the console before each start; edit the spec, not this file.\n"
 WRITTEN_AT_CHANGES = "# Written by the console whenever the process's spec changes; edit the spec, not this file.\n"
@@ -18,7 +20,7 @@ def set_properties(
     The file is whole at every moment and untouched if nothing changes.
     """
     old = path.read_text() if path.exists() else ""
-    names = {line.partition("=")[0].strip() for line in old.splitlines()}
+    names = {key_of_line(line) for line in old.splitlines()}
     given = {key: value for key, value in (initial or {}).items() if key not in names}
     new = with_properties(old, owned | given, removed)
     if new != old:
@@ -37,18 +39,15 @@ def write_properties(path: Path, text: str) -> None:
 
 def with_properties(text: str, owned: dict[str, str], removed: Collection[str] = ()) -> str:
     """`text` with each owned key set once: where it stood first, else at the end; and without `removed`."""
-    missing, lines, dropping = dict(owned), [], False
+    missing, lines = dict(owned), []
+    is_more = is_dropped = False
     for line in text.splitlines():
-        continues = line.endswith("\\")
-        if dropping:
-            dropping = continues
-            continue
-        key = line.partition("=")[0].strip()
-        if key not in owned and key not in removed:
+        if not is_more:
+            key = key_of_line(line)
+            is_dropped = key in owned or key in removed
+            if key in missing:
+                lines += properties_text({key: missing.pop(key)}).splitlines()
+        is_more = is_continued(line) and (is_more or key != "")
+        if not is_dropped:
             lines.append(line)
-            continue
-        if key in missing:
-            lines.append(f"{key}={missing.pop(key)}")
-        dropping = continues
-    lines += [f"{key}={value}" for key, value in missing.items()]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in lines) + properties_text(missing)

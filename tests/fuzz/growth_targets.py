@@ -19,7 +19,7 @@ from broker.config.authorizer import parse_super_users
 from broker.config.definition import parse_list
 from broker.config.listeners import parse_endpoints, parse_protocol_map
 from broker.config.network import parse_host_limits
-from broker.config.properties import parse_properties, unescaped
+from broker.config.properties import parse_properties
 from broker.config.topic import parse_throttled_replicas
 from broker.connect.api.config import ConfigDef, ConfigKey, ConfigType
 from broker.connect.api.errors import ConfigError, DataError
@@ -483,7 +483,7 @@ TARGETS = [
     of_names("assignment of many units", assignment_of),
     of_names("schemas that are referred to", collect_references),
     of_names("Avro unions of one local name", unions_of_one_name),
-    texts("properties", lambda text: unescaped(parse_properties(text)), PROPERTIES),
+    texts("properties", parse_properties, PROPERTIES),
     texts("list", parse_list, "a,b , c"),
     texts("jaas of a broker", parse_jaas, JAAS),
     texts("super users", parse_super_users, "User:a;User:b\\;c"),

@@ -20,12 +20,16 @@ _SHRINK_ROUNDS = 40
 
 @dataclass(frozen=True)
 class Subject:
-    """What is compared: `make` draws a case, `ours` is what Barnabas makes of it."""
+    """What is compared: `make` draws a case, `ours` is what Barnabas makes of it.
+
+    `given` is the case as the Java program is to have it; what that adds need be neither recorded nor shrunk.
+    """
 
     name: str
     make: Callable[[random.Random], dict]
     ours: Callable[[dict], dict]
     cases: int = 1_000
+    given: Callable[[dict], dict] = dict
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,20 @@ def ours_of(subject: Subject, case: dict) -> dict:
         return {"crashed": type(error).__name__}
 
 
+def outcomes_of(subject: Subject, jvm: Jvm, cases: list[dict]) -> list[dict]:
+    """Return what the reference makes of each case; one that was shrunk until it cannot be given to it is invalid."""
+    given = [_given(subject, case) for case in cases]
+    outcomes = iter(jvm.outcomes([case for case in given if case is not None]))
+    return [{"invalid": True} if case is None else normal(next(outcomes)) for case in given]
+
+
+def _given(subject: Subject, case: dict) -> dict | None:
+    try:
+        return subject.given(case)
+    except Exception:
+        return None
+
+
 def compare(subject: Subject, jvm: Jvm, seed: int, count: int | None = None) -> Comparison:
     """Return the counts of a subject; unlisted differences are shrunk and named once each."""
     drawn = random.Random(f"{subject.name} {seed}")
@@ -88,7 +106,7 @@ def compare(subject: Subject, jvm: Jvm, seed: int, count: int | None = None) -> 
     cases = [*examples, *(subject.make(drawn) for _ in range(count or subject.cases))]
     result = Comparison(subject.name, len(cases))
     seen: Counter = Counter()
-    for case, reference in zip(cases, map(normal, jvm.outcomes(cases)), strict=True):
+    for case, reference in zip(cases, outcomes_of(subject, jvm, cases), strict=True):
         ours = ours_of(subject, case)
         if "invalid" in reference:
             result.cases -= 1
@@ -113,8 +131,8 @@ def compare(subject: Subject, jvm: Jvm, seed: int, count: int | None = None) -> 
 def _shrunk(subject: Subject, jvm: Jvm, listed: list[Difference], found: tuple) -> tuple[dict, dict, dict]:
     for _ in range(_SHRINK_ROUNDS):
         candidates = [case for case in _smaller(found[0]) if len(text_of(case)) < len(text_of(found[0]))][:300]
-        for case, outcome in zip(candidates, jvm.outcomes(candidates), strict=True):
-            ours, reference = ours_of(subject, case), normal(outcome)
+        for case, reference in zip(candidates, outcomes_of(subject, jvm, candidates), strict=True):
+            ours = ours_of(subject, case)
             is_same_kind = (ours.keys(), reference.keys()) == (found[1].keys(), found[2].keys())
             is_listed = any(difference.fits(case, ours, reference) for difference in listed)
             if ours != reference and is_same_kind and not is_listed:

@@ -4,9 +4,8 @@ import json
 import random
 from pathlib import Path
 
-from tests.reference.comparison import Subject, ours_of, text_of
+from tests.reference.comparison import Subject, ours_of, outcomes_of, text_of
 from tests.reference.jvm import Jvm
-from tests.reference.notation import normal
 
 FOLDER = Path(__file__).parent / "recorded"
 _OF_EACH = 40
@@ -19,7 +18,7 @@ def record(subjects: list[Subject], jvm: Jvm) -> None:
         drawn = random.Random(f"recorded {subject.name}")
         cases = [*past_cases(subject.name), *(subject.make(drawn) for _ in range(_OF_EACH))]
         lines = []
-        for case, outcome in zip(cases, map(normal, jvm.outcomes(cases)), strict=True):
+        for case, outcome in zip(cases, outcomes_of(subject, jvm, cases), strict=True):
             if ours_of(subject, case) == outcome:
                 lines.append(text_of({"case": case, "outcome": outcome}))
         (FOLDER / f"{subject.name}.jsonl").write_text("\n".join(dict.fromkeys(lines)) + "\n")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from broker.client.security.errors import ClientConfigError
-from broker.client.security.properties import ClientSecurity, is_of_security, is_secret, read_security
-from broker.config.properties import parse_properties, unescaped
+from broker.client.security.properties import ClientSecurity, is_secret, read_security
+from broker.config.properties import parse_properties
 
 #: Where a process that is told of no file by its options looks, as one that Spark starts.
 CONFIG_VARIABLE = "BARNABAS_CLIENT_CONFIG"
@@ -16,16 +16,10 @@ CONFIG_VARIABLE = "BARNABAS_CLIENT_CONFIG"
 def read_client_properties(path: str) -> dict[str, str]:
     """Raises ClientConfigError."""
     try:
-        return client_properties(Path(path).read_text())
+        return parse_properties(Path(path).read_text())
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise ClientConfigError(f"the properties file {path} cannot be read: {reason}") from None
-
-
-def client_properties(text: str) -> dict[str, str]:
-    """Of a file. Passwords and PEM are escaped in it as Java has it; what else is in it is as it stands."""
-    properties = parse_properties(text)
-    return properties | unescaped({name: text for name, text in properties.items() if is_of_security(name)})
 
 
 def read_own_security(path: str) -> ClientSecurity:

@@ -22,7 +22,6 @@ from broker.common.own_names import OwnNames, host_of
 from broker.common.punctual_http import bounded_protocol
 from broker.common.request_bodies import RETRY_LATER, SharedBodies
 from broker.common.unread_answers import NO_ROOM, SharedAnswers
-from broker.config.properties import unescaped
 from broker.connect.rest.app import ConnectRest
 from broker.connect.settings import WorkerSettings
 
@@ -110,8 +109,7 @@ def _names(settings: WorkerSettings, listeners: tuple[RestListener, ...]) -> Own
 def _tls(props: Mapping[str, str]) -> RestTls:
     """`listeners.https.ssl.…`, all of it, or else the `ssl.…` of the worker's clients."""
     own = {name.removeprefix(_HTTPS): text for name, text in props.items() if name.startswith(f"{_HTTPS}ssl.")}
-    # Passwords and PEM are escaped in a file as Java has it; the worker's own have been read so.
-    properties = unescaped(own) if own else props
+    properties = own or props
     asks_for = properties.get("ssl.client.auth", "none").upper()
     if asks_for not in ("NONE", "REQUESTED", "REQUIRED"):
         raise StartupError(f"ssl.client.auth={asks_for.lower()} must be none, requested or required.")

@@ -5,6 +5,7 @@ It is this host's, like a directory: what a spec says of it is not heeded, and i
 
 from pathlib import Path
 
+from broker.config.properties import parse_properties, properties_text
 from console.processes.job_users import client_config_of
 from console.processes.properties_file import set_properties
 
@@ -22,19 +23,10 @@ def tell_client_config(file: Path, user: str = "") -> None:
 
 
 def client_lines(user: str, prefix: str = "") -> str:
-    """What a process's properties say of that itself, line by line as the file has it, with `prefix` before each key.
+    """What a process's properties say of that itself, with `prefix` before each key.
 
     Among them may be a password: they are for a file of mode 600 alone.
     """
     path = client_config_of(user)
-    lines, is_continued = [], False
-    for line in Path(path).read_text().splitlines() if path else ():
-        text = line.strip()
-        if is_continued:
-            lines.append(text)
-        elif text and not text.startswith(("#", "!")):
-            lines.append(prefix + text)
-        else:
-            continue
-        is_continued = text.endswith("\\")
-    return "".join(f"{line}\n" for line in lines)
+    pairs = parse_properties(Path(path).read_text()) if path else {}
+    return properties_text({prefix + key: value for key, value in pairs.items()})

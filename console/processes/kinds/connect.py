@@ -10,6 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from broker.config.properties import properties_text
 from console.kit.common.secret_files import load_or_create_secret
 from console.processes.job_users import SOURCES
 from console.processes.kinds.client_config import client_lines
@@ -63,7 +64,7 @@ def write_files(spec: Spec) -> None:
     load_or_create_secret(settings.CONNECT_LOGIN_FILE, prefix="console:")
     settings.CONNECT_FILES[0].mkdir(mode=0o700, parents=True, exist_ok=True)  # where a first sink writes
     pairs = {name: value for name, value in spec["properties"].items() if not name.startswith("config.providers")}
-    lines = "".join(f"{key}={value}\n" for key, value in (pairs | _owned(spec)).items())
+    lines = properties_text(pairs | _owned(spec))
     write_properties(_file(spec), WRITTEN_AT_STARTS + lines + client_lines(SOURCES))
 
 

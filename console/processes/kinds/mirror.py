@@ -7,6 +7,7 @@ and `replication_factor`, as connect-mirror-maker has them) and `properties`, wh
 from collections.abc import Mapping
 from pathlib import Path
 
+from broker.config.properties import properties_text
 from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import (
     Launch,
@@ -69,7 +70,7 @@ def write_files(spec: Spec) -> None:
         prefix = f"{flow['source']}->{flow['target']}"
         pairs |= {f"{prefix}.enabled": "true", f"{prefix}.replication.factor": str(flow["replication_factor"])}
         pairs |= {f"{prefix}.{name}": flow[name] for name in ("topics", "groups")}
-    lines = "".join(f"{key}={value}\n" for key, value in (pairs | spec["properties"]).items())
+    lines = properties_text(pairs | spec["properties"])
     write_properties(_file(spec), WRITTEN_AT_CHANGES + lines)
 
 

@@ -7,6 +7,7 @@ written anew at each change.
 from collections.abc import Mapping
 from pathlib import Path
 
+from broker.config.properties import properties_text
 from console.processes.job_users import PROBE
 from console.processes.kinds.client_config import tell_client_config
 from console.processes.kinds.process import StartedProcess
@@ -35,7 +36,7 @@ def _file(spec: Spec) -> Path:
 
 
 def write_files(spec: Spec) -> None:
-    lines = "".join(f"{key}={value}\n" for key, value in spec["properties"].items())
+    lines = properties_text(spec["properties"])
     write_properties(_file(spec), WRITTEN_AT_CHANGES + lines)
     refresh_files(spec)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from broker.config.properties import properties_text
 from console.kit.common.secret_files import load_or_create_secret
 from console.processes.job_users import REGISTRY
 from console.processes.kinds.client_config import client_lines
@@ -54,7 +55,7 @@ def _file(spec: Spec) -> Path:
 
 
 def write_files(spec: Spec) -> None:
-    lines = "".join(f"{key}={value}\n" for key, value in (spec["properties"] | _owned(spec)).items())
+    lines = properties_text(spec["properties"] | _owned(spec))
     write_properties(_file(spec), WRITTEN_AT_STARTS + lines + client_lines(REGISTRY, _CLIENTS))
 
 

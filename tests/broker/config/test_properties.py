@@ -1,4 +1,6 @@
-from broker.config.properties import parse_properties, unescaped
+import pytest
+
+from broker.config.properties import parse_properties, properties_text
 
 
 def test_comments_blank_lines_and_spaces_do_not_count():
@@ -22,4 +24,40 @@ def test_only_a_newline_ends_a_line():
 
 
 def test_separators_in_files_are_escaped_as_java_reads_them():
-    assert unescaped({"a": r"\t", "b": r"\u0001\n", "c": r"x\:y\\"}) == {"a": "\t", "b": "\x01\n", "c": "x:y\\"}
+    assert parse_properties("a=\\t\nb=\\u0001\\n\nc=x\\:y\\\\\nd\\ e\\=f=\\ud83d\\ude00") == {
+        "a": "\t",
+        "b": "\x01\n",
+        "c": "x:y\\",
+        "d e=f": "\U0001f600",
+    }
+
+
+def test_a_colon_or_a_blank_separates_as_well():
+    assert parse_properties("a: 1\nb 2\nc\t=3\nd = : 4\ne\n") == {"a": "1", "b": "2", "c": "3", "d": ": 4", "e": ""}
+
+
+def test_a_line_goes_on_behind_an_odd_number_of_backslashes_only_and_no_comment_does():
+    assert parse_properties("a=C:\\\\\nb=1\n# note \\\nc=2\\\n# 3\n") == {"a": "C:\\", "b": "1", "c": "2# 3"}
+
+
+def test_blanks_at_the_end_count_only_if_they_are_escaped():
+    assert parse_properties("a=1 \t\nb=\\ \nc=x\\   \n") == {"a": "1", "b": " ", "c": "x "}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("a", " b "),
+        ("a b", "c=d:e"),
+        ("#a", "#"),
+        ("!", "\\"),
+        ("k", "one\ntwo\r\n\tthree\f"),
+        ("a->b.topics", r"orders\..*"),
+        ("ü", "\u2028\x85\x00\U0001f600"),
+        ("", " "),
+    ],
+)
+def test_what_is_written_is_read_again(key, value):
+    text = properties_text({key: value, "next": "1"})
+    assert len(text.splitlines()) == 2
+    assert parse_properties(text) == {key: value, "next": "1"}

@@ -99,12 +99,13 @@ public final class Reference {
             case "case": made.put("lower", text.toLowerCase(Locale.ROOT)).put("upper", text.toUpperCase(Locale.ROOT)); break;
             case "base64": made.put("bytes", hex(Base64.getDecoder().decode(text))); break;
             case "avro-text": case "avro-resolution": Avro.evaluate(given, made); break;
+            case "log-written": case "log-opened": case "log-compacted": case "log-dumped": case "checkpoint": LogFiles.evaluate(given, made); break;
             case "config": made.set("value", config(given.get("kind").asText(), text)); break;
             default: throw new IllegalArgumentException(given.toString());
         }
     }
 
-    private static String hex(byte[] bytes) {
+    static String hex(byte[] bytes) {
         StringBuilder digits = new StringBuilder();
         for (byte octet : bytes) digits.append(String.format("%02x", octet));
         return digits.toString();

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 
 from broker.client.security.connecting import secured
 from broker.client.security.errors import ClientConfigError
-from broker.client.security.file import client_properties
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import PROTOCOLS, SCRAM_MECHANISMS, ClientSecurity, read_security
+from broker.config.properties import parse_properties, properties_text
 from console.kit.gateway.errors import UNUSABLE, ClientRefusedError
 
 MECHANISMS = ("PLAIN", *SCRAM_MECHANISMS)
 __all__ = ["MECHANISMS", "PROTOCOLS", "ClientLogin", "properties_of", "security_of"]
 _MODULES = {"PLAIN": "plain.PlainLoginModule"} | dict.fromkeys(SCRAM_MECHANISMS, "scram.ScramLoginModule")
-_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "", "\t": "\\t"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,13 +30,13 @@ class ClientLogin:
 
 def properties_of(login: ClientLogin) -> str:
     """The text of a file that holds secrets; empty for a connection in plain text."""
-    return "".join(f"{name}={_escaped(value)}\n" for name, value in _pairs(login).items())
+    return properties_text({name: value.replace("\r", "") for name, value in _pairs(login).items()})
 
 
 def security_of(text: str) -> ClientSecurity:
     """What a client makes of such a text, tried as far as it can be without a broker. Raises ClientRefusedError."""
     try:
-        security = read_security(client_properties(text))
+        security = read_security(parse_properties(text))
         librdkafka_settings(security)
         if security.tls is not None:
             secured(security)
@@ -68,12 +67,3 @@ def _pairs(login: ClientLogin) -> Mapping[str, str]:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _escaped(text: str) -> str:
-    """On one line, whatever a reader takes for the end of a line."""
-    return "".join(_ESCAPES.get(letter, _by_number(letter)) for letter in text)
-
-
-def _by_number(letter: str) -> str:
-    return letter if letter.isprintable() or ord(letter) > 0xFFFF else f"\\u{ord(letter):04x}"
