@@ -3,14 +3,22 @@
 import select
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from broker.cli.clients.client_properties import pair_as_typed
-from broker.cli.clients.console_consumer_choices import BEGINNING, END, check, settings, starting_offset
+from broker.cli.clients.console_consumer_choices import (
+    BEGINNING,
+    END,
+    check,
+    reads_internal_topics,
+    settings,
+    starting_offset,
+)
 from broker.cli.clients.consumed import Formatter
+from broker.cli.clients.matching_topics import MatchingTopics
 from broker.cli.clients.record_formatters import DEFAULT_FORMATTER, formatter
-from broker.cli.frame.answers import subscription
+from broker.cli.frame.answers import pattern
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config, typed_properties
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.frame.stopping import Stopping
@@ -37,8 +45,7 @@ def run(arguments: Arguments) -> int:
         printing = _Printing(consumer, shown, arguments)
         try:
             with Stopping() as stopping:
-                _begin(consumer, arguments)
-                printing.until(stopping)
+                printing.until(stopping, _begin(consumer, arguments, {**in_file, **typed}))
         finally:
             printing.close()
         return stopping.status
@@ -62,10 +69,12 @@ class _Printing:
         self._printed = 0
         self._last_at = time.monotonic()
 
-    def until(self, stopping: Stopping) -> None:
+    def until(self, stopping: Stopping, topics: MatchingTopics | None) -> None:
         """Until somebody asks, enough was printed, nothing came for so long, or nobody reads any more."""
         try:
             while not stopping.is_requested and (self._limit is None or self._printed < self._limit):
+                if topics is not None:
+                    topics.follow()
                 messages = self._next()
                 if messages:
                     self._print(messages)
@@ -178,7 +187,8 @@ def _tell(message: Any) -> None:
         log_line("WARN", sentence(error))
 
 
-def _begin(consumer: "Consumer", arguments: Arguments) -> None:
+def _begin(consumer: "Consumer", arguments: Arguments, properties: Mapping[str, str]) -> MatchingTopics | None:
+    """Tell the consumer what to read. Return what is to follow the topics, if they are given as a pattern."""
     from confluent_kafka import TopicPartition
 
     if arguments.given("partition"):
@@ -188,8 +198,12 @@ def _begin(consumer: "Consumer", arguments: Arguments) -> None:
         partition = TopicPartition(arguments["topic"], arguments["partition"])
         partition.offset = _start_offset(consumer, partition, start)
         consumer.assign([partition])
+    elif arguments["include"]:
+        with_internal = reads_internal_topics(properties)
+        return MatchingTopics(consumer, pattern(arguments["include"]), with_internal=with_internal)
     else:
-        consumer.subscribe([arguments["topic"] or subscription(arguments["include"])])
+        consumer.subscribe([arguments["topic"]])
+    return None
 
 
 def _start_offset(consumer: "Consumer", partition: Any, start: int) -> int:

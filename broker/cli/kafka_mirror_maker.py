@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from broker.cli.frame.answers import at_least_one, subscription
+from broker.cli.clients.console_consumer_choices import reads_internal_topics
+from broker.cli.clients.matching_topics import MatchingTopics
+from broker.cli.frame.answers import at_least_one, pattern
 from broker.cli.frame.connecting import brokers_in_zookeeper, client_config
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.stopping import Stopping
@@ -66,12 +68,12 @@ def run(arguments: Arguments) -> int:
     return stopping.status
 
 
-def _wanted(arguments: Arguments) -> str:
+def _wanted(arguments: Arguments) -> re.Pattern[str]:
     include, exclude = arguments["include"], arguments["blacklist"]
     if bool(include) == bool(exclude):
         raise UsageError("Exactly one of --include and --blacklist is required.")
     if include:
-        return subscription(include)
+        return pattern(include)
     names = exclude.replace(" ", "").split(",")
     if not all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in names):
         raise UsageError("--blacklist takes names here; --include takes patterns")
@@ -81,7 +83,7 @@ def _wanted(arguments: Arguments) -> str:
 class _MirrorStream:
     """A consumer and a producer of its own, on a thread of its own."""
 
-    def __init__(self, arguments: Arguments, wanted: str, path: str):
+    def __init__(self, arguments: Arguments, wanted: re.Pattern[str], path: str):
         self._arguments, self._wanted, self._path = arguments, wanted, path
         self._interval_s = arguments["offset.commit.interval.ms"] / 1000
         self._aborts = arguments["abort.on.send.failure"]
@@ -108,9 +110,9 @@ class _MirrorStream:
         properties = _with_brokers(client_config(self._path))
         if not properties.get("group.id"):
             raise CommandError(f"{self._path} has no group.id, under which offsets are kept.")
-        consumer = open_consumer(self._arguments, properties, **{"enable.auto.commit": False})
-        consumer.subscribe([self._wanted], on_revoke=self._revoked)
-        return consumer
+        self._with_internal = reads_internal_topics(properties)
+        settings = {"enable.auto.commit": False, "allow.auto.create.topics": False}
+        return open_consumer(self._arguments, properties, **settings)
 
     def _producer(self) -> "Producer":
         from broker.cli.clients.clients import open_producer
@@ -127,8 +129,10 @@ class _MirrorStream:
 
         self._sending = producer
         self._clusters = [self._cluster_id(item) for item in (consumer, producer)]
+        topics = MatchingTopics(consumer, self._wanted, with_internal=self._with_internal, on_revoke=self._revoked)
         commit_at = time.monotonic() + self._interval_s
         while not self.is_ending and not self.failure:
+            topics.follow()
             for message in next_messages(consumer, _AT_ONCE, _POLL_S):
                 if message.error() is None:
                     self._send(producer, message)

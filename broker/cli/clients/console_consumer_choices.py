@@ -9,7 +9,6 @@ from broker.cli.frame.declaration import Arguments, CommandError, UsageError
 
 #: librdkafka's words for the ends of a log.
 BEGINNING, END = -2, -1
-_INTERNAL_TOPICS = "^__(consumer_offsets|transaction_state)$"
 _RESETS_TO_END = ("latest", "largest", "end")
 
 
@@ -68,6 +67,12 @@ def settings(arguments: Arguments, in_file: Mapping[str, str], typed: Mapping[st
         chosen["auto.offset.reset"] = "latest"
     elif reset == "none":
         chosen["auto.offset.reset"] = "error"
-    if arguments["include"] and properties.get("exclude.internal.topics", "true").lower() == "true":
-        chosen["topic.blacklist"] = _INTERNAL_TOPICS
+    if arguments["include"]:
+        # A topic that is deleted between two listings is not to come back.
+        chosen["allow.auto.create.topics"] = False
     return chosen
+
+
+def reads_internal_topics(properties: Mapping[str, str]) -> bool:
+    """Return whether a pattern may match Kafka's own topics."""
+    return properties.get("exclude.internal.topics", "true").lower() != "true"

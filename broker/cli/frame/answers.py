@@ -44,15 +44,6 @@ def _listed(text: str) -> str:
     return text.strip().strip("\"'").replace(",", "|").replace(" ", "")
 
 
-def subscription(text: str) -> str:
-    """The same as librdkafka takes it: POSIX, a pattern because it begins with ^, and searched for unless anchored."""
-    pattern(text)
-    whole = _listed(text)
-    for ours, posix in (("(?:", "("), (r"\d", "[0-9]"), (r"\w", "[A-Za-z0-9_]")):
-        whole = whole.replace(ours, posix)
-    return f"^({whole})$"
-
-
 def pair(text: str) -> tuple[str, str]:
     """KEY=VALUE, split at the first `=`. Raises ValueError."""
     key, separator, value = text.partition("=")

@@ -1,6 +1,6 @@
 import pytest
 
-from broker.cli.frame.answers import at_least_one, pattern, subscription
+from broker.cli.frame.answers import at_least_one, pattern
 from broker.cli.frame.declaration import Command, Option, UsageError, command_line
 from broker.cli.frame.parsing import parse
 
@@ -127,12 +127,8 @@ def test_words_of_a_command_that_is_passed_on_are_left_as_they_were_typed():
     assert told == []
 
 
-def test_expressions_match_whole_names():
-    assert subscription(r"a\d,b") == "^(a[0-9]|b)$"
-    assert subscription("(?:a|b).*") == "^((a|b).*)$"
-
-
 def test_patterns_of_topics_are_javas():
+    assert not pattern("a,b").fullmatch("ab")
     assert pattern(r"\p{Alpha}+, a-\d").fullmatch("orders")
     with pytest.raises(UsageError, match="Dangling"):
         pattern("a**")
