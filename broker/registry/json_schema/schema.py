@@ -6,7 +6,6 @@ from contextlib import closing
 from typing import Any
 
 from jsonschema.exceptions import SchemaError
-from jsonschema.validators import Draft7Validator, validator_for
 from jsonschema_specifications import REGISTRY as META_SCHEMAS
 from referencing import Registry
 from referencing.jsonschema import DRAFT7, specification_with
@@ -16,6 +15,7 @@ from broker.common.security_limits import REGISTRY_UNIQUE_PAIRS_MAX
 from broker.registry.errors import InvalidSchema
 from broker.registry.json_schema.difference import COMPATIBLE, LENIENT
 from broker.registry.json_schema.differences import differences
+from broker.registry.json_schema.java_patterns import check_schema
 from broker.registry.json_schema.model import Model
 from broker.registry.json_schema.names import Names
 from broker.registry.json_schema.objects import dependencies_of, properties_of
@@ -100,7 +100,7 @@ def parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool) -> JsonSc
         raise InvalidSchema("it has too many values of different kinds in one list; use strings or numbers alone")
     if isinstance(raw, dict) and is_checked:
         try:
-            validator_for(raw, default=Draft7Validator).check_schema(raw)
+            check_schema(raw)
         except SchemaError as error:
             raise InvalidSchema(f"{error.json_path}: {error.message[:300]}") from None
     for named in referred:

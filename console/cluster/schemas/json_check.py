@@ -31,16 +31,16 @@ def check(schema: str, referred: dict[str, str], document: str) -> None:
 
 def problem(schema: str, referred: dict[str, str], document: str) -> str:
     """Empty: there is none. Nothing is fetched: a reference leads to what was handed over, or nowhere."""
-    from jsonschema import validators
     from jsonschema.exceptions import best_match
     from referencing import Registry, Resource
     from referencing.jsonschema import DRAFT7
 
+    from broker.registry.json_schema.java_patterns import java_validator
+
     contents = json.loads(schema)
     resources = [(uri, Resource.from_contents(json.loads(item), DRAFT7)) for uri, item in referred.items()]
     known: Any = Registry().with_resources(resources)
-    made: Any = validators.validator_for(contents, default=validators.Draft7Validator)
-    worst = best_match(made(contents, registry=known).iter_errors(json.loads(document)))
+    worst = best_match(java_validator(contents)(contents, registry=known).iter_errors(json.loads(document)))
     return "" if worst is None else f"{worst.json_path.removeprefix('$.')}: {worst.message}"
 
 

@@ -20,16 +20,17 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.zip.CRC32;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.message.AbortedTxn;
 import org.apache.kafka.common.record.internal.FileRecords;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.Record;
 import org.apache.kafka.common.record.internal.RecordBatch;
-import org.apache.kafka.common.utils.Exit;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.server.util.KafkaScheduler;
 import org.apache.kafka.storage.internals.checkpoint.LeaderEpochCheckpointFile;
 import org.apache.kafka.storage.internals.checkpoint.OffsetCheckpointFile;
-import org.apache.kafka.storage.internals.log.AbortedTxn;
+import org.apache.kafka.storage.internals.checkpoint.PartitionMetadataFile;
+import org.apache.kafka.storage.internals.log.BatchMetadata;
 import org.apache.kafka.storage.internals.log.Cleaner;
 import org.apache.kafka.storage.internals.log.EpochEntry;
 import org.apache.kafka.storage.internals.log.LogConfig;
@@ -37,7 +38,6 @@ import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
 import org.apache.kafka.storage.internals.log.LogOffsetsListener;
 import org.apache.kafka.storage.internals.log.LogSegment;
 import org.apache.kafka.storage.internals.log.LogToClean;
-import org.apache.kafka.storage.internals.log.PartitionMetadataFile;
 import org.apache.kafka.storage.internals.log.ProducerStateEntry;
 import org.apache.kafka.storage.internals.log.ProducerStateManager;
 import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
@@ -53,7 +53,6 @@ final class LogFiles {
     private static final KafkaScheduler SCHEDULER = new KafkaScheduler(1);
     static {
         SCHEDULER.startup();
-        Exit.setExitProcedure((status, message) -> { });
     }
 
     private LogFiles() {}
@@ -174,10 +173,12 @@ final class LogFiles {
         List<ProducerStateEntry> entries = new ArrayList<>(ProducerStateManager.readSnapshot(snapshot));
         entries.sort(Comparator.comparingLong(ProducerStateEntry::producerId));
         ArrayNode producers = made.putArray("producers");
-        for (ProducerStateEntry entry : entries)
-            producers.addArray().add(entry.producerId()).add(entry.producerEpoch()).add(entry.lastSeq())
-                .add(entry.lastDataOffset()).add(entry.lastOffsetDelta()).add(entry.lastTimestamp())
+        for (ProducerStateEntry entry : entries) {
+            BatchMetadata last = entry.batchMetadata().stream().findFirst().orElse(null);
+            producers.addArray().add(entry.producerId()).add(entry.producerEpoch()).add(last == null ? -1 : last.lastSeq())
+                .add(entry.lastDataOffset()).add(last == null ? 0 : last.offsetDelta()).add(entry.lastTimestamp())
                 .add(entry.coordinatorEpoch()).add(entry.currentTxnFirstOffset().orElse(-1));
+        }
     }
 
     private static void compacted(JsonNode given, Path directory, ObjectNode made) throws Exception {

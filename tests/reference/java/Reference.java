@@ -100,6 +100,7 @@ public final class Reference {
             case "base64": made.put("bytes", hex(Base64.getDecoder().decode(text))); break;
             case "avro-text": case "avro-resolution": Avro.evaluate(given, made); break;
             case "log-written": case "log-opened": case "log-compacted": case "log-dumped": case "checkpoint": LogFiles.evaluate(given, made); break;
+            case "properties": made.set("pairs", pairs(text)); break;
             case "config": made.set("value", config(given.get("kind").asText(), text)); break;
             default: throw new IllegalArgumentException(given.toString());
         }
@@ -109,6 +110,15 @@ public final class Reference {
         StringBuilder digits = new StringBuilder();
         for (byte octet : bytes) digits.append(String.format("%02x", octet));
         return digits.toString();
+    }
+
+    /** Blanks at the end of a value do not count: Kafka trims its settings. */
+    private static ObjectNode pairs(String text) throws java.io.IOException {
+        java.util.Properties properties = new java.util.Properties();
+        properties.load(new java.io.StringReader(text));
+        ObjectNode pairs = MAPPER.createObjectNode();
+        properties.forEach((key, value) -> pairs.put((String) key, ((String) value).replaceAll("[ \\t\\f]+$", "")));
+        return pairs;
     }
 
     private static JsonNode config(String kind, String text) {

@@ -17,6 +17,7 @@ from broker.common.java.numbers import (
     parse_integer,
 )
 from broker.common.java.patterns import compile_pattern
+from broker.config.properties import parse_properties
 from broker.connect.api import ConfigError
 from broker.connect.api.config import ConfigType, Password, parse_value
 from broker.connect.transforms.patterns import java_regex, java_replacement
@@ -330,6 +331,19 @@ def _config(case: dict) -> dict:
     return {"value": value_json(None, value.value if isinstance(value, Password) else value)}
 
 
+def _properties_case(drawn: random.Random) -> dict:
+    parts = [*("a", "b", "=", "=", ":", " ", "\t", "\f", "\n", "\n", "\r", "\r\n", "#", "!", "\\", "\\\\", "\\t")]
+    parts += [
+        *("\\u0041", "\\ud83d\\ude00", "\\:", "\\=", "\\ ", "é", "\u2028", "\x0b", "key", "x.y", "\\\n", "\\\r\n ")
+    ]
+    return {"op": "properties", "text": "".join(drawn.choices(parts, k=drawn.randrange(14)))}
+
+
+def _properties(case: dict) -> dict:
+    pairs = parse_properties(case["text"])
+    return {"pairs": {key: value.rstrip(" \t\f") for key, value in pairs.items()}}
+
+
 TEXTS = [
     Subject("regular_expressions", _regex_case, _regex, 4_000),
     Subject("replacements", _replacement_case, _replaced, 500),
@@ -340,4 +354,5 @@ TEXTS = [
     Subject("case", _case_case, lambda case: {"lower": case["text"].lower(), "upper": case["text"].upper()}, 500),
     Subject("base64", _base64_case, _base64, 500),
     Subject("settings", _config_case, _config, 500),
+    Subject("properties", _properties_case, _properties, 3_000),
 ]
