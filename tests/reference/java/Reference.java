@@ -58,7 +58,7 @@ public final class Reference {
     }
 
     /** What no worker hands to a plugin: a value that does not fit its schema. The case counts for nothing. */
-    private static final class InvalidCase extends RuntimeException {
+    static final class InvalidCase extends RuntimeException {
         InvalidCase(Throwable cause) { super(cause); }
     }
 
@@ -100,6 +100,7 @@ public final class Reference {
             case "base64": made.put("bytes", hex(Base64.getDecoder().decode(text))); break;
             case "avro-text": case "avro-resolution": Avro.evaluate(given, made); break;
             case "log-written": case "log-opened": case "log-compacted": case "log-dumped": case "checkpoint": LogFiles.evaluate(given, made); break;
+            case "json-schema": case "json-document": case "proto": Schemas.evaluate(given, made); break;
             case "properties": made.set("pairs", pairs(text)); break;
             case "config": made.set("value", config(given.get("kind").asText(), text)); break;
             default: throw new IllegalArgumentException(given.toString());
