@@ -2,14 +2,15 @@
 
     RULE:^CN=([^,]+),OU=ops.*$/$1/L, DEFAULT
 
-The first rule whose pattern is the whole name counts. Patterns are Python's where Java's differ: a rule that cannot be
-read here is refused at the start, not when somebody connects.
+The first rule whose pattern is the whole name counts. Patterns are Java's. A rule that cannot be read is refused at the
+start, not when somebody connects.
 """
 
 import re
 from dataclasses import dataclass
 
 from broker.common.errors import BarnabasError
+from broker.common.java.patterns import compile_pattern
 
 _RULE = re.compile(r"RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?)", re.DOTALL)
 _SEPARATOR = re.compile(r"\s*(?:,\s*|$)")
@@ -70,8 +71,8 @@ class PrincipalRules:
 
 def _rule(pattern: str, replacement: str, case: str) -> _Rule:
     try:
-        compiled = re.compile(pattern, re.ASCII)  # Java's \w and \d are ASCII's
-    except re.error as error:
+        compiled = compile_pattern(pattern)
+    except ValueError as error:
         raise ValueError(f"ssl.principal.mapping.rules: {pattern} cannot be read: {error}") from None
     return _Rule(compiled, tuple(_parts(replacement, compiled.groups)), case)
 

@@ -45,6 +45,8 @@ def test_names_become_users_as_in_kafka(name, user):
         ("RULE:[a-c]*/x/", "abc", "xx"),  # all matches are replaced, the empty one at the end too
         ("RULE:CN=[^,]+/short/", "CN=a,O=b", None),  # the pattern is not the whole name
         ("RULE:CN=(b)?.*/<$1>/", "CN=a", "<>"),
+        ("RULE:CN=(\\p{L}+),.*/$1/", "CN=Zoë,O=b", "Zoë"),
+        ("RULE:CN=(?<user>[a-z&&[^x]]+)/$1/", "CN=abc", "abc"),
     ],
 )
 def test_a_rule_does_as_javas_replace_all(rules, name, user):
@@ -64,7 +66,7 @@ def test_a_rule_does_as_javas_replace_all(rules, name, user):
         "RULE:CN=(.*?)/$1/X",
         "RULE:CN=(.*?)/$1/LU",
         "RULE:CN=(.*?/$1/",  # a bracket that is not closed
-        "RULE:\\p{L}+/$0/",  # Java has it, we do not
+        "RULE:(?P<name>a)/$1/",  # Python has it, Java does not
         "RULE:a/b\\/",
         "RULE:a/$x/",
         "nonsense",

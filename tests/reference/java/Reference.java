@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.common.Configurable;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.record.TimestampType;
+import org.apache.kafka.common.security.ssl.SslPrincipalMapper;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.data.ConnectSchema;
 import org.apache.kafka.connect.data.Field;
@@ -101,6 +102,9 @@ public final class Reference {
             case "avro-text": case "avro-resolution": Avro.evaluate(given, made); break;
             case "log-written": case "log-opened": case "log-compacted": case "log-dumped": case "checkpoint": LogFiles.evaluate(given, made); break;
             case "json-schema": case "json-document": case "proto": Schemas.evaluate(given, made); break;
+            case "principal":
+                made.put("user", SslPrincipalMapper.fromRules(text).getName(given.get("name").asText()));
+                break;
             case "properties": made.set("pairs", pairs(text)); break;
             case "config": made.set("value", config(given.get("kind").asText(), text)); break;
             default: throw new IllegalArgumentException(given.toString());

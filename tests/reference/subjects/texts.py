@@ -21,6 +21,7 @@ from broker.config.properties import parse_properties
 from broker.connect.api import ConfigError
 from broker.connect.api.config import ConfigType, Password, parse_value
 from broker.connect.transforms.patterns import java_regex, java_replacement
+from broker.security.principal_rules import NoRuleMatches, PrincipalRules
 from tests.reference.comparison import Subject
 from tests.reference.notation import value_json
 from tests.reference.subjects import values
@@ -344,6 +345,37 @@ def _properties(case: dict) -> dict:
     return {"pairs": {key: value.rstrip(" \t\f") for key, value in pairs.items()}}
 
 
+_RULE_PATTERNS = [
+    "CN=(.*)",
+    "^CN=(.*?),.*$",
+    "CN=(\\w+)",
+    "(.*)",
+    "[a-z]*",
+    "CN=(?<u>.)(.*)",
+    "(a)|CN=.*",
+    "\\p{L}=.*",
+    "CN=(",
+]
+_RULE_REPLACEMENTS = ["$1", "$1@$2", "$0", "x", "", "$12", "\\$1", "a\\/b", "$", "$3y", "\\\\"]
+
+
+def _principal_case(drawn: random.Random) -> dict:
+    rules = []
+    for _ in range(drawn.randrange(1, 4)):
+        case = drawn.choice(["", "", "L", "U", "X"] if drawn.random() < 0.1 else ["", "L", "U"])
+        rule = f"RULE:{drawn.choice(_RULE_PATTERNS)}/{drawn.choice(_RULE_REPLACEMENTS)}/{case}"
+        rules.append(drawn.choice([rule, rule, rule, "DEFAULT", ""]))
+    name = drawn.choice(["CN=Duke", "CN=ab,OU=x", "abc", "CN=Ä,O=b", "", "CN=a/b"])
+    return {"op": "principal", "text": drawn.choice([",", ", ", " "]).join(rules), "name": name}
+
+
+def _principal(case: dict) -> dict:
+    try:
+        return {"user": PrincipalRules(case["text"]).user_of(case["name"])}
+    except (ValueError, NoRuleMatches):
+        return {"refused": "value"}
+
+
 TEXTS = [
     Subject("regular_expressions", _regex_case, _regex, 4_000),
     Subject("replacements", _replacement_case, _replaced, 500),
@@ -354,5 +386,6 @@ TEXTS = [
     Subject("case", _case_case, lambda case: {"lower": case["text"].lower(), "upper": case["text"].upper()}, 500),
     Subject("base64", _base64_case, _base64, 500),
     Subject("settings", _config_case, _config, 500),
+    Subject("principal_rules", _principal_case, _principal, 2_000),
     Subject("properties", _properties_case, _properties, 3_000),
 ]
