@@ -1,7 +1,6 @@
 """Processes that are started with the files that Kafka ships, but for addresses and directories."""
 
 import contextlib
-import subprocess
 import sys
 import urllib.request
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from broker.config.properties import properties_text
 from tests import shipped_files as shipped
 from tests.barnabas_cluster import await_true
+from tests.warm_start import start
 from tests.zookeeper_server import free_ports
 
 
@@ -21,7 +21,7 @@ def running(directory: Path, settings: dict[str, str], *words: str):
     file.write_text(properties_text(settings))
     command = [sys.executable, "-m", "broker", *(str(file) if word == "FILE" else word for word in words)]
     with log.open("wb") as out:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        process = start(command, out)
     try:
         yield log
         assert process.poll() is None, log.read_text()[-2000:]

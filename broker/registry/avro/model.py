@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
+#: What Avro has a word for: a name of its own that is one of these is always written in full.
+TYPE_NAMES = frozenset({*PRIMITIVES, "record", "enum", "array", "map", "union", "fixed"})
 
 #: Of a field that has no default: null is one.
 NO_DEFAULT = object()

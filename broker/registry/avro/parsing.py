@@ -118,6 +118,8 @@ class _Parser:
         if text in PRIMITIVES:
             return AvroType(text)
         name = _name(text, None, space)
+        if text.startswith("."):
+            self._complain(f"Undefined schema: {text[:200]}")
         avro_type = self.names.get(name.full)
         if avro_type is None and (avro_type := self.names.get(text)) is not None and id(avro_type) in self._unfinished:
             self._complain(f"Undefined schema: {name.full[:200]}")

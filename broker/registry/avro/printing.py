@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from broker.registry.avro.defaults import printed
-from broker.registry.avro.model import NO_DEFAULT, PRIMITIVES, AvroType, Name
+from broker.registry.avro.model import NO_DEFAULT, TYPE_NAMES, AvroType, Name
 
 
 def canonical(type_: AvroType) -> str:
@@ -115,8 +115,8 @@ class _Printer:
 
 
 def _qualified(name: Name, space: str) -> str:
-    """Return the name as it is written in the namespace: one that is a primitive's is always full."""
-    return name.local if name.space == space and name.local not in PRIMITIVES else name.full
+    """Return the name as it is written in the namespace: one that is a type's is always full."""
+    return name.local if name.space == space and name.local not in TYPE_NAMES else name.full
 
 
 def _sorted(value: Any) -> Any:

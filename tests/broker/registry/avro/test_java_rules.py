@@ -149,3 +149,17 @@ def test_names_of_primitives_are_written_in_full():
     fields = '[{"name":"f","type":"a.string"}]'
     text = f'{{"type":"record","name":"string","namespace":"a","fields":{fields},"aliases":["a.int"]}}'
     assert parse("AVRO", text, ()).canonical == text
+
+
+def test_an_alias_that_is_the_name_of_a_type_is_written_in_full():
+    text = json.dumps({"type": "fixed", "size": 1, "name": "x", "namespace": "n", "aliases": ["record", "y", "int"]})
+    canonical = parse("AVRO", text, ()).canonical
+    assert json.loads(canonical)["aliases"] == ["n.record", "y", "n.int"]
+    assert parse("AVRO", canonical, ()).canonical == canonical
+
+
+def test_a_name_behind_a_dot_is_nobodys_in_new_schemas():
+    text = json.dumps({"type": "record", "name": "a0", "fields": [{"name": "x", "type": ["null", ".a0"]}]})
+    with pytest.raises(InvalidSchema, match=r"Undefined schema: \.a0"):
+        parse("AVRO", text, ()).require_valid()
+    assert parse("AVRO", text, (), is_new=False).canonical
