@@ -56,8 +56,9 @@ class _Producer:
     since_offset: int = 0
     #: Empty when the epoch is known from a marker only.
     batches: deque[SentBatch] = field(default_factory=lambda: deque(maxlen=BATCHES_REMEMBERED))
-    #: Of the last marker and of whoever had it written; -1 without one.
-    marker_timestamp_ms: int = _NONE
+    #: Of what was written last, batch or marker, which may be earlier than what was written before.
+    last_timestamp_ms: int = _NONE
+    #: Of whoever had the last marker written; -1 without one.
     coordinator_epoch: int = _NONE
     #: When it was noticed that nothing has come of it; None while nobody has looked since something came.
     silent_since_ms: int | None = None
@@ -65,10 +66,6 @@ class _Producer:
     @property
     def last_batch(self) -> SentBatch:
         return self.batches[-1] if self.batches else _NO_BATCH
-
-    @property
-    def last_timestamp_ms(self) -> int:
-        return max(self.last_batch.timestamp_ms, self.marker_timestamp_ms)
 
 
 def last_sequence_of(header: BatchHeader) -> int:
@@ -143,6 +140,7 @@ class PartitionProducers:
                 header.max_timestamp,
             )
         )
+        known.last_timestamp_ms = header.max_timestamp
         if header.attributes & TRANSACTIONAL_BIT:
             self._open.begin(header.producer_id, base_offset)
             self._transactional_until = max(self._transactional_until, base_offset + header.last_offset_delta)
@@ -154,7 +152,7 @@ class PartitionProducers:
         if known is None or known.epoch != header.producer_epoch:
             known = self._begin_epoch(header, base_offset if known is None else known.since_offset)
         known.coordinator_epoch = coordinator_epoch
-        known.marker_timestamp_ms = header.max_timestamp
+        known.last_timestamp_ms = header.max_timestamp
         self._transactional_until = max(self._transactional_until, base_offset)
         self._heard_of(header.producer_id)
         return self._open.end(header.producer_id, base_offset)
@@ -163,7 +161,7 @@ class PartitionProducers:
         before = self._producers.get(header.producer_id)
         fresh = self._producers[header.producer_id] = _Producer(header.producer_epoch, since_offset)
         if before is not None:
-            fresh.coordinator_epoch, fresh.marker_timestamp_ms = before.coordinator_epoch, before.marker_timestamp_ms
+            fresh.coordinator_epoch, fresh.last_timestamp_ms = before.coordinator_epoch, before.last_timestamp_ms
         return fresh
 
     def _heard_of(self, producer_id: int) -> None:
@@ -204,6 +202,7 @@ class PartitionProducers:
             had_any = bool(producer.batches)
             while producer.batches and producer.batches[-1].last_offset >= end_offset:
                 producer.batches.pop()
+                producer.last_timestamp_ms = producer.last_batch.timestamp_ms
             if had_any and not producer.batches:
                 gone.append(producer_id)
         return {producer_id for producer_id in gone if self._producers.pop(producer_id).since_offset < end_offset}
@@ -290,7 +289,7 @@ class PartitionProducers:
 
     def _recall_entry(self, entry: ProducerSnapshotEntry, earlier: list[SentBatch]) -> None:
         known = self._producers[entry.producer_id] = _Producer(
-            entry.producer_epoch, coordinator_epoch=entry.coordinator_epoch
+            entry.producer_epoch, last_timestamp_ms=entry.timestamp, coordinator_epoch=entry.coordinator_epoch
         )
         if entry.last_sequence >= 0:
             known.batches.extend(earlier)
@@ -299,5 +298,4 @@ class PartitionProducers:
             span = (first_sequence, entry.last_sequence, base_offset, entry.last_offset)
             known.batches.append(SentBatch(*span, entry.timestamp))
         if entry.coordinator_epoch >= 0:
-            known.marker_timestamp_ms = entry.timestamp
             self._transactional_until = _UNKNOWN

@@ -17,7 +17,17 @@ from tests.fetched import CACHE, KAFKA, SCHEMAS, NotFetchedError, fetch_into_cac
 _SOURCES = sorted((Path(__file__).parent / "java").glob("*.java"))
 #: Avro's own library comes with Spark.
 _AVRO = next(Path(pyspark.__file__).parent.glob("jars/avro-[0-9]*.jar"))
-_OPTIONS = ("-Xshare:auto", "-Xss4m", "-Duser.language=en", "-Duser.country=US", "-Duser.timezone=UTC")
+#: Logs are written below TMPDIR as Python writes its own.
+_OPTIONS = (
+    *(
+        "-Xshare:auto",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-Xss4m",
+        f"-Djava.io.tmpdir={tempfile.gettempdir()}",
+    ),
+    *("-Duser.language=en", "-Duser.country=US", "-Duser.timezone=UTC"),
+)
 
 
 def class_path() -> str:

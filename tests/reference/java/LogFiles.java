@@ -124,6 +124,7 @@ final class LogFiles {
         UnifiedLog log = open(given, directory, true);
         append(given, log);
         epochs(log, made);
+        log.activeSegment().onBecomeInactiveSegment();
         log.close();
         files(directory, made);
         Path other = Files.createDirectory(directory.resolveSibling("t-1"));
@@ -137,6 +138,7 @@ final class LogFiles {
         ArrayNode segments = made.putArray("segments");
         for (LogSegment segment : log.logSegments()) segments.addArray().add(segment.baseOffset()).add(segment.size());
         epochs(log, made);
+        log.activeSegment().onBecomeInactiveSegment();
         log.close();
         files(directory, made);
     }
@@ -147,7 +149,7 @@ final class LogFiles {
             epochs.addArray().add(entry.epoch()).add(entry.startOffset());
     }
 
-    /** Logs by a checksum, indexes as they are, of the snapshots what the last one holds. */
+    /** Logs by a checksum, indexes as they are, of the snapshots what the last one holds, unless that is nothing. */
     private static void files(Path directory, ObjectNode made) throws IOException {
         ObjectNode files = made.putObject("files");
         File[] present = directory.toFile().listFiles(File::isFile);
@@ -156,17 +158,24 @@ final class LogFiles {
         for (File file : present) {
             String name = file.getName();
             if (name.endsWith(".snapshot")) snapshot = file;
+            if (!name.endsWith(".log") && !name.endsWith("index")) continue;
             byte[] bytes = Files.readAllBytes(file.toPath());
             if (name.endsWith(".log")) {
                 CRC32 sum = new CRC32();
                 sum.update(bytes);
                 files.put(name, bytes.length + " " + sum.getValue());
-            } else if (name.endsWith("index") && bytes.length > 0) {
-                files.put(name, Reference.hex(bytes));
+            } else {
+                int entryBytes = name.endsWith(".index") ? 8 : name.endsWith(".timeindex") ? 12 : 34;
+                int used = bytes.length;
+                while (used > 0 && bytes[used - 1] == 0) used--;
+                used = (used + entryBytes - 1) / entryBytes * entryBytes;
+                if (used > 0) files.put(name, Reference.hex(Arrays.copyOf(bytes, used)));
             }
         }
-        made.put("producers_at", snapshot == null ? "" : snapshot.getName());
         if (snapshot != null) producers(snapshot, made);
+        boolean hasAny = made.path("producers").size() > 0;
+        if (hasAny) made.put("producers_at", snapshot.getName());
+        else made.remove("producers");
     }
 
     private static void producers(File snapshot, ObjectNode made) throws IOException {

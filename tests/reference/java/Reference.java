@@ -112,9 +112,7 @@ public final class Reference {
     }
 
     static String hex(byte[] bytes) {
-        StringBuilder digits = new StringBuilder();
-        for (byte octet : bytes) digits.append(String.format("%02x", octet));
-        return digits.toString();
+        return java.util.HexFormat.of().formatHex(bytes);
     }
 
     /** Blanks at the end of a value do not count: Kafka trims its settings. */

@@ -105,6 +105,7 @@ def config_of(case: dict) -> LogConfig:
     return LogConfig(
         segment_bytes=int(settings["internal.segment.bytes"]),
         index_interval_bytes=int(settings["index.interval.bytes"]),
+        segment_index_bytes=int(settings.get("segment.index.bytes", 10_485_760)),
         cleanup_policy=(settings.get("cleanup.policy", "delete"),),
         delete_retention_ms=int(settings.get("delete.retention.ms", 86_400_000)),
     )
@@ -134,7 +135,7 @@ def _indexes(case: dict, files: dict[str, bytes]) -> dict[str, bytes]:
         log = Log.open(directory, config_of(case))
         log.store_clean_state()
         log.close()
-        return {path.name: path.read_bytes() for path in directory.iterdir() if "checkpoint" not in path.name}
+        return {path.name: path.read_bytes() for path in directory.iterdir() if "synced" not in path.name}
 
 
 def _damage(files: dict[str, bytes], names: list[str], kind: str, segment: int, place: int, how: int | str) -> None:
@@ -200,16 +201,17 @@ def _reopened(case: dict, directory: Path, *, is_clean: bool = False, recovery_p
 
 def _files(directory: Path) -> dict:
     files: dict[str, str] = {}
-    made: dict[str, Any] = {"files": files, "producers_at": ""}
+    made: dict[str, Any] = {"files": files}
+    snapshot = None
     for path in sorted(directory.iterdir()):
         if path.suffix == ".snapshot":
-            made["producers_at"] = path.name
+            snapshot = path
         elif path.suffix == _SUFFIX_OF_LOG:
             files[path.name] = f"{path.stat().st_size} {crc32(path.read_bytes())}"
         elif path.suffix.endswith("index") and (content := path.read_bytes()):
             files[path.name] = content.hex()
-    if made["producers_at"]:
-        made["producers"] = _producers((directory / made["producers_at"]).read_bytes())
+    if snapshot is not None and (producers := _producers(snapshot.read_bytes())):
+        made |= {"producers": producers, "producers_at": snapshot.name}
     return made
 
 

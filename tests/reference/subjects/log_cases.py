@@ -22,6 +22,11 @@ class LogMaker:
     def batches(self, count: int) -> list[dict[str, Any]]:
         return [self._batch() for _ in range(count)]
 
+    def end(self) -> list[dict[str, Any]]:
+        """Return the markers of all transactions, and a batch so late that it begins a segment of its own."""
+        ending = [self._marker() | {"epoch": self._leader_epoch} for _ in sorted(self._open)]
+        return [*ending, {"epoch": self._leader_epoch, "records": [[self._now_ms + 8 * 86_400_000, "z", "z"]]}]
+
     def _batch(self) -> dict[str, Any]:
         drawn = self._drawn
         if drawn.random() < 0.1:
@@ -41,6 +46,7 @@ class LogMaker:
             batch |= self._producer(len(batch["records"]))
         if drawn.random() < 0.06:
             batch["is_empty"] = True
+            batch.pop("codec", None)
         return batch
 
     def _record(self) -> list[Any]:
@@ -50,7 +56,7 @@ class LogMaker:
             value = None if drawn.random() < 0.3 else "v" * drawn.randrange(40)
             return [timestamp, drawn.choice("abcdef"), value]
         key = drawn.choice([None, "", "k", "key"])
-        value = drawn.choice([None, "", "v", "x" * drawn.randrange(300)])
+        value = drawn.choice([None, "", "v", "x" * drawn.randrange(100)])
         headers = [["h", drawn.choice([None, "", "w"])] for _ in range(drawn.choice([0, 0, 0, 1, 2]))]
         return [timestamp, key, value, headers] if headers else [timestamp, key, value]
 
@@ -76,6 +82,7 @@ def _config(drawn: random.Random, *, segment_bytes: list[int]) -> dict[str, str]
     return {
         "internal.segment.bytes": str(drawn.choice(segment_bytes)),
         "index.interval.bytes": str(drawn.choice([0, 100, 300, 4096])),
+        "segment.index.bytes": "4800",
     }
 
 
@@ -84,7 +91,7 @@ def make_written(drawn: random.Random) -> dict:
     return {
         "op": "log-written",
         "now": NOW_MS,
-        "config": _config(drawn, segment_bytes=[400, 1_000, 3_000, 100_000]),
+        "config": _config(drawn, segment_bytes=[1_300, 2_000, 100_000]),
         "log": LogMaker(drawn).batches(drawn.randrange(1, 20)),
     }
 
@@ -117,12 +124,14 @@ def _harm(drawn: random.Random, segments_count: int) -> list[Any]:
 def make_compacted(drawn: random.Random) -> dict:
     """A log that is compacted once or twice, the second time when tombstones may go."""
     later = NOW_MS + drawn.choice([1, 5_000, 500_000])
+    maker = LogMaker(drawn, is_compacted=True)
+    log = maker.batches(drawn.randrange(4, 24)) + maker.end()
     return {
         "op": "log-compacted",
         "now": NOW_MS,
-        "config": _config(drawn, segment_bytes=[300, 700, 2_000])
+        "config": _config(drawn, segment_bytes=[700, 1_500, 4_000])
         | {"cleanup.policy": "compact", "delete.retention.ms": drawn.choice(["0", "1000", "100000"])},
-        "log": LogMaker(drawn, is_compacted=True).batches(drawn.randrange(4, 24)),
+        "log": log,
         "passes": [NOW_MS, later, *([later + 1_000_000] if drawn.random() < 0.5 else [])],
     }
 
