@@ -94,7 +94,11 @@ def _time_index(path: Path, arguments: Arguments, _decoder: Decoder | None) -> b
         f"  Index timestamp: {now}, Previously indexed timestamp: {before}" for before, now in index.out_of_order
     ]
     _complain(f"Found out of order timestamp in :{path}", disorder)
-    return not (index.mismatches or index.out_of_order)
+    _complain(
+        f"The following indexed offsets are not found in :{path}",
+        [f"Indexed offset: {says}, found log offset: {there}" for says, there in index.not_found],
+    )
+    return not (index.mismatches or index.out_of_order or index.not_found)
 
 
 def _index(path: Path, arguments: Arguments) -> IndexDump:

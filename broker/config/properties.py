@@ -24,7 +24,8 @@ _SURROGATES = re.compile(r"[\ud800-\udfff]")
 def parse_properties(text: str) -> dict[str, str]:
     """Return the pairs of a properties file. A later line wins over an earlier one, as in Java."""
     pairs: dict[str, str] = {}
-    for line in _logical_lines(_LINE_END.split(text)):
+    lines = _LINE_END.split(text)
+    for line in _logical_lines(lines if lines[-1] else lines[:-1]):
         match = _KEY.match(line)
         assert match is not None
         value = _BLANKS_AT_END.fullmatch(line, match.end())
@@ -71,7 +72,8 @@ def _logical_lines(lines: Iterable[str]) -> Iterator[str]:
     pending: str | None = None
     for natural in lines:
         line = natural.lstrip(_BLANKS)
-        if pending is None and (not line or line[0] in "#!"):
+        if not pending and (not line or line[0] in "#!"):
+            pending = None
             continue
         line = (pending or "") + line
         if is_continued(line):
@@ -79,7 +81,7 @@ def _logical_lines(lines: Iterable[str]) -> Iterator[str]:
             continue
         pending = None
         yield line
-    if pending:
+    if pending is not None:
         yield pending
 
 

@@ -7,12 +7,14 @@
 All are replaced whole and fsynced, so a malformed one was not left by a crash: StartupError says which it is.
 """
 
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from uuid import UUID
 
 from broker.common.errors import StartupError
+from broker.common.java.numbers import parse_integer
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.log.files import replace_file
 
@@ -37,18 +39,29 @@ def read_offset_checkpoint(path: Path) -> dict[TopicPartition, int]:
     if text is None:
         return {}
     try:
-        version, count, *rows = text.splitlines()
+        version, count, *rows = lines_of(text)
         offsets = dict(_parse_row(row) for row in rows)
-        if version != _VERSION or int(count) != len(rows) or not text.endswith("\n"):
+        if version != _VERSION or parse_integer(count, 32) != len(rows) or not text.endswith("\n"):
             raise ValueError
     except ValueError:
         raise StartupError(f"The checkpoint {path} is malformed: restore it or remove it.") from None
     return offsets
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a checkpoint as Java reads them, for which nothing else ends a line."""
+    lines = re.split("\r\n|[\r\n]", text)
+    return lines if lines[-1] else lines[:-1]
+
+
+def parts_of(row: str) -> list[str]:
+    """Return what blanks divide; one or several, as in Kafka."""
+    return re.split(r"\s+", row, flags=re.ASCII)
+
+
 def _parse_row(row: str) -> tuple[TopicPartition, int]:
-    topic, partition, offset = row.split(" ")
-    return TopicPartition(topic, int(partition)), int(offset)
+    topic, partition, offset = parts_of(row)
+    return TopicPartition(topic, parse_integer(partition, 32)), parse_integer(offset, 64)
 
 
 def write_meta_properties(path: Path, properties: Mapping[str, str]) -> None:

@@ -116,18 +116,17 @@ class SegmentDump:
             yield self._record(record, header)
 
     def _record(self, record: Record, header: BatchHeader) -> DumpRow:
-        """Without metadata a record without a key has no bar either, as in Kafka, and a control record nothing."""
+        """Without metadata, as in Kafka, a bar stands only before a key or a value, and a control record is empty."""
         row = DumpRow(_metadata(record, header) if self.with_metadata else {})
         row.prefix = "| " if self.with_metadata else ""
         if self.decoder and not header.is_control:
             key, payload = self.decoder(record.key, record.value)
             if key is not None:
-                row.prefix = "| "
                 row["key"] = key
-            elif payload is not None and not self.with_metadata:
-                row.prefix = " "
             if payload is not None:
                 row["payload"] = payload
+            if key is not None or payload is not None:
+                row.prefix = "| "
         return row
 
 

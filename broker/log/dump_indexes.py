@@ -33,6 +33,8 @@ class IndexDump:
     sanity_only: bool = False
     #: (what the index says, what the log says) of each entry that is not so; known once all lines were taken.
     mismatches: list[tuple[int, int]] = field(default_factory=list)
+    #: Of a time index: (offset of an entry, last offset of the batch there, -1 without one), where that is another.
+    not_found: list[tuple[int, int]] = field(default_factory=list)
     out_of_order: list[tuple[int, int]] = field(default_factory=list)
 
     @property
@@ -71,12 +73,16 @@ class IndexDump:
         if self.sanity_only:
             yield from self._sanity(data, _TIME_ENTRY.size, [timestamp for timestamp, _ in entries])
             return
-        timestamps = _timestamps_of(self.log, {self.base_offset + relative for _, relative in entries})
+        batches = _batches_at(self.log, {self.base_offset + relative for _, relative in entries})
         before = None
         for timestamp, relative in entries:
             offset = self.base_offset + relative
-            if timestamps and (max_timestamp := timestamps.get(offset, -1)) != timestamp:
-                self.mismatches.append((timestamp, max_timestamp))
+            if batches is not None:
+                last_offset, max_timestamp = batches.get(offset, (-1, -1))
+                if last_offset != offset:
+                    self.not_found.append((offset, last_offset))
+                elif max_timestamp != timestamp:
+                    self.mismatches.append((timestamp, max_timestamp))
             if before is not None and timestamp < before:
                 self.out_of_order.append((before, timestamp))
             before = timestamp
@@ -99,21 +105,21 @@ def _last_offset_at(log: SharedFile, position: int) -> int:
     return parse_batch_header(head).last_offset if len(head) == HEADER_BYTES else -1
 
 
-def _timestamps_of(log: Path, offsets: Iterable[int]) -> dict[int, int]:
-    """The largest timestamps of the batches that hold these offsets, as far as the log can be read."""
-    max_timestamps: dict[int, int] = {}
+def _batches_at(log: Path, offsets: Iterable[int]) -> dict[int, tuple[int, int]] | None:
+    """Return last offset and largest timestamp of the first batch that reaches each offset, as far as the log can be
+    read; None without a log.
+    """
+    batches: dict[int, tuple[int, int]] = {}
     if not log.exists():
-        return max_timestamps
+        return None
     file, sought = SharedFile(log), deque(sorted(offsets))
     try:
         for _, header in scan_batches(file, 0, file.size_bytes, 0):
             while sought and sought[0] <= header.last_offset:
-                offset = sought.popleft()
-                if offset >= header.base_offset:
-                    max_timestamps[offset] = header.max_timestamp
+                batches[sought.popleft()] = (header.last_offset, header.max_timestamp)
     except BadBatchError:
         pass
-    return max_timestamps
+    return batches
 
 
 def transaction_rows(path: Path) -> Iterator[DumpRow]:

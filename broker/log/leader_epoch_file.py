@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from broker.common.java.numbers import parse_integer
 from broker.common.logs import logger
+from broker.log.checkpoints import lines_of, parts_of
 from broker.log.files import TEMPORARY_SUFFIX, SharedFile, fsync_file
 from broker.log.index_file import put_in_place
 from broker.log.leader_epochs import EpochEntry, LeaderEpochs
@@ -52,9 +54,9 @@ def load_leader_epochs(directory: Path, name: str = LEADER_EPOCH_CHECKPOINT) -> 
     path = directory / name
     try:
         text = path.read_text()
-        version, count, *rows = text.splitlines()
-        entries = [EpochEntry(*map(int, row.split(" "))) for row in rows]
-        if version != _VERSION or int(count) != len(entries) or not text.endswith("\n"):
+        version, count, *rows = lines_of(text)
+        entries = [_entry(*parts_of(row)) for row in rows]
+        if version != _VERSION or parse_integer(count, 32) != len(entries) or not text.endswith("\n"):
             raise ValueError
         return LeaderEpochs(entries)
     except FileNotFoundError:
@@ -62,6 +64,11 @@ def load_leader_epochs(directory: Path, name: str = LEADER_EPOCH_CHECKPOINT) -> 
     except (ValueError, TypeError):
         _log.warning("leader epochs malformed, made anew", path=str(path))
         return None
+
+
+def _entry(epoch: str, start_offset: str) -> EpochEntry:
+    """Raises ValueError."""
+    return EpochEntry(parse_integer(epoch, 32), parse_integer(start_offset, 64))
 
 
 def is_continued(before: Path, after: Path) -> bool:

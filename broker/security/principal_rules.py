@@ -90,6 +90,8 @@ def _parts(replacement: str, groups: int) -> list[str | int]:
             digits = number[0]
             while len(digits) > 1 and int(digits) > groups:
                 digits = digits[:-1]
+            if not groups and int(digits):
+                raise ValueError(f"ssl.principal.mapping.rules: {replacement} names a group, and there is none")
             parts.append(int(digits) if int(digits) <= groups else f"${digits}")
             at += 1 + len(digits)
         elif letter == "$" or (letter == "\\" and at + 1 == len(replacement)):

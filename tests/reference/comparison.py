@@ -34,7 +34,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class Difference:
-    """A listed difference; each pattern is searched in JSON. `example` is a case of it, which is always tried."""
+    """A listed difference; each pattern is searched in JSON. `example` is a case of it, which is always tried.
+
+    With `only` the outcomes differ in nothing but the member of that name.
+    """
 
     id: str
     subject: str
@@ -45,8 +48,12 @@ class Difference:
     case: str = ""
     ours: str = ""
     reference: str = ""
+    only: str = ""
 
     def fits(self, case: dict, ours: dict, reference: dict) -> bool:
+        members = (ours.keys() | reference.keys()) - {self.only}
+        if self.only and any(ours.get(name) != reference.get(name) for name in members):
+            return False
         pairs = ((self.case, case), (self.ours, ours), (self.reference, reference))
         return all(re.search(pattern, text_of(value)) for pattern, value in pairs)
 

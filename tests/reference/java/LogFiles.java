@@ -194,7 +194,7 @@ final class LogFiles {
         UnifiedLog log = open(given, directory, true);
         append(given, log);
         log.updateHighWatermark(log.logEndOffset());
-        ArrayNode passes = made.putArray("passes");
+        ArrayNode passes = made.putArray("passes"), horizons = made.putArray("marker_horizons");
         long dirtyFrom = 0;
         for (JsonNode now : given.get("passes")) {
             Time time = new FixedTime(now.asLong());
@@ -205,7 +205,7 @@ final class LogFiles {
                 dirtyFrom = cleaner.clean(new LogToClean(log, dirtyFrom, uncleanable, true)).getKey();
             ObjectNode pass = passes.addObject();
             pass.put("clean_until", dirtyFrom);
-            batches(log, pass.putArray("batches"));
+            batches(log, pass.putArray("batches"), horizons.addArray());
             ArrayNode aborted = pass.putArray("aborted");
             for (AbortedTxn txn : log.collectAbortedTransactions(0, log.logEndOffset()))
                 aborted.addArray().add(txn.producerId()).add(txn.firstOffset()).add(txn.lastOffset()).add(txn.lastStableOffset());
@@ -213,14 +213,17 @@ final class LogFiles {
         log.close();
     }
 
-    private static void batches(UnifiedLog log, ArrayNode batches) {
+    private static void batches(UnifiedLog log, ArrayNode batches, ArrayNode markerHorizons) {
         for (LogSegment segment : log.logSegments())
             for (RecordBatch batch : segment.log().batches()) {
                 ArrayNode node = batches.addArray();
                 node.add(batch.baseOffset()).add(batch.lastOffset()).add(batch.partitionLeaderEpoch())
                     .add(batch.producerId()).add(batch.producerEpoch()).add(batch.baseSequence())
                     .add(batch.isTransactional()).add(batch.isControlBatch()).add(batch.compressionType().name)
-                    .add(batch.maxTimestamp()).add(batch.timestampType().name).add(batch.deleteHorizonMs().orElse(-1));
+                    .add(batch.maxTimestamp()).add(batch.timestampType().name);
+                long horizon = batch.deleteHorizonMs().orElse(-1);
+                if (batch.isControlBatch()) markerHorizons.addArray().add(batch.baseOffset()).add(horizon);
+                else node.add(horizon);
                 ArrayNode records = node.addArray();
                 for (Record record : batch)
                     records.addArray().add(record.offset()).add(record.timestamp()).add(hex(record.key())).add(hex(record.value()));

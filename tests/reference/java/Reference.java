@@ -120,7 +120,7 @@ public final class Reference {
         java.util.Properties properties = new java.util.Properties();
         properties.load(new java.io.StringReader(text));
         ObjectNode pairs = MAPPER.createObjectNode();
-        properties.forEach((key, value) -> pairs.put((String) key, ((String) value).replaceAll("[ \\t\\f]+$", "")));
+        properties.forEach((key, value) -> pairs.put((String) key, ((String) value).replaceAll("[ \\t\\f]+\\z", "")));
         return pairs;
     }
 

@@ -237,7 +237,7 @@ def _ours_compacted(case: dict, root: Path) -> dict:
     log = _followed(case, root / "t-0")
     clock = ManualClock()
     settings = CleanerSettings(clock=clock, on_owner=lambda step: step(), sleep=lambda _: None)
-    dirty_from, passes = 0, []
+    dirty_from, passes, horizons = 0, [], []
     for now_ms in case["passes"]:
         end_offset_max = log.last_stable_offset(log.log_end_offset)
         target = LogToClean.of(_PARTITION, log, end_offset_max, log.last_offsets_of_producers)
@@ -245,13 +245,16 @@ def _ours_compacted(case: dict, root: Path) -> dict:
         if plan.end_offset > dirty_from:
             dirty_from = CleanerPass(target, plan, settings, now_ms).run().end_offset
         aborted = [list(entry) for entry in log.aborted_transactions(0, log.log_end_offset)]
-        passes.append({"clean_until": dirty_from, "batches": _batches(log), "aborted": aborted})
+        batches, marker_horizons = _batches(log)
+        passes.append({"clean_until": dirty_from, "batches": batches, "aborted": aborted})
+        horizons.append(marker_horizons)
     log.close()
-    return {"passes": passes}
+    return {"passes": passes, "marker_horizons": horizons}
 
 
-def _batches(log: Log) -> list[list[Any]]:
-    batches = []
+def _batches(log: Log) -> tuple[list[list[Any]], list[list[int]]]:
+    """Return all batches, and by offset until when the markers among them stay."""
+    batches, marker_horizons = [], []
     for segment in log.segments:
         data = segment.files.log.read_bytes()
         for at, header in iterate_headers(data):
@@ -260,13 +263,17 @@ def _batches(log: Log) -> list[list[Any]]:
                 for record in decode_records(data[at : at + header.size_bytes])
             ]
             horizon = delete_horizon_of(header)
+            horizon = -1 if horizon is None else horizon
+            if header.is_control:
+                marker_horizons.append([header.base_offset, horizon])
             batches.append([
                 *(header.base_offset, header.last_offset, header.partition_leader_epoch, header.producer_id),
                 *(header.producer_epoch, header.base_sequence, header.is_transactional, header.is_control),
                 *(header.compression.name.lower(), header.max_timestamp, _timestamp_type(header.attributes)),
-                *(-1 if horizon is None else horizon, records),
+                *(() if header.is_control else (horizon,)),
+                records,
             ])  # fmt: skip
-    return batches
+    return batches, marker_horizons
 
 
 def _hex(data: bytes | None) -> str | None:

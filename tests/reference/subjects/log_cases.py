@@ -23,8 +23,9 @@ class LogMaker:
         return [self._batch() for _ in range(count)]
 
     def end(self) -> list[dict[str, Any]]:
-        """Return the markers of all transactions, and a batch so late that it begins a segment of its own."""
+        """Return the markers of all transactions, a record, and a batch so late that it begins a segment of its own."""
         ending = [self._marker() | {"epoch": self._leader_epoch} for _ in sorted(self._open)]
+        ending.append({"epoch": self._leader_epoch, "records": [[self._now_ms, "y", "y"]]})
         return [*ending, {"epoch": self._leader_epoch, "records": [[self._now_ms + 8 * 86_400_000, "z", "z"]]}]
 
     def _batch(self) -> dict[str, Any]:

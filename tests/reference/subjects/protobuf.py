@@ -89,9 +89,7 @@ class ProtoMaker:
         type_ = self._type()
         options = ""
         if self._is_odd():
-            options = drawn.choice(
-                [' [json_name = "j"]', " [packed = true]", ' [default = "d"]', " [(unknown) = 1]", " [deprecated = 1]"]
-            )
+            options = drawn.choice([' [json_name = "j"]', " [packed = true]", ' [default = "d"]', " [deprecated = 1]"])
         elif drawn.random() < 0.15:
             options = drawn.choice([f' [json_name = "j{name}"]', " [deprecated = true]"])
         return f"  {label}{type_} {name} = {number}{options};"
