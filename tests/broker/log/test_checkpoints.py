@@ -34,12 +34,18 @@ def test_missing_files_say_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0\n", "1\n0\n", "0\n2\nt 0 1\n", "0\n1\nt 0\n", "0\n1\nt 0 x\n", "0\nx\n", "\xff\xfe"]
+    "text",
+    ["", "0\n", "1\n0\n", "0\n2\nt 0 1\n", "0\n1\nt 0\n", "0\n1\nt 0 x\n", "0\nx\n", "\xff\xfe", "0\n1\nt 0 1_0\n"],
 )
 def test_malformed_offset_checkpoint_is_named(tmp_path, text):
     (tmp_path / "c").write_bytes(text.encode("latin-1"))
     with pytest.raises(StartupError, match=str(tmp_path / "c")):
         read_offset_checkpoint(tmp_path / "c")
+
+
+def test_what_divides_a_checkpoint_is_what_divides_it_for_java(tmp_path):
+    (tmp_path / "c").write_text("0\r\n2\r\nt  0\t7\r\nu 1 +8\r\n", newline="")
+    assert read_offset_checkpoint(tmp_path / "c") == {TopicPartition("t", 0): 7, TopicPartition("u", 1): 8}
 
 
 def test_meta_properties_written_by_kafka_are_read_and_unknown_keys_kept(tmp_path):

@@ -66,6 +66,13 @@ def test_records_follow_their_batch_and_what_they_lack_is_left_out(log):
     ]
 
 
+def test_without_metadata_a_bar_stands_before_a_value_without_key_too(tmp_path, batch_of):
+    log = Log.open(tmp_path / "t-1", LogConfig())
+    log.append(batch_of(b"v"), 0)
+    shown = lines(log, with_records=True, decoder=texts, with_metadata=False)
+    assert shown[1:] == ["| payload: v"]
+
+
 def test_markers_append_time_and_delete_horizons_are_told(tmp_path, batch_of):
     log = Log.open(tmp_path / "t-1", LogConfig(message_timestamp_type=LOG_APPEND_TIME))
     log.append(batch_of(b"v"), 0, now_ms=NOW_MS)

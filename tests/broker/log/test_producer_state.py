@@ -33,6 +33,19 @@ def refusal(state: PartitionProducers, header: BatchHeader) -> ErrorCode:
     return refused.value.code
 
 
+def test_the_last_time_of_a_producer_is_that_of_what_it_wrote_last():
+    producers = PartitionProducers()
+    times = (5_000, 3_000)
+    for at, timestamp in enumerate(times):
+        batch = build_batch([Record(0, timestamp, b"k", b"v")], producer_id=7, producer_epoch=0, base_sequence=at)
+        producers.note(parse_batch_header(batch), at)
+    assert [facts.last_timestamp for facts in producers.facts()] == [3_000]
+    restored = PartitionProducers.decode(producers.encode())
+    assert [facts.last_timestamp for facts in restored.facts()] == [3_000]
+    restored.forget_from(1)
+    assert [facts.last_timestamp for facts in restored.facts()] == [5_000]
+
+
 def test_trap_33_an_unknown_producer_may_begin_anywhere():
     assert PartitionProducers().check(batch(41)) is None
 
