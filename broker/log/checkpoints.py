@@ -8,7 +8,7 @@ All are replaced whole and fsynced, so a malformed one was not left by a crash: 
 """
 
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from uuid import UUID
@@ -112,7 +112,7 @@ def encode_topic_id(topic_id: UUID) -> str:
 
 def decode_topic_id(text: str) -> UUID:
     """Raises ValueError."""
-    return UUID(bytes=urlsafe_b64decode(text + "=="))
+    return UUID(bytes=b64decode(text + "==", altchars=b"-_", validate=True))
 
 
 def _read(path: Path) -> str | None:

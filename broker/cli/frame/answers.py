@@ -27,7 +27,7 @@ def text_of_id(topic_id: UUID) -> str:
 def id_of_text(text: str) -> UUID:
     """Raises ValueError."""
     try:
-        return UUID(bytes=base64.urlsafe_b64decode(text + "=="))
+        return UUID(bytes=base64.b64decode(text + "==", altchars=b"-_", validate=True))
     except ValueError:
         raise ValueError("a topic id is 22 letters and digits") from None
 

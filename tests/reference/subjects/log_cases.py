@@ -45,6 +45,8 @@ class LogMaker:
             batch["append_ms"] = self._now_ms
         if drawn.random() < 0.6:
             batch |= self._producer(len(batch["records"]))
+            # Kafka forgets a producer whose records have no times.
+            batch["records"] = [[max(record[0], NOW_MS - 3_600_000), *record[1:]] for record in batch["records"]]
         if drawn.random() < 0.06:
             batch["is_empty"] = True
             batch.pop("codec", None)
