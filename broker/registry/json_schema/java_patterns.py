@@ -33,7 +33,7 @@ def finds(pattern: str, text: str) -> bool:
 
 def check_schema(raw: Any) -> None:
     """Raise SchemaError for what is no schema of its draft, which is 7 if it names none."""
-    draft = validator_for(raw, default=Draft7Validator)
+    draft: Any = validator_for(raw, default=Draft7Validator)
     formats = FormatChecker(formats=())
     formats.checkers = {**draft.FORMAT_CHECKER.checkers, "regex": (_is_pattern, ValueError)}
     draft.check_schema(raw, format_checker=formats)
@@ -52,7 +52,8 @@ def java_validator(raw: Any) -> Any:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
     }
-    return extend(validator_for(raw, default=Draft7Validator), keywords)
+    extended: Any = extend  # it has no types
+    return extended(validator_for(raw, default=Draft7Validator), keywords)
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[ValidationError]:
