@@ -21,6 +21,8 @@ from broker.config.listener_settings import BY_NAME as LISTENER_KEYS
 from broker.connect.api import ConfigKey
 from broker.connect.plugins.built_in import BUILT_IN
 from broker.connect.plugins.catalog import Plugin
+from broker.connect.plugins.compatible.connectors import CONNECTORS as CONNECTORS_OF_OTHERS
+from broker.connect.plugins.compatible.setting import ForeignConnector, ForeignSetting
 from console import features
 from console.cluster.charts.measures import KINDS, MEASURES
 from console.kit.common.variables import GROUPS, VariableGroup
@@ -224,6 +226,36 @@ def other_plugins() -> list[str]:
     return table(("plugin", "keys of its own"), rows)
 
 
+def connectors_of_others() -> list[str]:
+    """Tables of other products' classes and what becomes of their settings, once for those that share them."""
+    classes: dict[str, list[str]] = {}
+    settings_of: dict[str, ForeignConnector] = {}
+    for name, connector in CONNECTORS_OF_OTHERS.items():
+        key = f"{connector.ours} {id(connector.settings)}"
+        settings_of[key] = connector
+        classes.setdefault(key, []).append(name)
+    lines: list[str] = []
+    for key, connector in settings_of.items():
+        lines += [f"## {next(name for name in classes[key] if '.' in name)}", ""]
+        lines += [f"Runs as {_code(connector.ours)}. Names: {', '.join(map(_code, classes[key]))}.", ""]
+        rows = ([_code(name), _fate_of(name, setting)] for name, setting in connector.settings.items())
+        lines += [*table(("setting", "here"), rows), ""]
+    return lines
+
+
+def _fate_of(name: str, setting: ForeignSetting) -> str:
+    advice = f"; {setting.advice}" if setting.advice else ""
+    if setting.ours and setting.values is None:
+        return "the same" if setting.ours == name else _code(setting.ours)
+    pairs = (setting.values or {}).items()
+    values = ", ".join(f"{_code(theirs)} is {_code(ours)}" if ours else _code(theirs) for theirs, ours in pairs)
+    if setting.ours:
+        return f"{_code(setting.ours)}: {values}{advice}"
+    if setting.values is None:
+        return f"refused: {setting.advice}"
+    return "accepted" if "*" in setting.values else f"only {values}{advice}"
+
+
 def _plugins(end: str) -> list[Plugin]:
     return [Plugin(name, place) for name, place in BUILT_IN.items() if name.endswith(end)]
 
@@ -290,6 +322,7 @@ PARTS: dict[str, Callable[[], list[str]]] = {
     "alert-measures": alert_measures,
     "connectors": connectors,
     "other-plugins": other_plugins,
+    "connectors-of-others": connectors_of_others,
     "own-commands": own_commands,
     "kafka-commands": kafka_commands,
     "api-reads": api_reads,

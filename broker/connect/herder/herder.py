@@ -21,9 +21,9 @@ from broker.connect.herder.connector import RunningConnector
 from broker.connect.herder.descriptions import connector_info, connector_status
 from broker.connect.herder.errors import ChangedMeanwhile, Conflict, NotFound, NotGroupLeader, RequestRefused
 from broker.connect.herder.offset_stores import OffsetStores
+from broker.connect.herder.task_configs import published, translated
 from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
-from broker.connect.providers import refer
 from broker.connect.redaction import Redaction, redacting
 from broker.connect.settings import WorkerSettings
 from broker.connect.storage import records
@@ -206,12 +206,12 @@ class Herder:
         props = resolve(raw)
         if unit.is_connector:
             return RunningConnector(
-                unit, self.tell, is_paused, props=props, redaction=redaction,
-                publish=lambda name, tasks: self.publish_tasks(name, [refer(config, raw, props) for config in tasks]),
+                unit, self.tell, is_paused, props=translated(props), redaction=redaction,
+                publish=lambda name, tasks: self.publish_tasks(name, published(tasks, raw, props)),
             )  # fmt: skip
         cls = connector_class(props)
         of_task = self.configurations.tasks[unit.connector][unit.task]
-        own = {**props, **resolve(of_task)}
+        own = translated({**props, **resolve(of_task)})
         settings = self.settings
         common: dict[str, Any] = {
             "task": cls.task_class,

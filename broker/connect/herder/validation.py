@@ -1,6 +1,7 @@
 """Whether a connector's configuration is right: each key with what it means, its value and what is wrong with it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from broker.client.security.errors import ClientConfigError
@@ -26,6 +27,7 @@ from broker.connect.herder.errors import BadRequest
 from broker.connect.names import connector_name
 from broker.connect.overrides import overrides_of
 from broker.connect.plugins import LoadError, PluginKind, lookup
+from broker.connect.plugins.compatible import advice_for, in_their_words, own_class, translate
 from broker.connect.settings import WorkerSettings
 from broker.connect.tasks.boundaries import BOUNDARY, OWN_TOPIC
 from broker.connect.tasks.boundaries import KEYS as BOUNDARY_KEYS
@@ -65,9 +67,10 @@ SINK = (
 
 def connector_class(props: Props) -> type[SourceConnector | SinkConnector]:
     """Raises ConnectError."""
-    name = props.get("connector.class")
-    if not name:
+    given = props.get("connector.class")
+    if not given:
         raise ConnectError("Connector config {} contains no connector type")
+    name = own_class(given)
     try:
         source: type[SourceConnector] = lookup(name, PluginKind.SOURCE)
         return source
@@ -79,7 +82,7 @@ def connector_class(props: Props) -> type[SourceConnector | SinkConnector]:
             return sink
         except ConnectError:
             raise ConnectError(
-                f"Failed to find any class that implements Connector and which name matches {name}"
+                f"Failed to find any class that implements Connector and which name matches {name}{advice_for(name)}"
             ) from None
 
 
@@ -103,11 +106,36 @@ def validate(raw: Props, settings: WorkerSettings) -> dict[str, Any]:
 def _validate(raw: Props, props: Props, settings: WorkerSettings) -> dict[str, Any]:
     """ConfigInfos of `raw`, whose references are resolved in `props`. Its errors may quote what they stand for."""
     cls = connector_class(props)
-    common = (COMMON + SINK if issubclass(cls, SinkConnector) else COMMON + BOUNDARY_KEYS) + aliased(props)
-    values = {property_.name: property_ for property_ in common.validate(props)}
-    for property_ in cls().validate(props):
+    translation = translate(props)
+    own = translation.props
+    common = (COMMON + SINK if issubclass(cls, SinkConnector) else COMMON + BOUNDARY_KEYS) + aliased(own)
+    values = {property_.name: property_ for property_ in common.validate(own)}
+    for property_ in cls().validate(own):
         known = values.get(property_.name)
         values[property_.name] = property_ if known is None else _merged(known, property_)
+    _check_together(cls, raw, own, values, settings)
+    in_their_words(values, translation)
+    for name, item in values.items():
+        if name in raw and raw[name] != props[name]:
+            values[name] = ConfigValue(name, raw[name], item.recommended_values, item.errors, item.visible)
+    definition = _renamed(common + cls.CONFIG, translation.origins)
+    configs = [{"definition": _definition(definition, name), "value": _value(item)} for name, item in values.items()]
+    groups = list(dict.fromkeys(key.group or "Common" for key in definition.keys.values()))
+    return {
+        "error_count": sum(len(value.errors) for value in values.values()),
+        "groups": groups,
+        "configs": configs,
+    }
+
+
+def _check_together(
+    cls: type[SourceConnector | SinkConnector],
+    raw: Props,
+    props: Props,
+    values: dict[str, ConfigValue],
+    settings: WorkerSettings,
+) -> None:
+    """Add what no key's own declaration says."""
     check_aliased(props, values)
     if issubclass(cls, SinkConnector):
         _check_topics(props, values)
@@ -121,17 +149,10 @@ def _validate(raw: Props, props: Props, settings: WorkerSettings) -> dict[str, A
     if issubclass(cls, SourceConnector):
         _check_topic_rules(props, values)
         _check_boundaries(cls(), props, values, settings)
-    for name, item in values.items():
-        if name in raw and raw[name] != props[name]:
-            values[name] = ConfigValue(name, raw[name], item.recommended_values, item.errors, item.visible)
-    definition = common + cls.CONFIG
-    configs = [{"definition": _definition(definition, name), "value": _value(item)} for name, item in values.items()]
-    groups = list(dict.fromkeys(key.group or "Common" for key in definition.keys.values()))
-    return {
-        "error_count": sum(len(value.errors) for value in values.values()),
-        "groups": groups,
-        "configs": configs,
-    }
+
+
+def _renamed(definition: ConfigDef, origins: Mapping[str, str]) -> ConfigDef:
+    return ConfigDef(*(replace(key, name=origins.get(key.name, key.name)) for key in definition.keys.values()))
 
 
 def _check_topics(props: Props, values: dict[str, ConfigValue]) -> None:

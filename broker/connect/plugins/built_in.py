@@ -64,6 +64,7 @@ BUILT_IN: dict[str, str] = {
     f"{_TRANSFORMS}RegexRouter": "broker.connect.transforms.routing:RegexRouter",
     f"{_TRANSFORMS}TimestampRouter": "broker.connect.transforms.routing:TimestampRouter",
     f"{_TRANSFORMS}ValueToKey": "broker.connect.transforms.fields:ValueToKey",
+    "io.debezium.transforms.ExtractNewRecordState": "broker.connect.transforms.unwrap:ExtractNewRecordState",
     f"{_PREDICATES}HasHeaderKey": "broker.connect.transforms.predicates:HasHeaderKey",
     f"{_PREDICATES}RecordIsTombstone": "broker.connect.transforms.predicates:RecordIsTombstone",
     f"{_PREDICATES}TopicNameMatches": "broker.connect.transforms.predicates:TopicNameMatches",

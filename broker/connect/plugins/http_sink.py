@@ -1,12 +1,10 @@
-"""Records by HTTP: batches as JSON arrays to one address, tried again while it is the other end's fault."""
+"""Records by HTTP: batches as JSON or text to one address, tried again while it is the other end's fault."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
-
-import orjson
 
 from broker.common.backoff import Backoff
 from broker.connect.api import (
@@ -25,8 +23,8 @@ from broker.connect.api import (
 )
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import Props
-from broker.connect.converters.json_values import JsonValues, schemaless_to_json
 from broker.connect.plugins.delivered import Delivered
+from broker.connect.plugins.http_bodies import are_headers, body_form, headers_of
 from broker.connect.plugins.own_props import GroupSink
 
 #: Answers that may be others a little later, and those by which one record is refused. Any other is about the address
@@ -51,9 +49,10 @@ class HttpSinkTask(SinkTask):
         self._values = HttpSinkConnector.CONFIG.parse(props)
         self._context = context
         self._backoff = Backoff(self._values["retry.backoff.ms"], BACKOFF_MAX_MS)
-        headers = {"Content-Type": "application/json"}
+        self._form = body_form(self._values)
+        headers = {"content-type": self._form.content_type} | headers_of("http.headers", self._values["http.headers"])
         if self._values["http.authorization"]:
-            headers["Authorization"] = self._values["http.authorization"].value
+            headers["authorization"] = self._values["http.authorization"].value
         timeout = self._values["request.timeout.ms"] / 1000
         self._client = httpx2.Client(headers=headers, timeout=timeout, follow_redirects=False, trust_env=False)
 
@@ -67,8 +66,10 @@ class HttpSinkTask(SinkTask):
     def _send(self, batch: Sequence[SinkRecord]) -> None:
         bodies = []
         for record in batch:
+            if record.value is None and self._values["behavior.on.null.values"].lower() == "ignore":
+                continue
             try:
-                bodies.append((record, _json_of(record)))
+                bodies.append((record, self._encoded(record)))
             except DataError as error:
                 self._give_up(record, error)
         if bodies:
@@ -76,10 +77,15 @@ class HttpSinkTask(SinkTask):
         self._delivered.add(batch)
         self._backoff.succeed()
 
+    def _encoded(self, record: SinkRecord) -> bytes:
+        """Raises DataError."""
+        if record.value is None and self._values["behavior.on.null.values"].lower() == "fail":
+            raise DataError("A null value cannot be sent")
+        return self._form.encode(record)
+
     def _post(self, bodies: list[tuple[SinkRecord, bytes]]) -> None:
         """A refused batch is sent record by record, so that the others arrive."""
-        body = b"[" + b",".join(body for _, body in bodies) + b"]"
-        status, retry_after = self._ask(body)
+        status, retry_after = self._ask(self._form.joined([body for _, body in bodies]))
         if status < 300:
             return
         if status in _AGAIN:
@@ -121,14 +127,6 @@ class HttpSinkTask(SinkTask):
             self._client.close()
 
 
-def _json_of(record: SinkRecord) -> bytes:
-    schema, value = record.value_schema, record.value
-    try:
-        return orjson.dumps(schemaless_to_json(value) if schema is None else JsonValues().to_json(schema, value))
-    except (TypeError, ValueError) as error:
-        raise DataError(f"No JSON: {error}") from None
-
-
 def pause_ms(retry_after: str, now_s: Callable[[], float]) -> int | None:
     """Retry-After in seconds or as a date; None if it is neither."""
     try:
@@ -152,11 +150,12 @@ def _is_url(name: str, value: str) -> None:
         raise ConfigError(name, f"Invalid value for configuration {name}: a login belongs into http.authorization")
 
 
-_METHOD = OneOf("POST", "PUT")
+_METHOD, _FORMAT = OneOf("POST", "PUT"), OneOf("json", "string")
+_NULLS = OneOf("send", "ignore", "fail")
 
 
 class HttpSinkConnector(GroupSink):
-    """Values as JSON arrays to an address. Redirects are not followed."""
+    """Values as JSON or text to an address. Redirects are not followed."""
 
     task_class = HttpSinkTask
     CONFIG = ConfigDef(
@@ -172,6 +171,39 @@ class HttpSinkConnector(GroupSink):
             documentation="Method of requests.",
             validator=_METHOD,
             recommender=_METHOD,
+        ),
+        ConfigKey(
+            "http.headers",
+            default="",
+            documentation="Further headers of each request, `Name: value`, one a line.",
+            validator=are_headers,
+        ),
+        ConfigKey(
+            "request.body.format",
+            default="json",
+            documentation="json: values as JSON; string: texts as they are, and everything else as JSON.",
+            validator=_FORMAT,
+            recommender=_FORMAT,
+        ),
+        ConfigKey(
+            "batch.json.as.array",
+            ConfigType.BOOLEAN,
+            True,
+            documentation="Whether a body of JSON is an array; else it is the one value of batch.max.records=1.",
+        ),
+        ConfigKey("batch.prefix", default="", documentation="With string: what a body begins with."),
+        ConfigKey(
+            "batch.separator",
+            default=",",
+            documentation=r"With string: what is between two values; \n is the end of a line.",
+        ),
+        ConfigKey("batch.suffix", default="", documentation="With string: what a body ends with."),
+        ConfigKey(
+            "behavior.on.null.values",
+            default="send",
+            documentation="send: null as JSON; ignore: nothing; fail: it is a failed record, for the dead letters.",
+            validator=_NULLS,
+            recommender=_NULLS,
         ),
         ConfigKey("http.authorization", ConfigType.PASSWORD, None, documentation="The header Authorization."),
         ConfigKey(
@@ -199,3 +231,7 @@ class HttpSinkConnector(GroupSink):
             validator=between(1),
         ),
     )
+
+    def contradictions(self, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        if values["batch.json.as.array"] is False and (values["batch.max.records"] or 1) > 1:
+            yield "batch.json.as.array", "A body of several JSON values is an array; or set batch.max.records=1"

@@ -34,6 +34,7 @@ from broker.connect.herder.herder import REQUEST_TIMEOUT_S, Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
 from broker.connect.names import objection_to_name
 from broker.connect.plugins import PluginKind, lookup, plugins
+from broker.connect.plugins.compatible import own_class
 from broker.connect.redaction import redacting
 from broker.connect.rest.forwarding import Send, forward
 from broker.connect.rest.health import health
@@ -341,7 +342,7 @@ def _plugin_config(request: Request, _body: Any) -> Any:
     name = quoted_part(request, "plugin")
     for kind in PluginKind:
         try:
-            return key_infos(lookup(name, kind))
+            return key_infos(lookup(own_class(name), kind))
         except ConnectError:
             continue
     raise NotFound(f"Unknown plugin {name}.")

@@ -17,6 +17,13 @@ from broker.mirror.naming import NameFilter, TopicNaming
 from broker.mirror.topics import SETTINGS_EXCLUDED
 
 _POLICIES = ("DefaultReplicationPolicy", "IdentityReplicationPolicy")
+#: Policies of others that keep topics' names.
+_IDENTITIES = frozenset(
+    {
+        "io.strimzi.kafka.connect.mirror.IdentityReplicationPolicy",
+        "com.amazonaws.kafka.samples.CustomMM2ReplicationPolicy",
+    }
+)
 _OF_KAFKA = "org.apache.kafka.connect.mirror."
 _SOURCE, _TARGET = "source.cluster.", "target.cluster."
 TOPICS_EXCLUDED = [r".*[\-\.]internal", r".*\.replica", "__.*"]
@@ -24,7 +31,7 @@ GROUPS_EXCLUDED = ["console-consumer-.*", "connect-.*", "__.*"]
 
 
 def _is_policy(name: str, value: str) -> None:
-    if value.removeprefix(_OF_KAFKA) not in _POLICIES:
+    if value.removeprefix(_OF_KAFKA) not in _POLICIES and value not in _IDENTITIES:
         raise ConfigError(name, f"Invalid value {value} for configuration {name}: one of {', '.join(_POLICIES)}")
 
 
@@ -150,8 +157,12 @@ def naming(values: Mapping[str, Any]) -> TopicNaming:
         values["source.cluster.alias"],
         values["target.cluster.alias"],
         values["replication.policy.separator"],
-        values["replication.policy.class"].removeprefix(_OF_KAFKA) == _POLICIES[1],
+        keeps_names(values["replication.policy.class"]),
     )
+
+
+def keeps_names(policy: str) -> bool:
+    return policy.removeprefix(_OF_KAFKA) == _POLICIES[1] or policy in _IDENTITIES
 
 
 def flow_name(values: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Which records make one file: pure, and of the records alone, so that a redelivery makes the same files again.
 
-No clock has a say. A file begins at the offset behind the last one, and ends where a record would exceed its bounds,
-belongs to another stretch of time, or has another schema.
+No clock has a say unless `rotate.schedule.interval.ms` is set. A file begins at the offset behind the last one, and
+ends where a record would exceed its bounds, belongs to another stretch of time, or has another schema.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +19,8 @@ class RollBounds:
     bytes: int
     interval_ms: int
     duration_ms: int
+    #: By the clock, not by records; 0: never.
+    schedule_ms: int = 0
 
 
 @dataclass
@@ -30,6 +32,8 @@ class ObjectFile:
     bucket_ms: int
     schema: Schema | None
     bytes: int = 0
+    #: By the worker's clock.
+    opened_ms: int = 0
     #: Of its records.
     offsets: list[int] = field(default_factory=list)
     #: In order: values one by one, or some rows as a list for each of the schema's fields.
@@ -80,6 +84,10 @@ class ObjectFile:
             )
             at += size
         return replace(self, offsets=self.offsets[start:end], parts=parts)
+
+    def is_due(self, now_ms: int, bounds: RollBounds) -> bool:
+        """Whether a multiple of the schedule has passed since the file was opened."""
+        return bounds.schedule_ms > 0 and now_ms // bounds.schedule_ms > self.opened_ms // bounds.schedule_ms
 
     def is_full(self, bounds: RollBounds) -> bool:
         return self.count >= bounds.records or self.bytes >= bounds.bytes

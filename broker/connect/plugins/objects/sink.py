@@ -1,12 +1,14 @@
 """The sink of Parquet and JSON-lines files: `<time>/<topic>+<partition>+<first offset>`, each record in them once.
 
 Offsets are committed at the ends of files only. Who starts again begins where a file began, makes the same file of the
-same records under the same name, and so replaces what a crash may have left.
+same records under the same name, and so replaces what a crash may have left. With `rotate.schedule.interval.ms` the
+clock ends files, too: what two of them had before a crash may then come again in one, beside the second.
 """
 
 import re
+import time
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from broker.connect.api import (
@@ -27,7 +29,7 @@ from broker.connect.api import (
 )
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
-from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
+from broker.connect.plugins.objects.formats import ENCODERS, EXTENSIONS, fault_in
 from broker.connect.plugins.objects.open_file import ColumnStretch, ObjectFile, RollBounds, begun_with, size_of
 from broker.connect.plugins.objects.store import Bucket, ObjectDirectory, ObjectStore
 from broker.connect.plugins.own_props import GroupSink
@@ -45,6 +47,10 @@ def _is_path_format(name: str, value: str) -> None:
 
 #: From the first moment of the year 1 to the last of 9999: directories are called after it.
 _MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)
+#: A file for each record would be no file format.
+SCHEDULE_MS_MIN = 1_000
+#: A stretch with all moments in it.
+FOREVER_MS = 1 << 62
 _NO_YEAR = "Its timestamp is in no year of four digits, after which its directory could be called"
 
 
@@ -53,7 +59,8 @@ def _has_a_year(timestamp_ms: int | None) -> bool:
 
 
 class ObjectSinkTask(SinkTask):
-    def __init__(self) -> None:
+    def __init__(self, now_ms: Callable[[], int] = lambda: int(time.time() * 1000)) -> None:
+        self._now_ms = now_ms
         self._open: dict[ConnectPartition, ObjectFile] = {}
         self._next: dict[ConnectPartition, int] = {}
         self._assigned: set[ConnectPartition] = set()
@@ -61,13 +68,16 @@ class ObjectSinkTask(SinkTask):
     def start(self, props: Props, context: SinkTaskContext) -> None:
         values = ObjectSinkConnector.CONFIG.parse(props)
         self._context = context
+        self._is_by_time = values["partitioner"].lower() == "time"
         self._bounds = RollBounds(
             values["file.max.records"],
             values["file.max.bytes"],
             values["rotate.interval.ms"],
-            values["partition.duration.ms"],
+            values["partition.duration.ms"] if self._is_by_time else FOREVER_MS,
+            values["rotate.schedule.interval.ms"],
         )
         self._format = values["format"].lower()
+        self._skips_nulls = values["behavior.on.null.values"].lower() == "ignore"
         self.takes_columns = self._format == "parquet"
         self._path = date_format("path.format", values["path.format"])
         self._store = store_of(values)
@@ -92,7 +102,9 @@ class ObjectSinkTask(SinkTask):
 
     def _add(self, place: ConnectPartition, record: SinkRecord) -> None:
         if record.value is None:
-            self._give_up(record, "A null value cannot be a row")
+            if not self._skips_nulls:
+                self._give_up(record, "A null value cannot be a row")
+            self._next[place] = record.offset + 1
             return
         if not _has_a_year(record.timestamp_ms):
             self._give_up(record, _NO_YEAR)
@@ -102,7 +114,7 @@ class ObjectSinkTask(SinkTask):
             self._write(place, current)
             current = None
         if current is None:
-            current = self._open[place] = begun_with(record, self._bounds)
+            current = self._begun(place, begun_with(record, self._bounds))
         current.add(record.offset, record.value, size)
         self._next[place] = record.offset + 1
 
@@ -116,7 +128,7 @@ class ObjectSinkTask(SinkTask):
         while coming:
             current = self._open.get(place)
             if current is None:
-                self._open[place] = coming.begins(self._bounds)
+                self._begun(place, coming.begins(self._bounds))
             else:
                 before = coming.at
                 coming.flows_into(current, self._bounds)
@@ -125,6 +137,11 @@ class ObjectSinkTask(SinkTask):
                     continue
             self._next[place] = columns.offsets[coming.at - 1] + 1
         self._write_full_ones()
+
+    def _begun(self, place: ConnectPartition, file: ObjectFile) -> ObjectFile:
+        file.opened_ms = self._now_ms()
+        self._open[place] = file
+        return file
 
     def _assigned_place(self, read: SinkRecord | SinkColumns) -> ConnectPartition:
         place = ConnectPartition(read.topic, read.partition)
@@ -141,13 +158,17 @@ class ObjectSinkTask(SinkTask):
         self._next[ConnectPartition(record.topic, record.partition)] = record.offset + 1
 
     def _write_full_ones(self) -> None:
+        now_ms = self._now_ms()
         for place, file in tuple(self._open.items()):
             if file.is_full(self._bounds):
                 self._write(place, file)
+            elif file.is_due(now_ms, self._bounds):
+                self._write(place, file)
+                self._context.request_commit()
 
     def _write(self, place: ConnectPartition, file: ObjectFile) -> None:
-        encode = parquet if self.takes_columns else json_lines
-        directory = self._path.format(file.bucket_ms)
+        encode = ENCODERS[self._format]
+        directory = self._path.format(file.bucket_ms) if self._is_by_time else f"partition={file.partition}"
         name = f"{file.topic}/{directory}/{file.name}{EXTENSIONS[self._format]}"
         try:
             data = encode(file)
@@ -193,12 +214,20 @@ def _is_endpoint(name: str, value: str) -> None:
         raise ConfigError(name, f"Invalid value for configuration {name}: it must be http:// or https:// and a host")
 
 
-_FORMAT = OneOf("parquet", "json")
+def is_schedule(name: str, value: int) -> None:
+    if value != -1 and value < SCHEDULE_MS_MIN:
+        raise ConfigError(
+            name, f"Invalid value {value} for configuration {name}: at least {SCHEDULE_MS_MIN}, or -1 for never"
+        )
+
+
+_FORMAT = OneOf("parquet", "json", "avro")
+_BY, _NULLS = OneOf("time", "partition"), OneOf("fail", "ignore")
 _S3 = "S3"
 
 
 class ObjectSinkConnector(GroupSink):
-    """Parquet or JSON-lines files by time, in a directory or an S3 bucket; exactly once."""
+    """Parquet, Avro or JSON-lines files in a directory or an S3 bucket; exactly once."""
 
     task_class = ObjectSinkTask
     CONFIG = ConfigDef(
@@ -212,6 +241,13 @@ class ObjectSinkConnector(GroupSink):
         ConfigKey("s3.region", default="", documentation="The bucket's region.", group=_S3),
         ConfigKey("s3.access.key", default="", documentation="Empty: what the environment says.", group=_S3),
         ConfigKey("s3.secret.key", ConfigType.PASSWORD, None, documentation="Secret of the access key.", group=_S3),
+        ConfigKey(
+            "partitioner",
+            default="time",
+            documentation="Directories: of stretches of time, or `partition=N` of the topic's partition.",
+            validator=_BY,
+            recommender=_BY,
+        ),
         ConfigKey(
             "path.format",
             default="'year='yyyy/'month='MM/'day='dd/'hour='HH",
@@ -245,6 +281,20 @@ class ObjectSinkConnector(GroupSink):
             ConfigType.LONG,
             -1,
             documentation="A file ends where a record is so much younger than its first one; -1: never for that.",
+        ),
+        ConfigKey(
+            "rotate.schedule.interval.ms",
+            ConfigType.LONG,
+            -1,
+            documentation="Files also end by the clock, as often as this; at least once instead of exactly. -1: never.",
+            validator=is_schedule,
+        ),
+        ConfigKey(
+            "behavior.on.null.values",
+            default="fail",
+            documentation="fail: a null value is a failed record, for the dead letters; ignore: it is left out.",
+            validator=_NULLS,
+            recommender=_NULLS,
         ),
     )
 

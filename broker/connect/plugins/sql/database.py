@@ -2,6 +2,7 @@
 
 import sqlite3
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from broker.common.extras import missing_part
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, Importance, Schema, Type
@@ -42,6 +43,13 @@ def parse_url(name: str, text: str) -> "sqlalchemy.URL":
     return url.set(drivername=_DRIVERS[url.drivername])
 
 
+def is_zone(name: str, value: str) -> None:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ConfigError(name, f"Invalid value {value} for configuration {name}: no name of a time zone") from None
+
+
 def _is_url(name: str, value: str) -> None:
     parse_url(name, value)
 
@@ -55,6 +63,12 @@ CONNECTION = ConfigDef(
     ),
     ConfigKey("connection.user", default=None, documentation="User of the database."),
     ConfigKey("connection.password", ConfigType.PASSWORD, None, documentation="The user's password."),
+    ConfigKey(
+        "db.timezone",
+        default="UTC",
+        documentation="The zone of timestamps that the database keeps without one, such as Europe/Berlin.",
+        validator=is_zone,
+    ),
 )
 
 
@@ -64,7 +78,7 @@ def connect(values: dict[str, Any]) -> "sqlalchemy.Engine":
     url = parse_url("connection.url", values["connection.url"])
     password = values["connection.password"]
     url = url.set(username=values["connection.user"], password=password.value if password else None)
-    return sqlalchemy.create_engine(
+    engine = sqlalchemy.create_engine(
         url,
         pool_size=1,
         max_overflow=1,
@@ -72,6 +86,15 @@ def connect(values: dict[str, Any]) -> "sqlalchemy.Engine":
         hide_parameters=True,
         json_deserializer=_document_text,
     )
+    if engine.dialect.name == "postgresql":
+        sqlalchemy.event.listen(engine, "connect", lambda made, _record: _set_zone(made, values["db.timezone"]))
+    return engine
+
+
+def _set_zone(connection: Any, zone: str) -> None:
+    """Between moments and columns without a zone PostgreSQL converts by its session's."""
+    connection.execute("SELECT set_config('TimeZone', %s, false)", (zone,))
+    connection.commit()
 
 
 def _document_text(document: str | bytes) -> str:
@@ -97,12 +120,13 @@ def checked_name(name: str) -> str:
     return name
 
 
-def schema_of_column(column: Any, is_sqlite: bool) -> Schema:
+def schema_of_column(column: Any, is_sqlite: bool, numeric: str = "none") -> Schema:
+    """Return the schema of a column; `numeric` is numeric.mapping."""
     import sqlalchemy as sa
 
     kind, optional = column.type, bool(column.nullable)
     if isinstance(kind, sa.Numeric) and not isinstance(kind, sa.Float):
-        return types.decimal_schema(kind.scale, optional) if kind.scale is not None else _text(optional)
+        return schema_of_numeric(kind.precision, kind.scale, optional, numeric)
     for base, made in (
         (sa.Boolean, Schema(Type.BOOLEAN, optional)),
         (sa.SmallInteger, Schema(Type.INT16, optional)),
@@ -117,6 +141,23 @@ def schema_of_column(column: Any, is_sqlite: bool) -> Schema:
         if isinstance(kind, base):
             return made
     return _text(optional)
+
+
+#: Digits of a NUMERIC that a long holds whatever they are, and those of shorter integers.
+_INTEGER_DIGITS = 18
+_DIGITS = ((2, Type.INT8), (4, Type.INT16), (9, Type.INT32), (_INTEGER_DIGITS, Type.INT64))
+
+
+def schema_of_numeric(precision: int | None, scale: int | None, optional: bool, mapping: str) -> Schema:
+    """Return what Confluent's numeric.mapping makes of NUMERIC(precision, scale); one without a scale is text."""
+    if scale is None:
+        return _text(optional)
+    fits = precision is not None and 0 < precision <= _INTEGER_DIGITS
+    if mapping != "none" and scale == 0 and fits:
+        return Schema(next(kind for digits, kind in _DIGITS if (precision or 0) <= digits), optional)
+    if scale > 0 and (mapping == "best_fit_eager_double" or (mapping == "best_fit" and fits)):
+        return Schema(Type.FLOAT64, optional)
+    return types.decimal_schema(scale, optional)
 
 
 def _text(optional: bool) -> Schema:

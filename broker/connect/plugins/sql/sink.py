@@ -1,8 +1,10 @@
 """Records as rows: inserted, upserted, updated, and deleted on a tombstone; tables made and widened if so wanted."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import groupby
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from broker.connect.api import (
     ConfigDef,
@@ -13,64 +15,15 @@ from broker.connect.api import (
     Importance,
     RecordError,
     RetriableError,
-    Schema,
     SinkRecord,
     SinkTask,
     SinkTaskContext,
-    Struct,
 )
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import Props
 from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.sql.database import CONNECTION, checked_name, column_type, connect, is_gone
-
-
-class SqlRow:
-    """A record as columns: those of the key, and the others; `others` None is a deletion."""
-
-    def __init__(
-        self, record: SinkRecord, keys: dict[str, Any], others: dict[str, Any] | None, schemas: dict[str, Schema]
-    ):
-        self.record, self.keys, self.others, self.schemas = record, keys, others, schemas
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        return {**self.keys, **(self.others or {})}
-
-
-def row_of(record: SinkRecord, pk_mode: str, pk_fields: list[str], deletes: bool) -> SqlRow:
-    """Raises DataError for a record that is no row under these settings."""
-    keys, schemas = _keys_of(record, pk_mode, pk_fields)
-    if record.value is None:
-        if not deletes:
-            raise DataError("A tombstone, and delete.enabled is false")
-        return SqlRow(record, keys, None, schemas)
-    if not isinstance(record.value, Struct):
-        raise DataError("A row needs a struct with its schema as the record's value")
-    field_schemas = {field.name: field.schema for field in record.value.schema.fields}
-    if pk_mode == "record_value":
-        keys = {name: record.value[name] for name in pk_fields if name in field_schemas}
-        if len(keys) < len(pk_fields):
-            raise DataError(f"The value has not all fields of pk.fields: {', '.join(pk_fields)}")
-    others = {name: record.value[name] for name in field_schemas if name not in keys}
-    return SqlRow(record, keys, others, {**schemas, **field_schemas})
-
-
-def _keys_of(record: SinkRecord, pk_mode: str, pk_fields: list[str]) -> tuple[dict[str, Any], dict[str, Schema]]:
-    if pk_mode != "record_key":
-        return {}, {}
-    if record.key is None or record.key_schema is None:
-        raise DataError("pk.mode=record_key needs a key with its schema")
-    if isinstance(record.key, Struct):
-        names = pk_fields or list(record.key)
-        missing = [name for name in names if name not in record.key.schema.fields_by_name]
-        if missing:
-            raise DataError(f"The key has no field {missing[0]}")
-        schemas = {name: record.key.schema.fields_by_name[name].schema for name in names}
-        return {name: record.key[name] for name in names}, schemas
-    if len(pk_fields) != 1 or not record.key_schema.type.is_primitive:
-        raise DataError("A primitive key needs exactly one name in pk.fields")
-    return {pk_fields[0]: record.key}, {pk_fields[0]: record.key_schema}
+from broker.connect.plugins.sql.rows import KAFKA_COLUMNS, SqlRow, row_of
 
 
 class SqlSinkTask(SinkTask):
@@ -83,6 +36,8 @@ class SqlSinkTask(SinkTask):
     def start(self, props: Props, context: SinkTaskContext) -> None:
         self._values = SqlSinkConnector.CONFIG.parse(props)
         self._mode = self._values["insert.mode"].lower()
+        self._fields = frozenset(self._values["fields.whitelist"])
+        self._zone = ZoneInfo(self._values["db.timezone"])
         self._context, self._failures = context, 0
         self._database_schema, self._name_format = _schema_and_name(self._values["table.name.format"])
         self._engine = connect(self._values)
@@ -104,7 +59,9 @@ class SqlSinkTask(SinkTask):
         values = self._values
         for record in records:
             try:
-                row = row_of(record, values["pk.mode"].lower(), values["pk.fields"], values["delete.enabled"])
+                row = row_of(
+                    record, values["pk.mode"].lower(), values["pk.fields"], values["delete.enabled"], self._fields
+                )
                 for name in row.columns:
                     checked_name(name)
                 checked_name(self._table_name(record))
@@ -150,7 +107,7 @@ class SqlSinkTask(SinkTask):
                 statement = self._statement(table, batch[0], is_deletion, columns)
                 size = self._values["batch.size"]
                 for first in range(0, len(batch), size):
-                    connection.execute(statement, [_parameters(row) for row in batch[first : first + size]])
+                    connection.execute(statement, [self._parameters(row) for row in batch[first : first + size]])
 
     def _statement_of(self, row: SqlRow) -> tuple[str, bool, tuple[str, ...]]:
         return self._table_name(row.record), row.others is None, tuple(row.columns)
@@ -218,6 +175,15 @@ class SqlSinkTask(SinkTask):
             connection.exec_driver_sql(f"ALTER TABLE {quoted} ADD COLUMN {definition}".replace("%", "%%"))
         return sa.Table(table.name, sa.MetaData(), schema=table.schema, autoload_with=connection)
 
+    def _parameters(self, row: SqlRow) -> dict[str, Any]:
+        """Parameters have names of ours: a column's may have anything in it."""
+        return {f"b{at}": self._plain(column) for at, column in enumerate(row.columns.values())}
+
+    def _plain(self, value: Any) -> Any:
+        if isinstance(value, datetime) and self._engine.dialect.name == "sqlite":
+            return value.astimezone(self._zone).replace(tzinfo=None)  # SQLite keeps no zone
+        return bytes(value) if isinstance(value, bytearray | memoryview) else value
+
     def stop(self) -> None:
         if self._engine is not None:
             self._engine.dispose()
@@ -233,22 +199,13 @@ def _schema_and_name(table_format: str) -> tuple[str | None, str]:
     return schema or None, begin + mark + after
 
 
-def _parameters(row: SqlRow) -> dict[str, Any]:
-    """Parameters have names of ours: a column's may have anything in it."""
-    return {f"b{at}": _plain(column) for at, column in enumerate(row.columns.values())}
-
-
-def _plain(value: Any) -> Any:
-    return bytes(value) if isinstance(value, bytearray | memoryview) else value
-
-
 def _as_connect_error(error: Exception) -> ConnectError:
     if isinstance(error, ConnectError):
         return error
     return ConnectError(str(getattr(error, "orig", error)).partition("\n")[0])
 
 
-_INSERT, _PK = OneOf("insert", "upsert", "update"), OneOf("none", "record_key", "record_value")
+_INSERT, _PK = OneOf("insert", "upsert", "update"), OneOf("none", "kafka", "record_key", "record_value")
 
 
 class SqlSinkConnector(GroupSink):
@@ -261,6 +218,12 @@ class SqlSinkConnector(GroupSink):
         ),
         ConfigKey("pk.mode", default="none", documentation="Source of the key.", validator=_PK, recommender=_PK),
         ConfigKey("pk.fields", ConfigType.LIST, [], documentation="Names of the columns of the key."),
+        ConfigKey(
+            "fields.whitelist",
+            ConfigType.LIST,
+            [],
+            documentation="Fields of the value that become columns; empty: all.",
+        ),
         ConfigKey("delete.enabled", ConfigType.BOOLEAN, False, documentation="Tombstones delete (record_key)."),
         ConfigKey("auto.create", ConfigType.BOOLEAN, False, documentation="Make tables that are missing."),
         ConfigKey("auto.evolve", ConfigType.BOOLEAN, False, documentation="Add columns that are missing."),
@@ -282,7 +245,7 @@ class SqlSinkConnector(GroupSink):
         pk_mode = (values["pk.mode"] or "").lower()
         if pk_mode == "none" and (values["insert.mode"] or "").lower() in ("upsert", "update"):
             yield "pk.mode", "upsert and update need to know the key: record_key or record_value"
-        if pk_mode == "record_value" and not values["pk.fields"]:
-            yield "pk.fields", "pk.mode=record_value needs it"
+        if pk_mode == "kafka" and values["pk.fields"] and len(values["pk.fields"]) != len(KAFKA_COLUMNS):
+            yield "pk.fields", "pk.mode=kafka needs three names, of topic, partition and offset, or none"
         if values["delete.enabled"] and pk_mode != "record_key":
             yield "delete.enabled", "Deletions need pk.mode=record_key"

@@ -1,29 +1,23 @@
 """New rows of tables or of a query: by a growing number, a moment of change, or both; or all rows again."""
 
-import json
 import threading
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from broker.connect.api import (
     ConnectError,
-    Field,
     RetriableError,
-    Schema,
     SourceRecord,
     SourceTask,
     SourceTaskContext,
-    Struct,
-    Type,
 )
 from broker.connect.api.plugin import Props
 from broker.connect.plugins.own_props import OneTaskSource
-from broker.connect.plugins.sql.database import connect, is_gone, schema_of_column
-from broker.connect.plugins.sql.source_settings import BY_NUMBER, BY_TIME, CONFIG, contradictions
-
-#: Rows of one moment a poll holds, with mode=timestamp: they are taken together or could not be told apart later.
-ROWS_OF_A_MOMENT_MAX = 1_000_000
+from broker.connect.plugins.sql.database import connect, is_gone
+from broker.connect.plugins.sql.reader import TableReader
+from broker.connect.plugins.sql.source_settings import CONFIG, contradictions
+from broker.connect.plugins.sql.tables import all_tables, qualified
 
 
 class SqlSourceTask(SourceTask):
@@ -34,21 +28,48 @@ class SqlSourceTask(SourceTask):
     between two.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
+        self._now_s = now_s
         self._stopped = threading.Event()
         self._reading = threading.Lock()
-        self._readers: list[_TableReader] = []
+        self._readers: list[TableReader] = []
         self._engine: Any = None
 
     def start(self, props: Props, context: SourceTaskContext) -> None:
         self._values = SqlSourceConnector.CONFIG.parse(props)
         self._mode = self._values["mode"].lower()
         self._engine = connect(self._values)
-        names = [None] if self._values["query"] else self._values["table.whitelist"]
-        self._readers = [_TableReader(self._engine, self._values, self._mode, name) for name in names]
-        for reader in self._readers:
-            reader.offset = dict(context.offset_reader.offset(reader.partition) or {})
+        self._context = context
+        tables = qualified(self._values["table.whitelist"], self._values["schema.pattern"])
+        self._lists_all = not tables and not self._values["query"]
+        self._listed_at: float | None = None
+        self._take([None] if self._values["query"] else tables)
+
+    def _take(self, names: Sequence[str | None]) -> None:
+        """Go on with these: those that are read already where they are, others behind their stored offset."""
+        known = {reader.table: reader for reader in self._readers}
+        for table, reader in known.items():
+            if table not in names:
+                reader.close()
+        self._readers = []
+        for name in names:
+            reader = known.get(name) or TableReader(self._engine, self._values, self._mode, name)
+            if name not in known:
+                reader.offset = dict(self._context.offset_reader.offset(reader.partition) or {})
+            self._readers.append(reader)
         self._idle = 0
+
+    def _list_if_due(self) -> None:
+        """Not within a table whose rows are all read in one transaction."""
+        interval_s = self._values["table.poll.interval.ms"] / 1000
+        is_due = self._listed_at is None or self._now_s() - self._listed_at >= interval_s
+        if not self._lists_all or not is_due or any(reader.is_within for reader in self._readers):
+            return
+        with self._engine.connect() as connection:
+            tables = all_tables(connection, self._values["schema.pattern"], self._values["table.blacklist"])
+        self._listed_at = self._now_s()
+        if set(tables) != {reader.table for reader in self._readers}:
+            self._take(tables)
 
     def poll(self) -> list[SourceRecord]:
         try:
@@ -58,11 +79,17 @@ class SqlSourceTask(SourceTask):
             self._close_if_stopped()
 
     def _poll(self) -> list[SourceRecord]:
-        if self._stopped.is_set() or not self._readers:
+        if self._stopped.is_set():
             return []
+        try:
+            self._list_if_due()
+        except Exception as error:
+            raise _as_connect_error(error, "The list of tables") from error
         if self._idle >= len(self._readers):
             self._stopped.wait(min(1.0, self._values["poll.interval.ms"] / 1000))
             self._idle = 0
+        if not self._readers:
+            return []
         reader = self._readers[0]
         try:
             records = reader.read()
@@ -96,201 +123,6 @@ def _as_connect_error(error: Exception, name: str) -> ConnectError:
     reason = str(getattr(error, "orig", error)).splitlines()[:1]
     kind = RetriableError if is_gone(error) else ConnectError
     return kind(f"{name} cannot be read: {' '.join(reason)}")
-
-
-class _TableReader:
-    """One table or query, and how far it is read."""
-
-    def __init__(self, engine: Any, values: dict[str, Any], mode: str, table: str | None):
-        self._engine, self._values, self._mode, self._table_name = engine, values, mode, table
-        self.name = table or "query"
-        self.partition = {"protocol": "1", "table": table} if table else {"query": "query"}
-        self.offset: dict[str, Any] = {}
-        self._topic = values["topic.prefix"] + (table or "")
-        self._number: str | None = values["incrementing.column.name"] if mode in BY_NUMBER else None
-        self._time: str | None = values["timestamp.column.name"] if mode in BY_TIME else None
-        self._source: Any = None
-        self._schema: Schema | None = None
-        self._connection: Any = None
-        self._all: Any = None
-
-    @property
-    def is_within(self) -> bool:
-        """With mode=bulk: some rows have come, others not yet."""
-        return self._all is not None
-
-    def read(self) -> list[SourceRecord]:
-        if self._mode == "bulk":
-            return self._further()
-        with self._engine.connect() as connection:
-            if self._source is None:
-                self._source = self._open(connection)
-            rows = self._rows(connection)
-            if (
-                rows
-                and self._schema
-                and self._column_names(connection) != [field.name for field in self._schema.fields]
-            ):
-                # Columns came or went: what was read may lack them, and is behind the offset afterwards.
-                self._source = self._open(connection)
-                rows = self._rows(connection)
-        return [self._record(row) for row in rows]
-
-    def _schema_names(self) -> list[str]:
-        return [field.name for field in self._schema.fields] if self._schema else []
-
-    def _column_names(self, connection: Any) -> list[str]:
-        import sqlalchemy as sa
-
-        schema, _, name = (self._table_name or "").rpartition(".")
-        return [column["name"] for column in sa.inspect(connection).get_columns(name, schema or None)]
-
-    def _further(self) -> list[SourceRecord]:
-        """The next rows of all, which stay in the database until they are asked for."""
-        most = self._values["batch.max.rows"]
-        if self._all is None:
-            self._connection = self._engine.connect().execution_options(stream_results=True, max_row_buffer=most)
-            self._source = self._open(self._connection)
-            self._all = self._connection.execute(self._statement([], None))
-        records = [self._record(row) for row in self._all.fetchmany(most)]
-        if len(records) < most:
-            self.close()
-        return records
-
-    def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self._all = self._connection = None
-
-    def _open(self, connection: Any) -> Any:
-        import sqlalchemy as sa
-
-        wanted = [item for item in (self._number, self._time) if item]
-        if self._table_name is None:
-            columns = [sa.column(item, _ts() if item == self._time else None) for item in wanted]
-            return sa.text(_as_subquery(self._values["query"])).columns(*columns).subquery("barnabas_query")
-        schema, _, name = self._table_name.rpartition(".")
-        table = sa.Table(name, sa.MetaData(), schema=schema or None, autoload_with=connection)
-        missing = [item for item in wanted if item not in table.c]
-        if missing:
-            raise ConnectError(f"{self._table_name} has no column {missing[0]}")
-        is_sqlite = self._engine.dialect.name == "sqlite"
-        fields = tuple(Field(column.name, schema_of_column(column, is_sqlite)) for column in table.c)
-        self._schema = Schema(Type.STRUCT, name=name, fields=fields)
-        return table
-
-    def _rows(self, connection: Any) -> Sequence[Any]:
-        limit = self._values["batch.max.rows"]
-        if self._mode != "timestamp":
-            return self._fetch(connection, self._behind(), limit)
-        rows = self._fetch(connection, self._behind(), limit + 1)
-        if len(rows) <= limit:
-            return rows
-        last = rows[-1]._mapping[self._time]
-        whole = [row for row in rows if row._mapping[self._time] != last]
-        return whole or self._fetch(connection, [self._column(self._time) == last], ROWS_OF_A_MOMENT_MAX)
-
-    def _column(self, name: str | None) -> Any:
-        return self._source.c[name]
-
-    def _behind(self) -> list[Any]:
-        """What is newer than the offset, and older than the delay: a transaction that ends late is not overtaken."""
-        import sqlalchemy as sa
-
-        number, moment = self.offset.get("incrementing"), _moment(self.offset.get("timestamp"), self._is_aware())
-        conditions = []
-        if self._time:
-            now = datetime.now(UTC) - timedelta(milliseconds=self._values["timestamp.delay.interval.ms"])
-            conditions.append(self._column(self._time) < (now if self._is_aware() else now.replace(tzinfo=None)))
-        if self._number and self._time:
-            if moment is not None:
-                same = sa.and_(self._column(self._time) == moment, self._column(self._number) > number)
-                conditions.append(sa.or_(self._column(self._time) > moment, same))
-        elif self._number and number is not None:
-            conditions.append(self._column(self._number) > number)
-        elif self._time and moment is not None:
-            conditions.append(self._column(self._time) > moment)
-        return conditions
-
-    def _is_aware(self) -> bool:
-        return bool(self._time) and bool(getattr(self._column(self._time).type, "timezone", False))
-
-    def _fetch(self, connection: Any, conditions: list[Any], limit: int | None) -> Sequence[Any]:
-        rows: Sequence[Any] = connection.execute(self._statement(conditions, limit)).fetchall()
-        return rows
-
-    def _statement(self, conditions: list[Any], limit: int | None) -> Any:
-        import sqlalchemy as sa
-
-        every = [self._source] if self._schema else [sa.text("*")]
-        statement = sa.select(*every).select_from(self._source).where(*conditions)
-        order = [self._column(item) for item in (self._time, self._number) if item]
-        return statement.order_by(*order).limit(limit)
-
-    def _record(self, row: Any) -> SourceRecord:
-        values = dict(row._mapping)
-        schema = self._schema or _schema_of(values)
-        if self._mode != "bulk":
-            self.offset = self._offset_of(values)
-        made = Struct(schema, {field.name: _fitting(field.schema, values[field.name]) for field in schema.fields})
-        return SourceRecord(self.partition, self.offset, self._topic, None, None, None, schema, made)
-
-    def _offset_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        offset: dict[str, Any] = {}
-        for kind, name in (("incrementing", self._number), ("timestamp", self._time)):
-            if name and values[name] is None:
-                raise ConnectError(f"{self.name} has a row whose {name} is null")
-            if name:
-                offset[kind] = values[name] if kind == "incrementing" else _text_of(values[name])
-        return offset
-
-
-def _as_subquery(query: str) -> str:
-    """Return the query as it is within another: no colon in it is a parameter, and what ends it is left out."""
-    return query.strip().removesuffix(";").replace(":", r"\:") + "\n"  # a comment ends with its line
-
-
-def _ts() -> Any:
-    import sqlalchemy as sa
-
-    return sa.DateTime()
-
-
-def _text_of(moment: Any) -> str:
-    return moment.isoformat() if isinstance(moment, datetime) else str(moment)
-
-
-def _moment(text: str | None, is_aware: bool) -> datetime | None:
-    if text is None:
-        return None
-    moment = datetime.fromisoformat(text)
-    return moment if is_aware else moment.replace(tzinfo=None)
-
-
-def _fitting(schema: Schema, value: Any) -> Any:
-    """A database's value as Connect's: moments in UTC, what has no type of its own as text."""
-    if isinstance(value, datetime):
-        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
-    if schema.type is Type.STRING and value is not None and not isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
-    return bytes(value) if isinstance(value, memoryview) else value
-
-
-def _schema_of(values: Mapping[str, Any]) -> Schema:
-    """Of a query's row, by what is in it: a query does not say its types before it is run."""
-    from broker.connect.api import schema as types
-
-    kinds = {bool: Type.BOOLEAN, int: Type.INT64, float: Type.FLOAT64, bytes: Type.BYTES, memoryview: Type.BYTES}
-    fields = [
-        Field(
-            name,
-            types.timestamp_schema(True)
-            if isinstance(value, datetime)
-            else Schema(kinds.get(type(value), Type.STRING), True),
-        )
-        for name, value in values.items()
-    ]
-    return Schema(Type.STRUCT, fields=tuple(fields))
 
 
 class SqlSourceConnector(OneTaskSource):

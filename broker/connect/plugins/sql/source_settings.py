@@ -10,6 +10,7 @@ from broker.connect.plugins.sql.database import CONNECTION
 BY_NUMBER = ("incrementing", "timestamp+incrementing")
 BY_TIME = ("timestamp", "timestamp+incrementing")
 _MODE = OneOf("bulk", "incrementing", "timestamp", "timestamp+incrementing")
+_NUMERIC = OneOf("none", "precision_only", "best_fit", "best_fit_eager_double")
 CONFIG = CONNECTION + ConfigDef(
     ConfigKey(
         "mode",
@@ -18,7 +19,26 @@ CONFIG = CONNECTION + ConfigDef(
         validator=_MODE,
         recommender=_MODE,
     ),
-    ConfigKey("table.whitelist", ConfigType.LIST, [], Importance.HIGH, "Tables, each may be SCHEMA.TABLE."),
+    ConfigKey(
+        "table.whitelist",
+        ConfigType.LIST,
+        [],
+        Importance.HIGH,
+        "Tables, each may be SCHEMA.TABLE; empty: all, of one task.",
+    ),
+    ConfigKey("table.blacklist", ConfigType.LIST, [], documentation="Tables of all that are not read."),
+    ConfigKey(
+        "schema.pattern",
+        default="",
+        documentation="Schemas of tables that are named without one, % for any text; empty: the database's default.",
+    ),
+    ConfigKey(
+        "table.poll.interval.ms",
+        ConfigType.LONG,
+        60_000,
+        documentation="How often all tables are listed anew.",
+        validator=between(1_000),
+    ),
     ConfigKey("query", default="", documentation="A SELECT in place of tables; its topic is topic.prefix."),
     ConfigKey("incrementing.column.name", default="", documentation="Column that is larger in each new row."),
     ConfigKey("timestamp.column.name", default="", documentation="Column with the moment of the last change."),
@@ -40,14 +60,33 @@ CONFIG = CONNECTION + ConfigDef(
         documentation="How old a row must be: as long as transactions may take.",
         validator=between(0),
     ),
+    ConfigKey(
+        "validate.non.null",
+        ConfigType.BOOLEAN,
+        True,
+        documentation="Whether the columns of mode must be NOT NULL; else rows without them are left out.",
+    ),
+    ConfigKey(
+        "numeric.mapping",
+        default="none",
+        documentation="NUMERIC as Decimal, or where digits allow as integers (precision_only) and doubles (best_fit).",
+        validator=_NUMERIC,
+        recommender=_NUMERIC,
+    ),
 )
 
 
 def contradictions(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     mode = (values["mode"] or "").lower()
     problems = []
-    if bool(values["query"]) == bool(values["table.whitelist"]):
+    whitelist = values["table.whitelist"] or []
+    if values["query"] and whitelist:
         problems.append(("table.whitelist", "Either table.whitelist or query says what is read"))
+    if values["table.blacklist"] and (whitelist or values["query"]):
+        problems.append(("table.blacklist", "It leaves tables out of all: use it without table.whitelist and query"))
+    names = [name.rpartition(".")[2] for name in whitelist]
+    if twice := [name for name in names if names.count(name) > 1]:
+        problems.append(("table.whitelist", f"Two tables are called {twice[0]}: read each by a connector of its own"))
     if values["query"] and not values["topic.prefix"]:
         problems.append(("topic.prefix", "A query's topic is topic.prefix"))
     if mode in BY_NUMBER and not values["incrementing.column.name"]:

@@ -1,3 +1,4 @@
+import io
 import json
 import os
 from dataclasses import replace
@@ -5,6 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
+import fastavro
 import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
@@ -315,3 +317,84 @@ def test_a_bucket_holds_the_same_names(s3):
     task.pre_commit({PLACE: 2})
     (first,) = client.list_objects_v2(Bucket="barnabas")["Contents"]
     assert first["Key"] == "in/t/year=1970/month=01/day=01/hour=00/t+0+0000000000.jsonl"
+
+
+def test_the_clock_ends_files_of_a_topic_that_falls_silent():
+    clock = ManualMs()
+    task = ObjectSinkTask(clock)
+    context = SinkContext()
+    task.start({"path": "/unused", "format": "json", "rotate.schedule.interval.ms": "60000"}, context)
+    task._store = files = Files()
+    task.open([PLACE])
+    task.put([sink_record(0, {"n": 0}), sink_record(1, {"n": 1})])
+    clock.now_ms += 59_999
+    task.put([])
+    assert files == {}
+    assert task.pre_commit({PLACE: 2}) == {PLACE: 0}
+    clock.now_ms += 1
+    task.put([])
+    assert lines(files) == [0, 1]
+    assert context.commits_requested == 1
+    assert task.pre_commit({PLACE: 2}) == {PLACE: 2}
+
+
+class ManualMs:
+    now_ms = 60_000 * 1_000
+
+    def __call__(self):
+        return self.now_ms
+
+
+def test_without_a_schedule_no_clock_ends_a_file():
+    clock = ManualMs()
+    task = ObjectSinkTask(clock)
+    task.start({"path": "/unused", "format": "json"}, SinkContext())
+    task._store = files = Files()
+    task.open([PLACE])
+    task.put([sink_record(0, {"n": 0})])
+    clock.now_ms += 10 * 24 * HOUR
+    task.put([])
+    assert files == {}
+
+
+def test_directories_are_of_the_partition_where_they_are_not_of_time(tmp_path):
+    task = task_with("/unused", format="json", partitioner="partition", file_max_records="2")
+    task._store = files = Files()
+    task.put([sink_record(0, {"n": 0}, timestamp_ms=0), sink_record(1, {"n": 1}, timestamp_ms=99 * HOUR)])
+    assert list(files) == ["t/partition=0/t+0+0000000000.jsonl"]
+
+
+def test_a_file_of_avro_is_read_by_others_with_its_types():
+    task = task_with("/unused", format="avro", file_max_records="2")
+    task._store = files = Files()
+    at = datetime(2024, 1, 2, tzinfo=UTC)
+    rows = [
+        Struct(ROW, {"id": number, "price": price, "at": at}) for number, price in ((1, Decimal("1.50")), (2, None))
+    ]
+    task.put([sink_record(offset, row, ROW) for offset, row in enumerate(rows)])
+    (name,) = files
+    assert name.endswith("t+0+0000000000.avro")
+    assert list(fastavro.reader(io.BytesIO(files[name]))) == [
+        {"id": 1, "price": Decimal("1.50"), "at": at},
+        {"id": 2, "price": None, "at": at},
+    ]
+
+
+def test_avro_needs_a_schema():
+    task = task_with("/unused", format="avro", file_max_records="1")
+    with pytest.raises(RecordError, match="without a schema"):
+        task.put([sink_record(0, {"n": 0})])
+
+
+def test_null_values_are_left_out_where_they_may_be():
+    task = task_with("/unused", format="json", file_max_records="1", behavior_on_null_values="ignore")
+    task._store = files = Files()
+    task.put([sink_record(0, None), sink_record(1, {"n": 1})])
+    assert lines(files) == [1]
+    assert task._context.errant == []
+
+
+@pytest.mark.parametrize("value", ["0", "999", "-2"])
+def test_a_schedule_that_is_none_is_refused(value):
+    values = ObjectSinkConnector().validate({"path": "/tmp/x", "rotate.schedule.interval.ms": value})
+    assert [item.name for item in values if item.errors] == ["rotate.schedule.interval.ms"]

@@ -131,3 +131,51 @@ def test_settings_that_contradict_each_other_are_named():
         {"connection.url": "sqlite:////tmp/x.db", "insert.mode": "upsert", "delete.enabled": "true"}
     )
     assert {item.name for item in values if item.errors} == {"pk.mode", "delete.enabled"}
+
+
+def test_a_records_place_is_its_key(database):
+    props, engine = database
+    place = {"insert.mode": "upsert", "pk.mode": "kafka", **MAKES}
+    task = started(SqlSinkTask(), {**props, **place}, SinkContext())
+    for _ in range(2):
+        task.put([record(0, 1), record(1, 1)])
+    columns = "__connect_topic, __connect_partition, __connect_offset, id"
+    assert rows(engine, columns) == [("t", 0, 0, 1), ("t", 0, 1, 1)]
+    task.stop()
+
+
+def test_fields_that_are_not_wanted_are_left_out(database):
+    props, engine = database
+    task = started(SqlSinkTask(), {**props, **MAKES, "fields.whitelist": "id,price"}, SinkContext())
+    task.put([record(0, 1)])
+    assert len(rows(engine)[0]) == 2
+    task.stop()
+
+
+def test_all_fields_are_the_key_where_none_is_named(database):
+    props, engine = database
+    task = started(SqlSinkTask(), {**props, **MAKES, "pk.mode": "record_value"}, SinkContext())
+    task.put([record(0, 1)])
+    assert len(sa.inspect(engine).get_pk_constraint("t")["constrained_columns"]) == len(FIELDS)
+    task.stop()
+
+
+def test_a_moment_is_written_in_the_databases_zone(database):
+    props, engine = database
+    made = sa.Table("t", sa.MetaData(), sa.Column("id", sa.BigInteger), sa.Column("at", sa.DateTime))
+    made.create(engine)
+    wanted = {"fields.whitelist": "id,at", "db.timezone": "Asia/Tokyo"}
+    task = started(SqlSinkTask(), {**props, **wanted}, SinkContext())
+    task.put([record(0, 1)])
+    with engine.connect() as connection:
+        assert connection.execute(made.select()).one().at == datetime(2024, 1, 1, 9)  # noqa: DTZ001
+    task.stop()
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [({"pk.mode": "kafka", "pk.fields": "a,b"}, "pk.fields"), ({"db.timezone": "Mars/North"}, "db.timezone")],
+)
+def test_a_setting_that_cannot_be_is_named(more, key):
+    values = SqlSinkConnector().validate({"connection.url": "sqlite:////tmp/x.db", **more})
+    assert [item.name for item in values if item.errors] == [key]

@@ -1,11 +1,11 @@
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 import sqlalchemy as sa
 
-from broker.connect.api import ConfigError, ConnectError, RetriableError
-from broker.connect.api.schema import validate_value
+from broker.connect.api import ConfigError, ConnectError, RetriableError, Type
+from broker.connect.api.schema import DATE, DECIMAL, TIMESTAMP, validate_value
 from broker.connect.plugins.sql.source import SqlSourceConnector, SqlSourceTask
 from tests.broker.connect.plugins.runner import SourceContext, polled, started
 
@@ -197,6 +197,132 @@ def test_tables_are_shared_among_tasks_and_contradictions_named():
     errors = {
         item.name for item in connector.validate({"connection.url": "mysql://x", "mode": "incrementing"}) if item.errors
     }
-    assert errors == {"connection.url", "table.whitelist", "incrementing.column.name"}
+    assert errors == {"connection.url", "incrementing.column.name"}
+    both = {"connection.url": "sqlite:////tmp/x.db", "mode": "bulk", "table.whitelist": "a,x.a", "table.blacklist": "b"}
+    assert {item.name for item in connector.validate(both) if item.errors} == {"table.whitelist", "table.blacklist"}
     with pytest.raises(ConfigError, match="password"):
         connector.start({"connection.url": "postgresql://u:secret@h/d", "mode": "bulk", "table.whitelist": "a"}, None)
+
+
+def test_a_querys_types_are_those_of_its_columns_not_of_a_rows_values(database):
+    props, engine = database
+    made = sa.Table(
+        "fruits", sa.MetaData(),
+        sa.Column("id", sa.Integer, primary_key=True), sa.Column("price", sa.Numeric(10, 2)), sa.Column("on", sa.Date),
+        sa.Column("weight", sa.Float), sa.Column("at", sa.DateTime), sa.Column("is_ripe", sa.Boolean),
+    )  # fmt: skip
+    made.metadata.create_all(engine)
+    with engine.begin() as connection:
+        connection.execute(made.insert(), [
+            {"id": 1, "price": Decimal("1.50"), "on": date(2024, 5, 1), "weight": 2.5, "at": BEGIN, "is_ripe": True},
+            {"id": 2, "price": None, "on": None, "weight": None, "at": None, "is_ripe": None},
+        ])  # fmt: skip
+    query = {**props, "mode": "bulk", "topic.prefix": "q", "query": "SELECT * FROM fruits f ORDER BY id"}
+    typed, empty = polled(started(SqlSourceTask(), query, SourceContext()), 2)
+    assert typed.value_schema == empty.value_schema
+    shown = {field.name: field.schema.name or field.schema.type for field in typed.value_schema.fields}
+    assert (shown["price"], shown["on"], shown["at"]) == (DECIMAL, DATE, TIMESTAMP)
+    assert (shown["weight"], shown["is_ripe"]) == (Type.FLOAT64, Type.BOOLEAN)
+    assert typed.value["price"] == Decimal("1.50")
+    assert typed.value["at"] == BEGIN.replace(tzinfo=UTC)
+    assert set(dict(empty.value).values()) == {2, None}
+
+
+def test_what_a_query_computes_keeps_the_type_of_its_first_value(database):
+    props, engine = database
+    insert(engine, table_in(engine), (1, 1), (2, 2))
+    text = f"SELECT id, CASE id WHEN 1 THEN NULL ELSE 7 END AS n, count(*) OVER () AS c FROM {ODD} ORDER BY id"
+    query = {**props, "mode": "bulk", "topic.prefix": "q", "query": text}
+    first, second = polled(started(SqlSourceTask(), query, SourceContext()), 2)
+    assert first.value_schema == second.value_schema
+    assert (dict(first.value), dict(second.value)) == ({"id": 1, "n": None, "c": 2}, {"id": 2, "n": 7, "c": 2})
+
+
+def test_without_names_all_tables_are_read_and_new_ones_are_noticed(database):
+    props, engine = database
+    clock = ManualSeconds()
+    for name in ("pears", "plums", "tools"):
+        sa.Table(name, sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True)).create(engine)
+    with engine.begin() as connection:
+        for name in ("pears", "plums", "tools"):
+            connection.exec_driver_sql(f"INSERT INTO {name} VALUES (1)")
+    by = {**props, "mode": "incrementing", "incrementing.column.name": "id", "topic.prefix": "p."}
+    task = started(SqlSourceTask(clock), by | {"table.blacklist": "tools"}, SourceContext())
+    assert {record.topic for record in polled(task, 2)} == {"p.pears", "p.plums"}
+    sa.Table("quinces", sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True)).create(engine)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO quinces VALUES (1)")
+    assert task.poll() == []
+    clock.now_s += 61
+    assert [record.topic for record in polled(task, 1)] == ["p.quinces"]
+    task.stop()
+
+
+class ManualSeconds:
+    now_s = 0.0
+
+    def __call__(self):
+        return self.now_s
+
+
+def test_a_tables_schema_is_no_part_of_its_topic(database):
+    props, engine = database
+    schema = "main" if engine.dialect.name == "sqlite" else "public"
+    sa.Table("pears", sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True)).create(engine)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO pears VALUES (1)")
+    for more in ({"table.whitelist": f"{schema}.pears"}, {"table.whitelist": "pears", "schema.pattern": schema}):
+        task = started(SqlSourceTask(), {**props, "mode": "bulk", "topic.prefix": "p.", **more}, SourceContext())
+        assert [record.topic for record in polled(task, 1)] == ["p.pears"]
+        task.stop()
+
+
+def test_a_moment_without_a_zone_is_one_of_the_databases_zone(database):
+    props, engine = database
+    insert(engine, table_in(engine), (1, 0))
+    by = {**props, **BY, "mode": "timestamp", "db.timezone": "Asia/Tokyo"}
+    (record,) = polled(started(SqlSourceTask(), by, SourceContext()), 1)
+    assert record.value["at"] == datetime(2023, 12, 31, 15, tzinfo=UTC)
+
+
+def test_a_row_without_its_moment_is_left_out_where_it_may_be(database):
+    props, engine = database
+    made = sa.Table(
+        "pears", sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True), sa.Column("at", sa.DateTime),
+        sa.Column("number", sa.Integer),
+    )  # fmt: skip
+    made.create(engine)
+    with engine.begin() as connection:
+        connection.execute(made.insert(), [{"id": 1, "at": None, "number": None}, {"id": 2, "at": BEGIN, "number": 7}])
+    by = {**props, **BY, "table.whitelist": "pears", "mode": "timestamp"}
+    with pytest.raises(ConnectError, match=r"Column at of pears may be null, .*validate\.non\.null=false"):
+        started(SqlSourceTask(), by, SourceContext()).poll()
+    assert ids(polled(started(SqlSourceTask(), by | {"validate.non.null": "false"}, SourceContext()), 1)) == [2]
+    number = by | {"mode": "incrementing", "incrementing.column.name": "number", "validate.non.null": "false"}
+    assert [r.value["number"] for r in polled(started(SqlSourceTask(), number, SourceContext()), 1)] == [7]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "kinds"),
+    [
+        ("none", [DECIMAL, DECIMAL, DECIMAL]),
+        ("precision_only", [Type.INT16, DECIMAL, DECIMAL]),
+        ("best_fit", [Type.INT16, Type.FLOAT64, DECIMAL]),
+        ("best_fit_eager_double", [Type.INT16, Type.FLOAT64, Type.FLOAT64]),
+    ],
+)
+def test_numerics_become_what_their_digits_allow(database, mapping, kinds):
+    props, engine = database
+    made = sa.Table(
+        "pears", sa.MetaData(), sa.Column("a", sa.Numeric(4, 0)), sa.Column("b", sa.Numeric(10, 2)),
+        sa.Column("c", sa.Numeric(30, 2)),
+    )  # fmt: skip
+    made.create(engine)
+    with engine.begin() as connection:
+        connection.execute(made.insert(), [{"a": 4, "b": Decimal("1.25"), "c": Decimal("2.50")}])
+    for what in ({"table.whitelist": "pears"}, {"query": "SELECT a, b, c FROM pears", "topic.prefix": "q"}):
+        by = {**props, "mode": "bulk", "numeric.mapping": mapping, **what}
+        (record,) = polled(started(SqlSourceTask(), by, SourceContext()), 1)
+        assert [field.schema.name or field.schema.type for field in record.value_schema.fields] == kinds
+        assert list(record.value.values()) == [4, 1.25, 2.5]
+        record.value.validate()

@@ -1,0 +1,243 @@
+"""One table or query of a source, and how far it is read."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from broker.connect.api import ConnectError, Field, Schema, SourceRecord, Struct, Type
+from broker.connect.plugins.sql.database import schema_of_column
+from broker.connect.plugins.sql.query_types import QueryColumn, declared_columns, described_schema, schema_of_rows
+from broker.connect.plugins.sql.source_settings import BY_NUMBER, BY_TIME
+
+#: Rows of one moment a poll holds, with mode=timestamp: they are taken together or could not be told apart later.
+ROWS_OF_A_MOMENT_MAX = 1_000_000
+_NUMBERS: dict[Type, Callable[[Decimal], int | float]] = {
+    **dict.fromkeys((Type.INT8, Type.INT16, Type.INT32, Type.INT64), int),
+    Type.FLOAT64: float,
+}
+
+
+class TableReader:
+    """One table or query, and how far it is read."""
+
+    def __init__(self, engine: Any, values: dict[str, Any], mode: str, table: str | None):
+        self._engine, self._values, self._mode, self._table_name = engine, values, mode, table
+        self.table = table
+        self.name = table or "query"
+        self.partition = {"protocol": "1", "table": table} if table else {"query": "query"}
+        self.offset: dict[str, Any] = {}
+        self._topic = values["topic.prefix"] + (table or "").rpartition(".")[2]
+        self._number: str | None = values["incrementing.column.name"] if mode in BY_NUMBER else None
+        self._time: str | None = values["timestamp.column.name"] if mode in BY_TIME else None
+        self._source: Any = None
+        self._schema: Schema | None = None
+        self._zone = ZoneInfo(values["db.timezone"])
+        self._is_sqlite = engine.dialect.name == "sqlite"
+        self._connection: Any = None
+        self._all: Any = None
+
+    @property
+    def is_within(self) -> bool:
+        """With mode=bulk: some rows have come, others not yet."""
+        return self._all is not None
+
+    def read(self) -> list[SourceRecord]:
+        if self._mode == "bulk":
+            return self._further()
+        with self._engine.connect() as connection:
+            if self._source is None:
+                self._source = self._open(connection)
+            rows = self._rows(connection)
+            if (
+                rows
+                and self._table_name
+                and self._schema
+                and self._column_names(connection) != list(self._schema.fields_by_name)
+            ):
+                # Columns came or went: what was read may lack them, and is behind the offset afterwards.
+                self._source = self._open(connection)
+                rows = self._rows(connection)
+        return [self._record(row) for row in rows]
+
+    def _column_names(self, connection: Any) -> list[str]:
+        import sqlalchemy as sa
+
+        schema, _, name = (self._table_name or "").rpartition(".")
+        return [column["name"] for column in sa.inspect(connection).get_columns(name, schema or None)]
+
+    def _further(self) -> list[SourceRecord]:
+        """The next rows of all, which stay in the database until they are asked for."""
+        most = self._values["batch.max.rows"]
+        if self._all is None:
+            self._connection = self._engine.connect().execution_options(stream_results=True, max_row_buffer=most)
+            self._source = self._open(self._connection)
+            self._all = self._executed(self._connection, [], None)
+        rows = self._all.fetchmany(most)
+        self._see(rows)
+        records = [self._record(row) for row in rows]
+        if len(records) < most:
+            self.close()
+        return records
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._all = self._connection = None
+
+    def _open(self, connection: Any) -> Any:
+        import sqlalchemy as sa
+
+        wanted = [item for item in (self._number, self._time) if item]
+        if self._table_name is None:
+            return self._query(connection, wanted)
+        schema, _, name = self._table_name.rpartition(".")
+        table = sa.Table(name, sa.MetaData(), schema=schema or None, autoload_with=connection)
+        missing = [item for item in wanted if item not in table.c]
+        if missing:
+            raise ConnectError(f"{self._table_name} has no column {missing[0]}")
+        nullable = [item for item in wanted if table.c[item].nullable and not table.c[item].primary_key]
+        if nullable and self._values["validate.non.null"]:
+            raise ConnectError(
+                f"Column {nullable[0]} of {self._table_name} may be null, and such rows are never read: make it NOT "
+                "NULL, or set validate.non.null=false"
+            )
+        self._schema = Schema(Type.STRUCT, name=name, fields=self._fields(table.c))
+        return table
+
+    def _fields(self, columns: Iterable[Any]) -> tuple[Field, ...]:
+        mapping = self._values["numeric.mapping"].lower()
+        return tuple(Field(column.name, schema_of_column(column, self._is_sqlite, mapping)) for column in columns)
+
+    def _query(self, connection: Any, wanted: list[str]) -> Any:
+        """SQLite says beforehand what type a query's columns were declared with, PostgreSQL with each result."""
+        import sqlalchemy as sa
+
+        query = _as_subquery(self._values["query"])
+        columns = declared_columns(connection, query) if self._is_sqlite else []
+        typed = columns or [sa.column(item, _ts() if item == self._time else None) for item in wanted]
+        if missing := [item for item in wanted if columns and item not in {column.name for column in columns}]:
+            raise ConnectError(f"The query has no column {missing[0]}")
+        if columns and not any(isinstance(column.type, sa.types.NullType) for column in columns):
+            self._schema = Schema(Type.STRUCT, fields=self._fields([QueryColumn(c.name, c.type) for c in columns]))
+        return sa.text(query.replace(":", r"\:")).columns(*typed).subquery("barnabas_query")
+
+    def _executed(self, connection: Any, conditions: list[Any], limit: int | None) -> Any:
+        """Return the result of the statement; a query's has its schema, too."""
+        result = connection.execute(self._statement(conditions, limit))
+        if self._table_name is None and not self._is_sqlite:
+            mapping = self._values["numeric.mapping"].lower()
+            schema = described_schema(result.cursor.description, mapping)
+            self._schema = schema if schema != self._schema else self._schema
+        return result
+
+    def _see(self, rows: Sequence[Any]) -> None:
+        """Take the types of a query's columns that have none declared from the first rows, once and for all."""
+        if self._schema is None and rows:
+            self._schema = schema_of_rows(self._source.c, rows, self._fields)
+
+    def _rows(self, connection: Any) -> Sequence[Any]:
+        limit = self._values["batch.max.rows"]
+        if self._mode != "timestamp":
+            return self._fetch(connection, self._behind(), limit)
+        rows = self._fetch(connection, self._behind(), limit + 1)
+        if len(rows) <= limit:
+            return rows
+        last = rows[-1]._mapping[self._time]
+        whole = [row for row in rows if row._mapping[self._time] != last]
+        return whole or self._fetch(connection, [self._column(self._time) == last], ROWS_OF_A_MOMENT_MAX)
+
+    def _column(self, name: str | None) -> Any:
+        return self._source.c[name]
+
+    def _behind(self) -> list[Any]:
+        """What is newer than the offset, and older than the delay: a transaction that ends late is not overtaken."""
+        import sqlalchemy as sa
+
+        number, moment = self.offset.get("incrementing"), _moment(self.offset.get("timestamp"), self._is_aware())
+        conditions = []
+        if self._time:
+            now = datetime.now(self._zone) - timedelta(milliseconds=self._values["timestamp.delay.interval.ms"])
+            conditions.append(self._column(self._time) < (now if self._is_aware() else now.replace(tzinfo=None)))
+        if not self._values["validate.non.null"]:
+            conditions += [self._column(item).is_not(None) for item in (self._time, self._number) if item]
+        if self._number and self._time:
+            if moment is not None:
+                same = sa.and_(self._column(self._time) == moment, self._column(self._number) > number)
+                conditions.append(sa.or_(self._column(self._time) > moment, same))
+        elif self._number and number is not None:
+            conditions.append(self._column(self._number) > number)
+        elif self._time and moment is not None:
+            conditions.append(self._column(self._time) > moment)
+        return conditions
+
+    def _is_aware(self) -> bool:
+        return bool(self._time) and bool(getattr(self._column(self._time).type, "timezone", False))
+
+    def _fetch(self, connection: Any, conditions: list[Any], limit: int | None) -> Sequence[Any]:
+        rows: Sequence[Any] = self._executed(connection, conditions, limit).fetchall()
+        self._see(rows)
+        return rows
+
+    def _statement(self, conditions: list[Any], limit: int | None) -> Any:
+        import sqlalchemy as sa
+
+        every = [self._source] if self._table_name or self._is_sqlite else [sa.text("*")]
+        statement = sa.select(*every).select_from(self._source).where(*conditions)
+        order = [self._column(item) for item in (self._time, self._number) if item]
+        return statement.order_by(*order).limit(limit)
+
+    def _record(self, row: Any) -> SourceRecord:
+        values = dict(row._mapping)
+        schema = self._schema
+        assert schema is not None  # of a table when it was opened, of a query with its rows
+        if self._mode != "bulk":
+            self.offset = self._offset_of(values)
+        made = Struct(
+            schema, {field.name: _fitting(field.schema, values[field.name], self._zone) for field in schema.fields}
+        )
+        return SourceRecord(self.partition, self.offset, self._topic, None, None, None, schema, made)
+
+    def _offset_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        offset: dict[str, Any] = {}
+        for kind, name in (("incrementing", self._number), ("timestamp", self._time)):
+            if name and values[name] is None:
+                raise ConnectError(f"{self.name} has a row whose {name} is null")
+            if name:
+                offset[kind] = values[name] if kind == "incrementing" else _text_of(values[name])
+        return offset
+
+
+def _as_subquery(query: str) -> str:
+    """Return the query as it is within another: what ends it is left out."""
+    return query.strip().removesuffix(";") + "\n"  # a comment ends with its line
+
+
+def _ts() -> Any:
+    import sqlalchemy as sa
+
+    return sa.DateTime()
+
+
+def _text_of(moment: Any) -> str:
+    return moment.isoformat() if isinstance(moment, datetime) else str(moment)
+
+
+def _moment(text: str | None, is_aware: bool) -> datetime | None:
+    if text is None:
+        return None
+    moment = datetime.fromisoformat(text)
+    return moment if is_aware else moment.replace(tzinfo=None)
+
+
+def _fitting(schema: Schema, value: Any, zone: ZoneInfo) -> Any:
+    """A database's value as Connect's: moments in UTC, numbers of the mapped type, else what has no type as text."""
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
+    if isinstance(value, Decimal) and schema.type in _NUMBERS:
+        return _NUMBERS[schema.type](value)
+    if schema.type is Type.STRING and value is not None and not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
+    return bytes(value) if isinstance(value, memoryview) else value
