@@ -45,10 +45,13 @@ class ClusterConnections:
             connection.close()
         self._connections.clear()
 
-    def describe_topics(self, names: Collection[str] | None) -> MetadataResponse:
-        """Of these topics, or of all there are (None); none is created by asking. Raises BrokerUnreachable."""
+    def describe_topics(self, names: Collection[str] | None, *, creates: bool = False) -> MetadataResponse:
+        """Of these topics, or of all there are (None); created only where brokers do so and `creates` lets them.
+
+        Raises BrokerUnreachable.
+        """
         topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
-        request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+        request = MetadataRequest(topics=topics, allow_auto_topic_creation=creates)
         return self.ask_any(request)
 
     def ask_any(self, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> AnyResponse:

@@ -1,5 +1,6 @@
 """Who leads which partition: asked once for a topic, and again when a leader has moved."""
 
+import time
 from collections.abc import Iterable
 
 from broker.client.cluster import ClusterConnections
@@ -21,6 +22,9 @@ MOVED = frozenset(
     )
 )
 
+#: What brokers answer of a topic that they have just created, or do not create.
+_BEING_CREATED = frozenset((ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE))
+_PAUSE_S = 0.1
 Address = tuple[str, int]
 
 
@@ -35,6 +39,22 @@ class Leaders:
         """All of a topic. Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION when it is not there), BrokerUnreachable."""
         self._learn(topic)
         return sorted(partition for partition in self._known if partition.topic == topic)
+
+    def partitions_to_write(self, topic: str, patience_s: float) -> list[TopicPartition]:
+        """As `partitions`, of a topic that is created where brokers create what is asked for; awaited so long."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                self._learn(topic, creates=True)
+                partitions = sorted(known for known in self._known if known.topic == topic)
+                if partitions and all(self._known[known] is not None for known in partitions):
+                    return partitions
+            except ApiError as error:
+                if error.code not in _BEING_CREATED or time.monotonic() > deadline:
+                    raise
+            if time.monotonic() > deadline:
+                return self.partitions(topic)
+            time.sleep(_PAUSE_S)
 
     def connection(self, partition: TopicPartition) -> BrokerConnection:
         """To the leader. Raises ApiError(LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable."""
@@ -72,8 +92,8 @@ class Leaders:
                 known = TopicPartition(described.name or "", partition.partition_index)
                 self._known[known] = addresses.get(partition.leader_id)
 
-    def _learn(self, topic: str) -> None:
-        metadata = self._cluster.describe_topics([topic])
+    def _learn(self, topic: str, *, creates: bool = False) -> None:
+        metadata = self._cluster.describe_topics([topic], **({"creates": True} if creates else {}))
         (described,) = metadata.topics
         self._known = {known: at for known, at in self._known.items() if known.topic != topic}
         if described.error_code:

@@ -1,18 +1,28 @@
 """The loop around `poll` that every consumer of the examples has, and where a group goes on after a record."""
 
+import sys
 from collections.abc import Iterator
 
-from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 
 def read(consumer: Consumer, count: int) -> Iterator[Message]:
-    """So many records, waited for. What a consumer cannot get over is raised as KafkaException."""
+    """Yield so many records, waited for, as a topic is that does not exist yet.
+
+    What a consumer cannot get over is raised as KafkaException.
+    """
+    is_told = False
     while count > 0:
         message = consumer.poll(0.5)
         if message is None:
             continue
-        if message.error():
-            raise KafkaException(message.error())
+        if (error := message.error()) and error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            if not is_told:
+                print(f"{error.str()}. Waiting for the topic.", file=sys.stderr)
+                is_told = True
+            continue
+        if error:
+            raise KafkaException(error)
         count -= 1
         yield message
 

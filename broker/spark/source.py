@@ -1,7 +1,8 @@
 """`format("barnabas")` for Spark, and its source: topics in Arrow batches. Its sink is in transactional_sink.py.
 
-Rows and options are those of Spark's Kafka connector, so that a job runs on either by the format's name alone; what an
-option means is said in source_options.py. One default differs: `kafka.isolation.level` is read_committed.
+Rows and options are those of Spark's Kafka connector, so that a job runs on either by the format's name; what an option
+means is said in source_options.py. One default differs: `kafka.isolation.level` is read_committed. Two things are of
+Spark's connectors in Java alone: `df.write` without `.mode("append")`, and the triggers continuous and real time.
 
 Records are read between exact offsets, so a repeated batch reads the same records. Partitions that are added, and
 topics that begin to match a pattern, are taken in from their first record. A partition that ends before the stream's

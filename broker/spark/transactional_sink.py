@@ -2,7 +2,8 @@
 
 Columns and options are those of Spark's Kafka connector: `value` and, if wanted, `key`, `headers`, `topic`,
 `partition`; `topic` as an option goes before the column. `kafka.transaction.timeout.ms` (15 minutes) bounds how long
-one batch may take; `kafka.compression.type` is for the records.
+one batch may take; `kafka.compression.type` is for the records. A batch write names its mode, `.mode("append")`: Spark
+refuses its own default, ErrorIfExists, for any sink in Python. A topic is created where brokers do so.
 
 A stream's batch is in the topics exactly once for readers of committed records; ledger.py says how and why. It is known
 by the query, which Spark names in the checkpoint, and by its number; a batch write says both with the options `queryId`
@@ -34,6 +35,9 @@ from broker.spark.task_producer import TaskProducer
 
 #: As Spark names them in the properties of its tasks.
 _QUERY, _BATCH, _RUN = "sql.streaming.queryId", "streaming.sql.batchId", "spark.jobGroup.id"
+
+#: How long a topic that brokers create is awaited, and one that is not there looked for.
+NEW_TOPIC_S = 10.0
 
 _log = logger("broker.spark.sink")
 
@@ -254,5 +258,5 @@ class _Task:
 
     def _count_of(self, topic: str) -> int:
         if topic not in self._counts:
-            self._counts[topic] = len(self._leaders.partitions(topic))
+            self._counts[topic] = len(self._leaders.partitions_to_write(topic, NEW_TOPIC_S))
         return self._counts[topic]

@@ -5,9 +5,9 @@ import sys
 
 from tests.fetched import NotFetchedError
 from tests.reference.comparison import compare, table, text_of
-from tests.reference.jvm import Jvm
 from tests.reference.recording import record
-from tests.reference.subjects import SUBJECTS
+from tests.reference.running import References
+from tests.reference.subjects import SUBJECTS, named
 
 
 def main() -> int:
@@ -18,18 +18,19 @@ def main() -> int:
     parser.add_argument("--cases", type=int, help="of each subject, in place of its own number")
     parser.add_argument("--record", action="store_true", help="write recorded/ anew, which the gate replays")
     options = parser.parse_args()
+    subjects = [subject for name in options.subjects for subject in named(name)]
     try:
-        jvm = Jvm()
+        references = References()
     except NotFetchedError as error:
         print(f"skipped: {error}")
         return 0
     try:
         if options.record:
-            record([SUBJECTS[name] for name in options.subjects], jvm)
+            record(subjects, references)
             return 0
-        results = [compare(SUBJECTS[name], jvm, options.seed, options.cases) for name in options.subjects]
+        results = [compare(subject, references.of(subject), options.seed, options.cases) for subject in subjects]
     finally:
-        jvm.close()
+        references.close()
     for result in results:
         for case, ours, reference in result.unlisted:
             print(

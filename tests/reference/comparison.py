@@ -6,10 +6,11 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
-from tests.reference.jvm import Jvm
 from tests.reference.notation import normal
 
 DIFFERENCES = Path(__file__).parent / "differences.toml"
@@ -18,17 +19,45 @@ _SHOWN = 20
 _SHRINK_ROUNDS = 40
 
 
+class Reference(Protocol):
+    """What is compared with: the Java program, or what a subject starts."""
+
+    def outcomes(self, cases: list[dict]) -> list[dict]:
+        """Return the outcome of each case, in their order."""
+        ...
+
+
+Pieces = list[tuple[dict, dict, dict]]
+
+
+def as_a_whole(case: dict, ours: dict, reference: dict) -> Pieces:
+    return [(case, ours, reference)]
+
+
+@dataclass(frozen=True)
+class Processes:
+    """What has to run for a subject: our side alone, and the reference. Started once for all subjects that name it."""
+
+    ours: Callable[[], AbstractContextManager[None]]
+    reference: Callable[[Reference], AbstractContextManager[Reference]]
+
+
 @dataclass(frozen=True)
 class Subject:
     """What is compared: `make` draws a case, `ours` is what Barnabas makes of it.
 
-    `given` is the case as the Java program is to have it; what that adds need be neither recorded nor shrunk.
+    Without `processes` the reference is the Java program. `pieces` are the parts of a case whose outcomes differ, each
+    of which has to be listed as (case, ours, reference). `smaller` yields cases with something left out. `given` is the
+    case as the Java program is to have it; what that adds need be neither recorded nor shrunk.
     """
 
     name: str
     make: Callable[[random.Random], dict]
     ours: Callable[[dict], dict]
     cases: int = 1_000
+    processes: Processes | None = None
+    pieces: Callable[[dict, dict, dict], Pieces] = as_a_whole
+    smaller: Callable[[dict], Iterator[dict]] | None = None
     given: Callable[[dict], dict] = dict
 
 
@@ -91,10 +120,10 @@ def ours_of(subject: Subject, case: dict) -> dict:
         return {"crashed": type(error).__name__}
 
 
-def outcomes_of(subject: Subject, jvm: Jvm, cases: list[dict]) -> list[dict]:
+def outcomes_of(subject: Subject, reference: Reference, cases: list[dict]) -> list[dict]:
     """Return what the reference makes of each case; one that was shrunk until it cannot be given to it is invalid."""
     given = [_given(subject, case) for case in cases]
-    outcomes = iter(jvm.outcomes([case for case in given if case is not None]))
+    outcomes = iter(reference.outcomes([case for case in given if case is not None]))
     return [{"invalid": True} if case is None else normal(next(outcomes)) for case in given]
 
 
@@ -105,7 +134,7 @@ def _given(subject: Subject, case: dict) -> dict | None:
         return None
 
 
-def compare(subject: Subject, jvm: Jvm, seed: int, count: int | None = None) -> Comparison:
+def compare(subject: Subject, jvm: Reference, seed: int, count: int | None = None) -> Comparison:
     """Return the counts of a subject; unlisted differences are shrunk and named once each."""
     drawn = random.Random(f"{subject.name} {seed}")
     listed = [difference for difference in listed_differences() if difference.subject == subject.name]
@@ -113,21 +142,24 @@ def compare(subject: Subject, jvm: Jvm, seed: int, count: int | None = None) -> 
     cases = [*examples, *(subject.make(drawn) for _ in range(count or subject.cases))]
     result = Comparison(subject.name, len(cases))
     seen: Counter = Counter()
+    shown: set[str] = set()
     for case, reference in zip(cases, outcomes_of(subject, jvm, cases), strict=True):
         ours = ours_of(subject, case)
         if "invalid" in reference:
             result.cases -= 1
             continue
-        if ours == reference:
+        if agree(subject, case, ours, reference):
             result.equal += 1
             continue
-        fitting = [difference for difference in listed if difference.fits(case, ours, reference)]
+        fitting = listed_of(subject, listed, case, ours, reference)
         if fitting:
             result.listed[fitting[0].reason] += 1
-            seen[fitting[0].id] += 1
+            seen.update({difference.id for difference in fitting})
             continue
         result.unlisted_count += 1
-        if len(result.unlisted) < _SHOWN:
+        kind = _kind_of(subject, listed, case, ours, reference)
+        if len(result.unlisted) < _SHOWN and kind not in shown:
+            shown.add(kind if subject.processes else str(case))
             shrunk = _shrunk(subject, jvm, listed, (case, ours, reference))
             if shrunk not in result.unlisted:
                 result.unlisted.append(shrunk)
@@ -135,14 +167,46 @@ def compare(subject: Subject, jvm: Jvm, seed: int, count: int | None = None) -> 
     return result
 
 
-def _shrunk(subject: Subject, jvm: Jvm, listed: list[Difference], found: tuple) -> tuple[dict, dict, dict]:
+def agree(subject: Subject, case: dict, ours: dict, reference: dict) -> bool:
+    """Return whether no piece of the outcomes differs."""
+    return ours == reference or not subject.pieces(case, ours, reference)
+
+
+def listed_of(subject: Subject, listed: list[Difference], case: dict, ours: dict, reference: dict) -> list[Difference]:
+    """Return the listed differences of which a case is one; none if a piece of it is not listed."""
+    fitting = [
+        next((difference for difference in listed if difference.fits(*piece)), None)
+        for piece in subject.pieces(case, ours, reference)
+    ]
+    return [] if None in fitting else fitting
+
+
+def _kind_of(subject: Subject, listed: list[Difference], case: dict, ours: dict, reference: dict) -> str:
+    """Return what a smaller case has to keep: the first piece that is not listed, or which of both refuse."""
+    if subject.processes is None:
+        return text_of([sorted(ours), sorted(reference)])
+    pieces = subject.pieces(case, ours, reference)
+    unlisted = [piece[1:] for piece in pieces if not any(difference.fits(*piece) for difference in listed)]
+    return text_of(unlisted[:1])
+
+
+def _outcomes(subject: Subject, reference: Reference, cases: list[dict]) -> Iterator[dict]:
+    """Yield outcomes as they are wanted where each takes its time, else all of them at once."""
+    if subject.processes is None:
+        yield from outcomes_of(subject, reference, cases)
+    else:
+        yield from (outcome for case in cases for outcome in outcomes_of(subject, reference, [case]))
+
+
+def _shrunk(subject: Subject, jvm: Reference, listed: list[Difference], found: tuple) -> tuple[dict, dict, dict]:
+    smaller = subject.smaller or _smaller
     for _ in range(_SHRINK_ROUNDS):
-        candidates = [case for case in _smaller(found[0]) if len(text_of(case)) < len(text_of(found[0]))][:300]
-        for case, reference in zip(candidates, outcomes_of(subject, jvm, candidates), strict=True):
+        candidates = [case for case in smaller(found[0]) if len(text_of(case)) < len(text_of(found[0]))][:300]
+        for case, reference in zip(candidates, _outcomes(subject, jvm, candidates), strict=False):
             ours = ours_of(subject, case)
-            is_same_kind = (ours.keys(), reference.keys()) == (found[1].keys(), found[2].keys())
-            is_listed = any(difference.fits(case, ours, reference) for difference in listed)
-            if ours != reference and is_same_kind and not is_listed:
+            is_same_kind = _kind_of(subject, listed, case, ours, reference) == _kind_of(subject, listed, *found)
+            is_listed = agree(subject, case, ours, reference) or listed_of(subject, listed, case, ours, reference)
+            if is_same_kind and not is_listed:
                 found = (case, ours, reference)
                 break
         else:

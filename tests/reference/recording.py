@@ -5,20 +5,20 @@ import random
 from pathlib import Path
 
 from tests.reference.comparison import Subject, ours_of, outcomes_of, text_of
-from tests.reference.jvm import Jvm
+from tests.reference.running import References
 
 FOLDER = Path(__file__).parent / "recorded"
 _OF_EACH = 40
 
 
-def record(subjects: list[Subject], jvm: Jvm) -> None:
+def record(subjects: list[Subject], references: References) -> None:
     """Write cases of each subject whose outcomes agree, those of `past.jsonl` among them."""
     FOLDER.mkdir(exist_ok=True)
     for subject in subjects:
         drawn = random.Random(f"recorded {subject.name}")
         cases = [*past_cases(subject.name), *(subject.make(drawn) for _ in range(_OF_EACH))]
         lines = []
-        for case, outcome in zip(cases, outcomes_of(subject, jvm, cases), strict=True):
+        for case, outcome in zip(cases, outcomes_of(subject, references.of(subject), cases), strict=True):
             if ours_of(subject, case) == outcome:
                 lines.append(text_of({"case": case, "outcome": outcome}))
         (FOLDER / f"{subject.name}.jsonl").write_text("\n".join(dict.fromkeys(lines)) + "\n")

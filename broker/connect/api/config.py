@@ -84,6 +84,8 @@ class ConfigKey:
     documentation: str = ""
     validator: Validator | None = None
     group: str | None = None
+    #: Its place in the group; -1: none.
+    order: int = -1
     width: Width = Width.NONE
     display_name: str | None = None
     dependents: tuple[str, ...] = ()
@@ -132,24 +134,35 @@ class ConfigDef:
 
     @staticmethod
     def _value_of(key: ConfigKey, props: Mapping[str, str | None]) -> ConfigValue:
+        """A value that is read and may not be is shown beside the error."""
+        value = None
         try:
-            return ConfigValue(key.name, _checked(key, props))
+            value = _parsed(key, props)
+            _require_valid(key, value)
         except ConfigError as error:
-            return ConfigValue(key.name, errors=[f"{error}"])
+            return ConfigValue(key.name, value, errors=[f"{error}"])
+        return ConfigValue(key.name, value)
 
 
 def _checked(key: ConfigKey, props: Mapping[str, str | None]) -> Any:
+    value = _parsed(key, props)
+    _require_valid(key, value)
+    return value
+
+
+def _parsed(key: ConfigKey, props: Mapping[str, str | None]) -> Any:
     if key.name in props:
-        value = parse_value(key.name, props[key.name], key.type)
-    elif key.is_required:
+        return parse_value(key.name, props[key.name], key.type)
+    if key.is_required:
         raise ConfigError(key.name, f'Missing required configuration "{key.name}" which has no default value.')
-    else:
-        value = key.default
+    return key.default
+
+
+def _require_valid(key: ConfigKey, value: Any) -> None:
     if key.validator is not None and value is not None:
         key.validator(key.name, value)
     elif value is None and key.is_required:
         raise ConfigError(key.name, f"Invalid value null for configuration {key.name}: it is required")
-    return value
 
 
 #: What String.split takes for blanks: ASCII's.
@@ -171,8 +184,9 @@ def parse_value(name: str, text: Any, kind: ConfigType) -> Any:
     try:
         return _BY_KIND[kind](trimmed, kind)
     except ValueError:
-        wanted = "true or false" if kind is ConfigType.BOOLEAN else f"a number of type {kind}"
-        raise ConfigError(name, f"Invalid value {trimmed} for configuration {name}: Not {wanted}") from None
+        is_boolean = kind is ConfigType.BOOLEAN
+        wanted = "Expected value to be either true or false" if is_boolean else f"Not a number of type {kind}"
+        raise ConfigError(name, f"Invalid value {trimmed} for configuration {name}: {wanted}") from None
 
 
 def _integer(text: str, kind: ConfigType) -> int:
@@ -219,8 +233,9 @@ class OneOf:
     def __call__(self, name: str, value: Any) -> None:
         known = self.values if self._is_exact else [known.lower() for known in self.values]
         if (value if self._is_exact else value.lower()) not in known:
-            wanted = ", ".join(self.values)
-            raise ConfigError(name, f"Invalid value {value} for configuration {name}: String must be one of: {wanted}")
+            how = "" if self._is_exact else " (case insensitive)"
+            wanted = f"String must be one of{how}: {', '.join(self.values)}"
+            raise ConfigError(name, f"Invalid value {value} for configuration {name}: {wanted}")
 
     def valid_values(self, name: str, parsed: Mapping[str, Any]) -> Sequence[Any]:
         return self.values
@@ -232,4 +247,5 @@ class OneOf:
 def not_empty(name: str, value: Any) -> None:
     """A text or list with something in it."""
     if not value:
-        raise ConfigError(name, f"Invalid value for configuration {name}: it must not be empty")
+        reason = "Empty list" if isinstance(value, list) else "String must be non-empty"
+        raise ConfigError(name, f"Invalid value {value or ''} for configuration {name}: {reason}")

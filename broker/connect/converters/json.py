@@ -13,7 +13,7 @@ from broker.connect.api import (
     Schema,
     ValueAndHeaderConverter,
 )
-from broker.connect.api.config import between
+from broker.connect.api.config import Width, between
 from broker.connect.api.plugin import Props
 from broker.connect.converters.json_columns import EnvelopeColumns
 from broker.connect.converters.json_schema_form import schema_from_json, schema_to_json
@@ -27,12 +27,17 @@ class JsonConverter(ValueAndHeaderConverter):
     """With `schemas.enable` a value is `{"schema": …, "payload": …}`, without it the payload alone."""
 
     CONFIG = ConfigDef(
+        DECIMAL_FORMAT,
         ConfigKey(
             "schemas.enable",
             ConfigType.BOOLEAN,
             True,
             Importance.HIGH,
             "Include schemas within each of the serialized values and keys.",
+            group="Schemas",
+            order=0,
+            width=Width.MEDIUM,
+            display_name="Enable Schemas",
         ),
         ConfigKey(
             "schemas.cache.size",
@@ -41,14 +46,21 @@ class JsonConverter(ValueAndHeaderConverter):
             Importance.HIGH,
             "The maximum number of schemas that can be cached in this converter instance.",
             between(1, 100_000),
+            group="Schemas",
+            order=1,
+            width=Width.MEDIUM,
+            display_name="Schema Cache Size",
         ),
-        DECIMAL_FORMAT,
         ConfigKey(
             "replace.null.with.default",
             ConfigType.BOOLEAN,
             True,
             Importance.LOW,
             "Whether a null of a field that has a default is written and read as that default.",
+            group="Serialization",
+            order=1,
+            width=Width.MEDIUM,
+            display_name="Replace null with default",
         ),
     )
 

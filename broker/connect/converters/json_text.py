@@ -8,7 +8,7 @@ import orjson
 
 from broker.common.java.numbers import decimal_text
 from broker.connect.api import ConfigKey, ConfigType, DataError, Importance
-from broker.connect.api.config import OneOf
+from broker.connect.api.config import OneOf, Width
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FORMATS = OneOf("BASE64", "NUMERIC")
@@ -20,6 +20,10 @@ DECIMAL_FORMAT = ConfigKey(
     "How decimals are written: BASE64 of their digits, or NUMERIC, a JSON number. Both are read.",
     _FORMATS,
     recommender=_FORMATS,
+    group="Serialization",
+    order=0,
+    width=Width.MEDIUM,
+    display_name="Decimal Format",
 )
 
 

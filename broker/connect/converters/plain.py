@@ -18,6 +18,7 @@ from broker.connect.api import (
     ValueAndHeaderConverter,
 )
 from broker.connect.api import schema as types
+from broker.connect.api.config import Width
 from broker.connect.api.plugin import Props
 from broker.connect.api.schema import validate_value
 from broker.connect.converters.json_text import dump
@@ -42,6 +43,8 @@ class StringConverter(ValueAndHeaderConverter):
             importance=Importance.HIGH,
             documentation="The name of the character set to use for encoding strings as byte arrays.",
             validator=_encoding,
+            width=Width.MEDIUM,
+            display_name="Encoding",
         )
     )
 

@@ -8,15 +8,20 @@ from typing import Any
 from broker.common.java.numbers import trim
 from broker.common.security_limits import CONNECTOR_ALIASES_MAX
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConfigValue, ConnectError, Importance
+from broker.connect.api.config import Width
+from broker.connect.herder.common_keys import Choices, class_error, class_names, class_or_none, version_error, versioned
 from broker.connect.plugins import PluginKind, lookup
 
 Props = Mapping[str, Any]
 _H, _M = Importance.HIGH, Importance.MEDIUM
+_NOT_ITS_OWN = ("type", "plugin.version", "predicate", "negate")
 
 
 def aliased(props: Props) -> ConfigDef:
     """The keys of every alias. An unknown class has none but its type."""
-    return ConfigDef(*_transform_keys(props), *_keys_of(props, "predicates", PluginKind.PREDICATE))
+    return ConfigDef(
+        *_keys_of(props, "transforms", PluginKind.TRANSFORMATION), *_keys_of(props, "predicates", PluginKind.PREDICATE)
+    )
 
 
 def check_aliased(props: Props, values: Mapping[str, ConfigValue]) -> None:
@@ -28,45 +33,54 @@ def check_aliased(props: Props, values: Mapping[str, ConfigValue]) -> None:
             values[what].errors.append(f"{what} names more than {CONNECTOR_ALIASES_MAX} aliases: use fewer.")
             continue
         if len(set(aliases)) < len(aliases):
-            values[what].errors.append(f"Duplicate alias provided in {what}.")
+            listed = ", ".join(aliases)
+            values[what].errors.append(f"Invalid value [{listed}] for configuration {what}: Duplicate alias provided.")
         for alias in dict.fromkeys(aliases):
             _check_plugin(props, values, f"{what}.{alias}.", kind)
-    for alias in _aliases(props, "transforms"):
+    for alias in dict.fromkeys(_aliases(props, "transforms")):
         wanted = trim(props.get(f"transforms.{alias}.predicate") or "")
-        if wanted and wanted not in _aliases(props, "predicates"):
-            values[f"transforms.{alias}.predicate"].errors.append(
+        condition = values.get(f"transforms.{alias}.predicate")
+        if condition and wanted and wanted not in _aliases(props, "predicates"):
+            condition.errors.append(
                 f"Invalid value {wanted} for configuration transforms.{alias}.predicate: none of the predicates is so "
                 "called"
             )
 
 
-def _transform_keys(props: Props) -> Iterator[ConfigKey]:
-    yield from _keys_of(props, "transforms", PluginKind.TRANSFORMATION)
-    for alias in _aliases(props, "transforms"):
-        group = f"Transforms: {alias}"
-        prefix = f"transforms.{alias}."
-        yield ConfigKey(
-            f"{prefix}predicate", ConfigType.STRING, "", _M, "The alias of a predicate: for which records.", group=group
-        )
-        yield ConfigKey(
-            f"{prefix}negate", ConfigType.BOOLEAN, False, _M, "Whether it is for the others instead.", group=group
-        )
+#: Which records a transform is for.
+_CONDITION = (
+    ConfigKey("predicate", ConfigType.STRING, None, _M, "The alias of a predicate: for which records."),
+    ConfigKey("negate", ConfigType.BOOLEAN, False, _M, "Whether it is for the others instead."),
+)
 
 
 def _keys_of(props: Props, what: str, kind: PluginKind) -> Iterator[ConfigKey]:
+    """Yield an alias's class and its version, and then its other keys by name."""
+    title = str(kind).capitalize()
     for alias in _aliases(props, what):
         prefix, group = f"{what}.{alias}.", f"{what.capitalize()}: {alias}"
-        yield ConfigKey(f"{prefix}type", ConfigType.CLASS, importance=_H, documentation="Its class.", group=group)
-        for key in _definition(props, prefix, kind).keys.values():
-            yield replace(key, name=prefix + key.name, group=group)
+        plugin = class_or_none(props.get(f"{prefix}type"), kind)
+        yield ConfigKey(
+            f"{prefix}type", ConfigType.CLASS, importance=_H, documentation="Its class.", group=group, order=0,
+            width=Width.LONG, display_name=f"{title} type for {alias}", recommender=Choices(class_names(kind)),
+        )  # fmt: skip
+        version = ConfigKey(
+            f"{prefix}plugin.version", ConfigType.STRING, None, _H, "The version of it that must be there.",
+            group=group, order=1, width=Width.LONG, display_name=f"{title} version for {alias}",
+        )  # fmt: skip
+        if plugin is None:
+            yield version
+            continue
+        yield versioned(version, plugin)
+        definition: ConfigDef = plugin.CONFIG  # type: ignore[attr-defined]  # each plugin of a kind has one
+        keys = [*definition.keys.values(), *(_CONDITION if what == "transforms" else ())]
+        for order, key in enumerate(sorted(keys, key=_precedence), 2):
+            yield replace(key, name=prefix + key.name, group=group, order=order, display_name=key.name)
 
 
-def _definition(props: Props, prefix: str, kind: PluginKind) -> ConfigDef:
-    try:
-        definition: ConfigDef = lookup(str(props.get(f"{prefix}type")), kind).CONFIG  # type: ignore[attr-defined]  # each plugin of a kind has one
-    except ConnectError:
-        return ConfigDef()
-    return definition
+def _precedence(key: ConfigKey) -> tuple[bool, int, str]:
+    """Required keys first, then important ones, then by name: so Kafka orders them."""
+    return not key.is_required, list(Importance).index(key.importance), key.name
 
 
 def _check_plugin(props: Props, values: Mapping[str, ConfigValue], prefix: str, kind: PluginKind) -> None:
@@ -76,13 +90,17 @@ def _check_plugin(props: Props, values: Mapping[str, ConfigValue], prefix: str, 
     try:
         plugin = lookup(str(props[f"{prefix}type"]), kind)
     except ConnectError as error:
-        named.errors.append(f"Invalid value {named.value} for configuration {named.name}: {error}")
+        named.errors.append(class_error(named, error, kind))
+        named.value = None
         return
+    if error := version_error(plugin, named.value, props.get(f"{prefix}plugin.version")):
+        named.errors.append(error)
+        values[f"{prefix}plugin.version"].errors.append(error)
     if any(item.errors for name, item in values.items() if name.startswith(prefix)):
         return
     own = {name.removeprefix(prefix): text for name, text in props.items() if name.startswith(prefix)}
     try:
-        plugin().configure({name: text for name, text in own.items() if name not in ("type", "predicate", "negate")})
+        plugin().configure({name: text for name, text in own.items() if name not in _NOT_ITS_OWN})
     except ConfigError as error:
         values.get(prefix + error.name, named).errors.append(str(error))
 

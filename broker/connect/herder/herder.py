@@ -269,11 +269,10 @@ class Herder:
 
     # --- changes, asked by REST
 
-    def require(self, name: str) -> dict[str, str]:
+    def require(self, name: str, missing: str = "Connector {} not found") -> dict[str, str]:
         """Raises NotFound."""
-        config = self.configurations.connectors.get(name)
-        if config is None:
-            raise NotFound(f"Connector {name} not found")
+        if (config := self.configurations.connectors.get(name)) is None:
+            raise NotFound(missing.format(name))
         return config
 
     def resolved(self, name: str) -> dict[str, str]:
@@ -334,7 +333,7 @@ class Herder:
 
     def set_target(self, name: str, target: str) -> None:
         """PAUSED or STARTED; any worker writes it."""
-        self.require(name)
+        self.require(name, "Unknown connector {}")
         self.config_log.put([records.target_record(name, target)])
 
     def stop_connector(self, name: str) -> None:
@@ -342,7 +341,7 @@ class Herder:
 
         def change() -> None:
             self._require_leader()
-            self.require(name)
+            self.require(name, "Unknown connector {}")
             self.write_as_leader([*records.task_records(name, []), records.target_record(name, "STOPPED")])
 
         self.call(change)
@@ -370,7 +369,7 @@ class Herder:
 
     def restart(self, name: str, *, includes_tasks: bool, only_failed: bool) -> None:
         """Wherever it runs: each worker reads that it is wanted, and does its part."""
-        self.require(name)
+        self.require(name, "Unknown connector: {}")
         if not includes_tasks and not only_failed:
             self._restart_one(Unit(name, CONNECTOR))
             return
@@ -378,7 +377,7 @@ class Herder:
         self.call(lambda: None)
 
     def restart_task(self, name: str, task: int) -> None:
-        self.require(name)
+        self.require(name, "Unknown connector: {}")
         if Unit(name, task) not in self.configurations.units():
             raise NotFound(f"Unknown task: {name}-{task}")
         self._restart_one(Unit(name, task))
@@ -417,4 +416,5 @@ class Herder:
         return connector_info(name, self.require(name), self.configurations)
 
     def status(self, name: str) -> dict[str, Any]:
-        return connector_status(name, self.require(name), self.configurations, self.states)
+        config = self.require(name, "No status found for connector {}")
+        return connector_status(name, config, self.configurations, self.states)

@@ -7,62 +7,30 @@ from typing import Any
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.properties import is_of_security, is_secret
 from broker.common.bounded_patterns import TooManyWays
-from broker.common.security_limits import CONNECTOR_TASKS_MAX
 from broker.config.definition import ConfigError as WrongReference
 from broker.connect.api import (
     ConfigDef,
     ConfigError,
-    ConfigKey,
     ConfigType,
     ConfigValue,
     ConnectError,
-    Importance,
     SinkConnector,
     SourceConnector,
 )
-from broker.connect.api.config import Password, between
+from broker.connect.api.config import Password
 from broker.connect.herder.aliased import aliased, check_aliased
 from broker.connect.herder.blind_validation import blind_infos
+from broker.connect.herder.common_keys import class_error, common_keys, connector_keys, converter_keys, version_errors
 from broker.connect.herder.errors import BadRequest
-from broker.connect.names import connector_name
 from broker.connect.overrides import overrides_of
-from broker.connect.plugins import LoadError, PluginKind, lookup
+from broker.connect.plugins import LoadError, PluginKind, WrongKindError, lookup
 from broker.connect.plugins.compatible import advice_for, in_their_words, own_class, translate
 from broker.connect.settings import WorkerSettings
 from broker.connect.tasks.boundaries import BOUNDARY, OWN_TOPIC
-from broker.connect.tasks.boundaries import KEYS as BOUNDARY_KEYS
-from broker.connect.tasks.dead_letters import KEYS as DEAD_LETTER_KEYS
-from broker.connect.tasks.sink_audit import KEYS as AUDIT_KEYS
-from broker.connect.tasks.tolerance import ERROR_KEYS
 from broker.connect.tasks.topic_creation import read_topic_rules
 from broker.connect.transforms.patterns import java_regex
 
 Props = Mapping[str, Any]
-_H, _M, _L = Importance.HIGH, Importance.MEDIUM, Importance.LOW
-COMMON = (
-    ConfigDef(
-        ConfigKey(
-            "name", ConfigType.STRING, importance=_H, documentation="The connector's name.", validator=connector_name
-        ),
-        ConfigKey("connector.class", ConfigType.STRING, importance=_H, documentation="Class, or its short name."),
-        ConfigKey("tasks.max", ConfigType.INT, 1, _H, "The most tasks it may have.", between(1, CONNECTOR_TASKS_MAX)),
-        ConfigKey("tasks.max.enforce", ConfigType.BOOLEAN, True, _L, "Whether more than that are a failure."),
-        ConfigKey("key.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
-        ConfigKey("value.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
-        ConfigKey("header.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
-        ConfigKey("transforms", ConfigType.LIST, (), _L, "Aliases of the transforms, in order."),
-        ConfigKey("predicates", ConfigType.LIST, (), _L, "Aliases of the predicates."),
-    )
-    + ERROR_KEYS
-)
-SINK = (
-    DEAD_LETTER_KEYS
-    + AUDIT_KEYS
-    + ConfigDef(
-        ConfigKey("topics", ConfigType.LIST, "", _H, "Topics to read, comma separated."),
-        ConfigKey("topics.regex", ConfigType.STRING, "", _H, "Or a pattern of their whole names."),
-    )
-)
 
 
 def connector_class(props: Props) -> type[SourceConnector | SinkConnector]:
@@ -108,7 +76,7 @@ def _validate(raw: Props, props: Props, settings: WorkerSettings) -> dict[str, A
     cls = connector_class(props)
     translation = translate(props)
     own = translation.props
-    common = (COMMON + SINK if issubclass(cls, SinkConnector) else COMMON + BOUNDARY_KEYS) + aliased(own)
+    common = common_keys(cls, own, settings) + aliased(own)
     values = {property_.name: property_ for property_ in common.validate(own)}
     for property_ in cls().validate(own):
         known = values.get(property_.name)
@@ -118,9 +86,9 @@ def _validate(raw: Props, props: Props, settings: WorkerSettings) -> dict[str, A
     for name, item in values.items():
         if name in raw and raw[name] != props[name]:
             values[name] = ConfigValue(name, raw[name], item.recommended_values, item.errors, item.visible)
-    definition = _renamed(common + cls.CONFIG, translation.origins)
+    definition = _renamed(common + cls.CONFIG + converter_keys(own), translation.origins)
     configs = [{"definition": _definition(definition, name), "value": _value(item)} for name, item in values.items()]
-    groups = list(dict.fromkeys(key.group or "Common" for key in definition.keys.values()))
+    groups = list(dict.fromkeys(key.group for key in definition.keys.values() if key.group))
     return {
         "error_count": sum(len(value.errors) for value in values.values()),
         "groups": groups,
@@ -136,6 +104,8 @@ def _check_together(
     settings: WorkerSettings,
 ) -> None:
     """Add what no key's own declaration says."""
+    for key, error in version_errors(cls, props):
+        values[key].errors.append(error)
     check_aliased(props, values)
     if issubclass(cls, SinkConnector):
         _check_topics(props, values)
@@ -160,9 +130,15 @@ def _check_topics(props: Props, values: dict[str, ConfigValue]) -> None:
     pattern, dead_letters = props.get("topics.regex"), props.get("errors.deadletterqueue.topic.name")
     topics = {part.strip() for part in (props.get("topics") or "").split(",")} - {""}
     if bool(topics) is bool(pattern):
-        values["topics"].errors.append("Must configure one of topics or topics.regex")
+        both = "topics and topics.regex are mutually exclusive options, but both are set."
+        for key in ("topics", "topics.regex"):
+            values[key].errors.append(both if pattern else "Must configure one of topics or topics.regex")
     if dead_letters in topics:
-        values["topics"].errors.append(f"The DLQ topic '{dead_letters}' may not be included in the list of topics")
+        listed = ", ".join(values["topics"].value or ())
+        values["topics"].errors.append(
+            f"The DLQ topic '{dead_letters}' may not be included in the list of topics ('topics=[{listed}]') consumed "
+            "by the connector"
+        )
     if not pattern:
         return
     try:
@@ -171,7 +147,10 @@ def _check_topics(props: Props, values: dict[str, ConfigValue]) -> None:
         values["topics.regex"].errors.append(str(error))
         return
     if is_read:
-        values["topics.regex"].errors.append(f"The DLQ topic '{dead_letters}' may not be matched by the pattern")
+        values["topics.regex"].errors.append(
+            f"The DLQ topic '{dead_letters}' may not be matched by the regex for the topics ('topics.regex={pattern}') "
+            "consumed by the connector"
+        )
 
 
 def _check_overrides(props: Props, values: dict[str, ConfigValue], settings: WorkerSettings) -> None:
@@ -194,6 +173,10 @@ def _check_overrides(props: Props, values: dict[str, ConfigValue], settings: Wor
 
 
 def _check_topic_rules(props: Props, values: dict[str, ConfigValue]) -> None:
+    groups = values["topic.creation.groups"]
+    if len(set(groups.value or ())) < len(groups.value or ()):
+        listed = ", ".join(groups.value)
+        groups.errors.append(f"Invalid value [{listed}] for configuration {groups.name}: Duplicate alias provided.")
     try:
         read_topic_rules(props)
     except ConfigError as error:
@@ -210,11 +193,12 @@ def _check_boundaries(
         errors = values["exactly.once.support"].errors
         if not settings.is_exactly_once:
             errors.append("This worker does not have exactly-once source support enabled.")
-        elif connector.exactly_once_support(props) is not True:
+        if connector.exactly_once_support(props) is not True:
             errors.append("The connector does not support exactly-once semantics with the provided configuration.")
     if str(props.get(BOUNDARY, "")).lower() == "connector" and not connector.can_define_transaction_boundaries(props):
         values[BOUNDARY].errors.append(
-            "The connector does not support connector-defined transaction boundaries with the given configuration."
+            "The connector does not support connector-defined transaction boundaries with the given configuration. "
+            "Please reconfigure it to use a different transaction boundary definition."
         )
 
 
@@ -235,7 +219,8 @@ def require_valid(props: Props, settings: WorkerSettings) -> None:
 
 
 def key_infos(cls: type) -> list[dict[str, Any]]:
-    definition: ConfigDef = getattr(cls, "CONFIG", ConfigDef())
+    is_connector = issubclass(cls, SourceConnector | SinkConnector)
+    definition: ConfigDef = connector_keys(cls) if is_connector else getattr(cls, "CONFIG", ConfigDef())
     return [info for name in definition.keys if (info := _definition(definition, name))]
 
 
@@ -248,7 +233,9 @@ def _check_class(value: ConfigValue, kind: PluginKind) -> None:
     try:
         lookup(value.value, kind)
     except ConnectError as error:
-        value.errors.append(f"Invalid value {value.value} for configuration {value.name}: {error}")
+        value.errors.append(class_error(value, error, kind))
+        if not isinstance(error, WrongKindError):
+            value.value = None
 
 
 def _check_converters(raw: Props, props: Props, values: dict[str, ConfigValue]) -> None:
@@ -270,12 +257,12 @@ def _check_converter(name: str, raw: Props, props: Props, values: dict[str, Conf
     own = {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
     for config_value in definition.validate(own):
         key = prefix + config_value.name
+        known = values.setdefault(key, ConfigValue(key, config_value.value))
         if definition.keys[config_value.name].type is ConfigType.PASSWORD and key in raw and raw[key] == props[key]:
             config_value.errors.append(
                 f"Invalid value for configuration {key}: a secret must be a reference, ${{provider:…}}"
             )
-        if config_value.errors:
-            values.setdefault(key, ConfigValue(key)).errors.extend(config_value.errors)
+        known.errors.extend(config_value.errors)
 
 
 def _definition(definition: ConfigDef, name: str) -> dict[str, Any] | None:
@@ -289,8 +276,9 @@ def _definition(definition: ConfigDef, name: str) -> dict[str, Any] | None:
         "default_value": None if key.is_required else _text(key.default),
         "importance": str(key.importance),
         "documentation": key.documentation,
-        "group": key.group or "Common",
-        "order": list(definition.keys).index(name) + 1,
+        "group": key.group,
+        "order": key.order,
+        "order_in_group": key.order,  # so Kafka calls it since 4.0; forms made for an older one read `order`
         "width": str(key.width),
         "display_name": key.display_name or key.name,
         "dependents": list(key.dependents),

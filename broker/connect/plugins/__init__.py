@@ -4,6 +4,14 @@ A name is the Java class's whole name, its last part, that without the kind at i
 of an entry point. Nothing is imported before it is looked up.
 """
 
-from broker.connect.plugins.catalog import LoadError, Plugin, PluginKind, lookup, plugins, task_name
+from broker.connect.plugins.catalog import (
+    LoadError,
+    Plugin,
+    PluginKind,
+    WrongKindError,
+    lookup,
+    plugins,
+    task_name,
+)
 
-__all__ = ["LoadError", "Plugin", "PluginKind", "lookup", "plugins", "task_name"]
+__all__ = ["LoadError", "Plugin", "PluginKind", "WrongKindError", "lookup", "plugins", "task_name"]

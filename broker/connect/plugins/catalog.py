@@ -45,6 +45,10 @@ _BASES: dict[PluginKind, type] = {
 }
 
 
+class WrongKindError(ConnectError):
+    """The plugin is there, and is of another kind."""
+
+
 class LoadError(ConnectError):
     """The plugin is there, and its code is not to be had."""
 
@@ -79,7 +83,7 @@ def lookup(name: str, kind: PluginKind | str) -> type:
         raise ConnectError(f"Failed to find any class that implements {kind} and which name matches {name}")
     fitting = [match for match in (plugin.load() for plugin in matches.values()) if issubclass(match, _BASES[kind])]
     if not fitting:
-        raise ConnectError(f"{name} is not a {kind}")
+        raise WrongKindError(f"{name} is not a {kind}")
     if len(fitting) > 1:
         raise ConnectError(f"More than one {kind} is called {name}; give the whole name of its class")
     return fitting[0]

@@ -20,6 +20,7 @@ from broker.common.logs import LEVELS, logger
 from broker.common.request_bodies import RETRY_LATER, BodiesFull
 from broker.config.definition import ConfigError
 from broker.connect.api import ConnectError
+from broker.connect.herder.descriptions import restarting, version_shown
 from broker.connect.herder.errors import (
     BadRequest,
     ChangedMeanwhile,
@@ -31,14 +32,13 @@ from broker.connect.herder.errors import (
     TooLong,
 )
 from broker.connect.herder.herder import REQUEST_TIMEOUT_S, Herder
-from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
+from broker.connect.herder.validation import require_valid
 from broker.connect.names import objection_to_name
-from broker.connect.plugins import PluginKind, lookup, plugins
-from broker.connect.plugins.compatible import own_class
 from broker.connect.redaction import redacting
 from broker.connect.rest.forwarding import Send, forward
 from broker.connect.rest.health import health
 from broker.connect.rest.offsets import ConnectorOffsets
+from broker.connect.rest.plugin_paths import plugin_paths, texts_of
 from broker.connect.rest.quoted_paths import QuotedPaths, quoted_part
 from broker.connect.storage.records import TARGETS, logger_record
 from broker.connect.traces import sentence_of, trace_of, words_of
@@ -46,6 +46,7 @@ from broker.connect.traces import sentence_of, trace_of, words_of
 #: A configuration is a few kilobytes; what is longer is none.
 _BODY_BYTES_MAX = 1024 * 1024
 _TASK_DIGITS_MAX = 10
+_CREATE_FIELDS = frozenset({"name", "config", "initial_state"})
 #: How often a patch is derived anew because another request was quicker.
 _PATCH_TRIES = 10
 _VERSION = {"version": "3.8.0-barnabas", "commit": "unknown"}
@@ -79,7 +80,6 @@ class ConnectRest:
             ("GET", f"{name}/tasks", self._tasks, 200),
             ("POST", f"{name}/tasks", self._put_tasks, 204),
             ("PUT", f"{name}/fence", lambda r, _b: self._fence(r), 204),
-            ("GET", f"{name}/tasks-config", self._tasks_config, 200),
             ("GET", f"{name}/tasks/{{task}}/status", self._task_status, 200),
             ("POST", f"{name}/restart", self._restart, 204),
             ("POST", f"{name}/tasks/{{task}}/restart", self._restart_task, 204),
@@ -91,9 +91,7 @@ class ConnectRest:
             ("GET", f"{name}/offsets", lambda r, _b: self._offsets.get(_name(r)), 200),
             ("PATCH", f"{name}/offsets", lambda r, b: self._offsets.alter(_name(r), b), 200),
             ("DELETE", f"{name}/offsets", lambda r, _b: self._offsets.reset(_name(r)), 200),
-            ("GET", "/connector-plugins", _plugins, 200),
-            ("GET", "/connector-plugins/{plugin}/config", _plugin_config, 200),
-            ("PUT", "/connector-plugins/{plugin}/config/validate", self._validate, 200),
+            *plugin_paths(lambda: self._herder.settings),
         ]
         return self._of(table + self._admin_table() if has_admin else table)
 
@@ -112,12 +110,16 @@ class ConnectRest:
         by_path: dict[str, dict[str, tuple[Any, int]]] = {}
         for method, path, answer, status in table:
             by_path.setdefault(path, {})[method] = answer, status
-        routes = [Route(path, self._endpoint(methods), methods=list(methods)) for path, methods in by_path.items()]
+        routes = [
+            Route(path, self._endpoint(methods), methods=[*methods, "OPTIONS"]) for path, methods in by_path.items()
+        ]
         return QuotedPaths(Starlette(routes=routes, exception_handlers={HTTPException: _http_error}))
 
     def _endpoint(self, methods: dict[str, tuple[Callable[[Request, Any], Any], int]]) -> Any:
         async def endpoint(request: Request) -> Response:
             method = "GET" if request.method == "HEAD" else request.method
+            if method == "OPTIONS":
+                return _options(methods)
             answer, status = methods[method]
             try:
                 raw = request.state.raw = await _body(request)
@@ -165,9 +167,9 @@ class ConnectRest:
 
     def _list(self, request: Request, _body: Any) -> Any:
         names = sorted(self._herder.configurations.connectors)
-        wanted = set(request.query_params.getlist("expand")) & {"status", "info"}
-        if not wanted:
+        if "expand" not in request.query_params:
             return names
+        wanted = set(request.query_params.getlist("expand")) & {"status", "info"}
         shown: dict[str, dict[str, Any]] = {}
         for name in names:
             try:
@@ -177,25 +179,27 @@ class ConnectRest:
                 continue
         return shown
 
-    def _create(self, _request: Request, body: Any) -> Any:
+    def _create(self, request: Request, body: Any) -> Any:
         if not isinstance(body, dict) or not isinstance(body.get("config"), dict):
             raise BadRequest("Cannot deserialize a connector of this body: it needs name and config")
-        config = _texts(body["config"])
-        name = str(body.get("name") or config.get("name") or "").strip()
-        _check_name(name)
+        if unknown := sorted(body.keys() - _CREATE_FIELDS):
+            raise BadRequest(f"Unrecognized field {unknown[0]!r}: a connector has {', '.join(sorted(_CREATE_FIELDS))}")
+        config = texts_of(body["config"])
+        name = str(body.get("name") or "").strip()
         _set_name(config, name)
+        _check_name(name)
         target = str(body.get("initial_state") or "RUNNING").upper().replace("RUNNING", "STARTED")
         if target not in TARGETS:
             raise BadRequest(f"initial_state {body['initial_state']} is none of RUNNING, PAUSED, STOPPED")
         require_valid(config, self._herder.settings)
         self._herder.put_config(name, config, target=target if body.get("initial_state") else None, may_exist=False)
-        return JSONResponse(self._herder.info(name), 201, headers=_location(name))
+        return JSONResponse(self._herder.info(name), 201, headers=_location(request, name))
 
     def _put_config(self, request: Request, body: Any) -> Any:
         name = _name(request)
-        config = _texts(body)
+        config = texts_of(body)
         _set_name(config, name)
-        return self._write(name, config)
+        return self._write(request, name, config)
 
     def _patch_config(self, request: Request, body: Any) -> Any:
         name = _name(request)
@@ -206,20 +210,22 @@ class ConnectRest:
             merged: dict[str, Any] = {**base, **body}
             try:
                 return self._write(
-                    name, _texts({key: value for key, value in merged.items() if value is not None}), base
+                    request, name, texts_of({key: value for key, value in merged.items() if value is not None}), base
                 )
             except ChangedMeanwhile:
                 continue
         raise ChangedMeanwhile(name)
 
-    def _write(self, name: str, config: dict[str, str], base: dict[str, str] | None = None) -> Response:
+    def _write(
+        self, request: Request, name: str, config: dict[str, str], base: dict[str, str] | None = None
+    ) -> Response:
         _check_name(name)
         require_valid(config, self._herder.settings)
         is_new = self._herder.put_config(name, config, target=None, may_exist=True, base=base)
         return JSONResponse(
             self._herder.info(name),
             201 if is_new else 200,
-            headers=_location(name) if is_new else {},
+            headers=_location(request, name) if is_new else {},
         )
 
     def _tasks(self, request: Request, _body: Any) -> Any:
@@ -228,16 +234,12 @@ class ConnectRest:
         configs = self._herder.configurations.tasks.get(name, [])
         return [{"id": {"connector": name, "task": n}, "config": config} for n, config in enumerate(configs)]
 
-    def _tasks_config(self, request: Request, body: Any) -> Any:
-        tasks = self._tasks(request, body)
-        return {f"{task['id']['connector']}-{task['id']['task']}": task["config"] for task in tasks}
-
     def _put_tasks(self, request: Request, body: Any) -> Any:
         """Of another worker, which runs the connector."""
         self._require_worker(request)
         if not isinstance(body, list):
             raise BadRequest("A list of task configurations is needed")
-        self._herder.put_tasks(_name(request), [_texts(item) for item in body]).result()
+        self._herder.put_tasks(_name(request), [texts_of(item) for item in body]).result()
 
     def _require_worker(self, request: Request) -> None:
         """Raises Refused for a request that no other worker of the group has signed."""
@@ -261,19 +263,22 @@ class ConnectRest:
 
     def _task_status(self, request: Request, _body: Any) -> Any:
         name, task = _name(request), _task(request)
-        self._herder.require(name)
+        config = self._herder.configurations.connectors.get(name)
         state = self._herder.states.states.get((name, task))
-        if state is None:
+        if state is None or config is None:
             raise NotFound(f"No status found for task {name}-{task}")
-        return {"id": task, **state.shown()}
+        return {"id": task, **state.shown(), **version_shown(config)}
 
     def _restart(self, request: Request, _body: Any) -> Any:
         flags = {
             name: request.query_params.get(name, "false").lower() == "true" for name in ("includeTasks", "onlyFailed")
         }
         name = _name(request)
-        self._herder.restart(name, includes_tasks=flags["includeTasks"], only_failed=flags["onlyFailed"])
-        return JSONResponse(self._herder.status(name), 202) if any(flags.values()) else None
+        self._herder.require(name, "Unknown connector: {}")
+        asked = {"includes_tasks": flags["includeTasks"], "only_failed": flags["onlyFailed"]}
+        status = self._herder.status(name) if any(flags.values()) else None
+        self._herder.restart(name, **asked)
+        return JSONResponse(restarting(status, **asked), 202) if status else None
 
     def _restart_task(self, request: Request, _body: Any) -> Any:
         self._herder.restart_task(_name(request), _task(request))
@@ -282,7 +287,6 @@ class ConnectRest:
         if not self._herder.settings.topic_tracking_enable:
             raise Forbidden("Topic tracking is disabled.")
         name = _name(request)
-        self._herder.require(name)
         return {name: {"topics": sorted(self._herder.states.topics.get(name, ()))}}
 
     def _reset_topics(self, request: Request, _body: Any) -> Any:
@@ -291,7 +295,6 @@ class ConnectRest:
             raise Forbidden("Topic tracking is disabled.")
         if not settings.topic_tracking_allow_reset:
             raise Forbidden("Topic tracking reset is disabled.")
-        self._herder.require(_name(request))
         self._herder.forget_topics(_name(request))
 
     def _loggers(self, _request: Request, _body: Any) -> Any:
@@ -318,34 +321,10 @@ class ConnectRest:
             return Response(status_code=204)
         return self._levels.set(name, level)
 
-    def _validate(self, request: Request, body: Any) -> Any:
-        plugin = quoted_part(request, "plugin")
-        config = body if isinstance(body, dict) else {}
-        named = str(config.get("connector.class") or "")
-        if named and not named.removesuffix("Connector").endswith(plugin.rsplit(".", 1)[-1].removesuffix("Connector")):
-            raise BadRequest(f"Included connector type {named} does not match request type {plugin}")
-        connector_class(config)
-        texts = _texts({key: value for key, value in config.items() if value is not None})
-        return validate(dict.fromkeys(config) | texts, self._herder.settings)
 
-
-def _plugins(request: Request, _body: Any) -> Any:
-    only = request.query_params.get("connectorsOnly", "true").lower() != "false"
-    return [
-        {"class": plugin.name, "type": str(kind)} | ({"version": cls.VERSION} if hasattr(cls, "VERSION") else {})
-        for plugin, cls, kind in plugins()
-        if not only or kind in (PluginKind.SINK, PluginKind.SOURCE)
-    ]
-
-
-def _plugin_config(request: Request, _body: Any) -> Any:
-    name = quoted_part(request, "plugin")
-    for kind in PluginKind:
-        try:
-            return key_infos(lookup(own_class(name), kind))
-        except ConnectError:
-            continue
-    raise NotFound(f"Unknown plugin {name}.")
+def _options(methods: Mapping[str, Any]) -> Response:
+    heads = {"HEAD"} if "GET" in methods else set()
+    return Response(headers={"Allow": ",".join(sorted({*methods, *heads, "OPTIONS"}))})
 
 
 def _name(request: Request) -> str:
@@ -373,15 +352,6 @@ def _check_name(name: str) -> None:
         raise BadRequest(objection[0].upper() + objection[1:])
 
 
-def _texts(config: Any) -> dict[str, str]:
-    if not isinstance(config, dict):
-        raise BadRequest("A map of keys is needed")
-    missing = [key for key, value in config.items() if value is None]
-    if missing:
-        raise BadRequest(f"{missing[0]}: Null value can not be supplied as the configuration value.")
-    return {str(key): value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-
-
 async def _body(request: Request) -> bytes:
     parts, size = [], 0
     async for part in request.stream():
@@ -406,8 +376,8 @@ def _parsed(raw: bytes) -> Any:
     return document
 
 
-def _location(name: str) -> dict[str, str]:
-    return {"Location": f"/connectors/{quote(name, safe='')}"}
+def _location(request: Request, name: str) -> dict[str, str]:
+    return {"Location": f"{request.base_url}connectors/{quote(name, safe='')}"}
 
 
 def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -12,7 +12,8 @@ class QuotedPaths:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope = {**scope, "path": scope["raw_path"].decode("ascii", "replace")}
+            path = scope["raw_path"].decode("ascii", "replace")
+            scope = {**scope, "path": path.removesuffix("/") or "/"}  # Jersey's paths end with a slash or not
         await self._app(scope, receive, send)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from broker.common.topic_names import is_topic_name
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, Importance, SourceRecord
-from broker.connect.api.config import OneOf, between
+from broker.connect.api.config import OneOf, between, not_empty
 
 BOUNDARY = "transaction.boundary"
 INTERVAL = "transaction.boundary.interval.ms"
@@ -14,6 +14,7 @@ OWN_TOPIC = "offsets.storage.topic"
 
 
 def _is_topic(name: str, value: str) -> None:
+    not_empty(name, value)
     if not is_topic_name(value):
         raise ConfigError(name, f"Invalid value {value} for configuration {name}: no name of a topic")
 
@@ -25,7 +26,7 @@ KEYS = ConfigDef(
         "requested",
         Importance.MEDIUM,
         "Whether the connector is refused if it cannot promise that each record is written once.",
-        OneOf("requested", "required"),
+        OneOf("REQUIRED", "REQUESTED"),
     ),
     ConfigKey(
         BOUNDARY,
@@ -33,7 +34,7 @@ KEYS = ConfigDef(
         "poll",
         Importance.MEDIUM,
         "What a transaction holds: a poll, all of an interval, or what the connector says.",
-        OneOf("poll", "interval", "connector"),
+        OneOf("INTERVAL", "POLL", "CONNECTOR"),
     ),
     ConfigKey(INTERVAL, ConfigType.LONG, None, Importance.LOW, "That interval; offset.flush.interval.ms.", between(1)),
     ConfigKey(OWN_TOPIC, ConfigType.STRING, None, Importance.LOW, "A topic of its own for source offsets.", _is_topic),

@@ -23,7 +23,7 @@ ERROR_KEYS = ConfigDef(
         "none",
         Importance.MEDIUM,
         "Whether records that cannot be handled are left out (all) or end their task (none).",
-        OneOf("none", "all"),
+        OneOf("none", "all", is_exact=True),
     ),
     ConfigKey("errors.log.enable", ConfigType.BOOLEAN, False, Importance.MEDIUM, "Whether each is logged."),
     ConfigKey("errors.log.include.messages", ConfigType.BOOLEAN, False, Importance.MEDIUM, "With its place."),

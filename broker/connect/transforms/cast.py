@@ -27,6 +27,7 @@ from broker.connect.api import (
     ConnectRecord,
     DataError,
     Field,
+    Importance,
     Schema,
     Struct,
     Type,
@@ -64,7 +65,13 @@ class CastValue(SideTransform):
     """A number that does not fit its new type is refused where Java would cut its bits off."""
 
     CONFIG = ConfigDef(
-        ConfigKey("spec", ConfigType.LIST, documentation="field:type, or one type for the whole.", validator=_is_spec),
+        ConfigKey(
+            "spec",
+            ConfigType.LIST,
+            importance=Importance.HIGH,
+            documentation="field:type, or one type for the whole.",
+            validator=_is_spec,
+        ),
         REPLACE_NULL,
     )
 

@@ -11,6 +11,7 @@ from broker.connect.api import (
     ConnectRecord,
     DataError,
     Field,
+    Importance,
     Schema,
     Struct,
     Type,
@@ -26,7 +27,13 @@ class ExtractFieldValue(SideTransform):
     CONFIG = ConfigDef(
         ConfigKey("field", documentation="Field name to extract."),
         REPLACE_NULL,
-        ConfigKey("field.syntax.version", default="V1", documentation="V1 or V2.", validator=OneOf("V1", "V2")),
+        ConfigKey(
+            "field.syntax.version",
+            default="V1",
+            importance=Importance.HIGH,
+            documentation="V1 or V2.",
+            validator=OneOf("V1", "V2"),
+        ),
     )
 
     def configure(self, props: Props) -> None:
@@ -105,7 +112,13 @@ class HoistFieldKey(HoistFieldValue):
 
 class ValueToKey(SideTransform):
     CONFIG = ConfigDef(
-        ConfigKey("fields", ConfigType.LIST, documentation="Field names on the record value.", validator=not_empty),
+        ConfigKey(
+            "fields",
+            ConfigType.LIST,
+            importance=Importance.HIGH,
+            documentation="Field names on the record value.",
+            validator=not_empty,
+        ),
         REPLACE_NULL,
     )
 

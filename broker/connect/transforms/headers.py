@@ -11,6 +11,7 @@ from broker.connect.api import (
     ConnectRecord,
     DataError,
     Header,
+    Importance,
     Struct,
     Transformation,
 )
@@ -22,7 +23,13 @@ from broker.connect.transforms.sides import REPLACE_NULL, Remembered, SideTransf
 
 class DropHeaders(Transformation):
     CONFIG = ConfigDef(
-        ConfigKey("headers", ConfigType.LIST, documentation="Names of the headers to be removed.", validator=not_empty)
+        ConfigKey(
+            "headers",
+            ConfigType.LIST,
+            importance=Importance.HIGH,
+            documentation="Names of the headers to be removed.",
+            validator=not_empty,
+        )
     )
 
     def configure(self, props: Props) -> None:
@@ -35,8 +42,12 @@ class DropHeaders(Transformation):
 
 class InsertHeader(Transformation):
     CONFIG = ConfigDef(
-        ConfigKey("header", documentation="The name of the header."),
-        ConfigKey("value.literal", documentation="The literal value of the header, of the type it looks like."),
+        ConfigKey("header", importance=Importance.HIGH, documentation="The name of the header."),
+        ConfigKey(
+            "value.literal",
+            importance=Importance.HIGH,
+            documentation="The literal value of the header, of the type it looks like.",
+        ),
     )
 
     def configure(self, props: Props) -> None:
@@ -51,9 +62,26 @@ class HeaderFromValue(SideTransform):
     """Moves or copies fields into headers. A field that is not there is a null header, with a schema an error."""
 
     CONFIG = ConfigDef(
-        ConfigKey("fields", ConfigType.LIST, documentation="Names of the fields.", validator=not_empty),
-        ConfigKey("headers", ConfigType.LIST, documentation="Names of the headers, in order.", validator=not_empty),
-        ConfigKey("operation", documentation="move or copy.", validator=OneOf("move", "copy", is_exact=True)),
+        ConfigKey(
+            "fields",
+            ConfigType.LIST,
+            importance=Importance.HIGH,
+            documentation="Names of the fields.",
+            validator=not_empty,
+        ),
+        ConfigKey(
+            "headers",
+            ConfigType.LIST,
+            importance=Importance.HIGH,
+            documentation="Names of the headers, in order.",
+            validator=not_empty,
+        ),
+        ConfigKey(
+            "operation",
+            importance=Importance.HIGH,
+            documentation="move or copy.",
+            validator=OneOf("move", "copy", is_exact=True),
+        ),
         REPLACE_NULL,
     )
 

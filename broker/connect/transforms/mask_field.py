@@ -5,7 +5,17 @@ from decimal import Decimal
 from typing import Any
 
 from broker.common.java.numbers import double_of, parse_decimal
-from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectRecord, DataError, Schema, Struct, Type
+from broker.connect.api import (
+    ConfigDef,
+    ConfigKey,
+    ConfigType,
+    ConnectRecord,
+    DataError,
+    Importance,
+    Schema,
+    Struct,
+    Type,
+)
 from broker.connect.api.config import not_empty
 from broker.connect.api.schema import BITS
 from broker.connect.converters.value_texts import wrapped_integer
@@ -27,8 +37,20 @@ class MaskFieldValue(SideTransform):
     """With `replacement` texts and numbers become that, without it the zero of their type."""
 
     CONFIG = ConfigDef(
-        ConfigKey("fields", ConfigType.LIST, documentation="Names of fields to mask.", validator=not_empty),
-        ConfigKey("replacement", default=None, documentation="Custom value of texts and numbers.", validator=not_empty),
+        ConfigKey(
+            "fields",
+            ConfigType.LIST,
+            importance=Importance.HIGH,
+            documentation="Names of fields to mask.",
+            validator=not_empty,
+        ),
+        ConfigKey(
+            "replacement",
+            default=None,
+            importance=Importance.LOW,
+            documentation="Custom value of texts and numbers.",
+            validator=not_empty,
+        ),
         REPLACE_NULL,
     )
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from broker.connect.api import ConfigDef, ConfigKey, ConnectRecord, DataError, Transformation
+from broker.connect.api import ConfigDef, ConfigKey, ConnectRecord, DataError, Importance, Transformation
 from broker.connect.api.plugin import Props
 from broker.connect.transforms.patterns import date_format, java_regex, java_replacement
 
@@ -16,8 +16,14 @@ class Filter(Transformation):
 
 class RegexRouter(Transformation):
     CONFIG = ConfigDef(
-        ConfigKey("regex", documentation="Regular expression to use for matching the whole topic."),
-        ConfigKey("replacement", documentation="Replacement string; $1 is what the first group matched."),
+        ConfigKey(
+            "regex", importance=Importance.HIGH, documentation="Regular expression to use for matching the whole topic."
+        ),
+        ConfigKey(
+            "replacement",
+            importance=Importance.HIGH,
+            documentation="Replacement string; $1 is what the first group matched.",
+        ),
     )
 
     def configure(self, props: Props) -> None:
@@ -37,11 +43,13 @@ class TimestampRouter(Transformation):
         ConfigKey(
             "topic.format",
             default="${topic}-${timestamp}",
+            importance=Importance.HIGH,
             documentation="Format string with ${topic} and ${timestamp} as placeholders.",
         ),
         ConfigKey(
             "timestamp.format",
             default="yyyyMMdd",
+            importance=Importance.HIGH,
             documentation="Format of the timestamp, as of java.text.SimpleDateFormat.",
         ),
     )

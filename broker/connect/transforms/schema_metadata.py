@@ -3,15 +3,27 @@
 import dataclasses
 from typing import Any
 
-from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConnectRecord, DataError, Schema, Struct
+from broker.connect.api import (
+    ConfigDef,
+    ConfigError,
+    ConfigKey,
+    ConfigType,
+    ConnectRecord,
+    DataError,
+    Importance,
+    Schema,
+    Struct,
+)
 from broker.connect.api.plugin import Props
 from broker.connect.transforms.sides import REPLACE_NULL, Remembered, SideTransform
 
 
 class SetSchemaMetadataValue(SideTransform):
     CONFIG = ConfigDef(
-        ConfigKey("schema.name", default=None, documentation="Schema name to set."),
-        ConfigKey("schema.version", ConfigType.INT, None, documentation="Schema version to set."),
+        ConfigKey("schema.name", default=None, importance=Importance.HIGH, documentation="Schema name to set."),
+        ConfigKey(
+            "schema.version", ConfigType.INT, None, importance=Importance.HIGH, documentation="Schema version to set."
+        ),
         REPLACE_NULL,
     )
 

@@ -5,7 +5,18 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from broker.common.java.numbers import trim
-from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConnectRecord, DataError, Field, Schema, Struct, Type
+from broker.connect.api import (
+    ConfigDef,
+    ConfigError,
+    ConfigKey,
+    ConnectRecord,
+    DataError,
+    Field,
+    Importance,
+    Schema,
+    Struct,
+    Type,
+)
 from broker.connect.api import schema as types
 from broker.connect.api.config import OneOf
 from broker.connect.api.plugin import Props
@@ -30,12 +41,23 @@ _TARGETS = {
 
 class TimestampConverterValue(SideTransform):
     CONFIG = ConfigDef(
-        ConfigKey("field", default="", documentation="The field with the timestamp; empty: the whole value is one."),
-        ConfigKey("target.type", documentation="What it becomes.", validator=OneOf(*_TARGETS, is_exact=True)),
+        ConfigKey(
+            "field",
+            default="",
+            importance=Importance.HIGH,
+            documentation="The field with the timestamp; empty: the whole value is one.",
+        ),
+        ConfigKey(
+            "target.type",
+            importance=Importance.HIGH,
+            documentation="What it becomes.",
+            validator=OneOf(*_TARGETS, is_exact=True),
+        ),
         ConfigKey("format", default="", documentation="SimpleDateFormat of texts, in UTC."),
         ConfigKey(
             "unix.precision",
             default="milliseconds",
+            importance=Importance.LOW,
             documentation="Of numbers.",
             validator=OneOf(*_PER_SECOND, is_exact=True),
         ),

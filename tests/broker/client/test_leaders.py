@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from broker.client import leaders
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
@@ -118,3 +119,28 @@ def test_leaders_that_do_not_answer_end_in_their_last_error():
     answers = {ONE: [BrokerUnreachable("gone")] * 1_000}
     with pytest.raises(BrokerUnreachable, match="gone"):
         list_offsets(Leaders(FakeCluster([1], answers)), {P0: LATEST_TIMESTAMP}, timeout_s=0.15)
+
+
+class CreatingCluster(FakeCluster):
+    """Creates topic t when it is asked to; its leader is there at the third question."""
+
+    def __init__(self, creates_topics=True):
+        super().__init__([])
+        self.creates_topics, self.asked_to_create = creates_topics, 0
+
+    def describe_topics(self, names, *, creates=False):
+        self.asked_to_create += creates and self.creates_topics
+        self.leaders = [1] if self.asked_to_create > 2 else [-1] * bool(self.asked_to_create)
+        described = super().describe_topics(names)
+        if not self.asked_to_create:
+            described.topics[0].error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return described
+
+
+def test_a_topic_to_write_is_created_where_brokers_do_so(monkeypatch):
+    monkeypatch.setattr(leaders, "_PAUSE_S", 0)
+    assert Leaders(CreatingCluster()).partitions_to_write("t", patience_s=60) == [P0]
+    with pytest.raises(ApiError, match="there is no topic 't'"):
+        Leaders(CreatingCluster()).partitions("t")
+    with pytest.raises(ApiError, match="there is no topic 't'"):
+        Leaders(CreatingCluster(creates_topics=False)).partitions_to_write("t", patience_s=0)

@@ -21,7 +21,7 @@ def test_source_and_sink_do_on_spark_what_they_promise(spark, tmp_path, zookeepe
     with running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster:
         servers = cluster.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": servers})
-        for topic in ("in", "streamed", "written", "updated"):
+        for topic in ("in", "streamed", "updated"):  # `written` is created by who writes it
             admin.create_topics([NewTopic(topic, 2)])[topic].result(20)
         for partition in range(2):
             produce_all(servers, "in", (b"%d/%d" % (partition, n) for n in range(RECORDS // 2)), partition=partition)
