@@ -93,9 +93,9 @@ def _check_plugin(props: Props, values: Mapping[str, ConfigValue], prefix: str, 
         named.errors.append(class_error(named, error, kind))
         named.value = None
         return
-    if error := version_error(plugin, named.value, props.get(f"{prefix}plugin.version")):
-        named.errors.append(error)
-        values[f"{prefix}plugin.version"].errors.append(error)
+    if reason := version_error(plugin, named.value, props.get(f"{prefix}plugin.version")):
+        named.errors.append(reason)
+        values[f"{prefix}plugin.version"].errors.append(reason)
     if any(item.errors for name, item in values.items() if name.startswith(prefix)):
         return
     own = {name.removeprefix(prefix): text for name, text in props.items() if name.startswith(prefix)}

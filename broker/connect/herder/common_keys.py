@@ -85,7 +85,8 @@ def connector_keys(cls: type) -> ConfigDef:
     """Return the keys of a source or sink before it is known which worker runs it, its own behind the common ones."""
     keys = dict((_OF_SINK if issubclass(cls, SinkConnector) else _OF_SOURCE).keys)
     keys["connector.plugin.version"] = versioned(keys["connector.plugin.version"], cls)
-    return ConfigDef(*keys.values()) + cls.CONFIG  # type: ignore[attr-defined]  # each connector has one
+    own: ConfigDef = cls.CONFIG  # type: ignore[attr-defined]  # each connector has one
+    return ConfigDef(*keys.values()) + own
 
 
 def common_keys(cls: type, props: Mapping[str, Any], settings: WorkerSettings) -> ConfigDef:
@@ -115,7 +116,7 @@ def converter_keys(props: Mapping[str, Any]) -> ConfigDef:
 
 def version_errors(cls: type, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each key at fault where a version is wanted that is not here (KIP-891)."""
-    wanted = {"connector.plugin.version": ("connector.class", cls)}
+    wanted: dict[str, tuple[str, type | None]] = {"connector.plugin.version": ("connector.class", cls)}
     for name, kind in _CONVERTERS.items():
         wanted[name + _VERSION] = (name, class_or_none(props.get(name), kind))
     for key, (named, plugin) in wanted.items():

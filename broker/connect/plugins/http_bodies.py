@@ -42,8 +42,8 @@ class BodyForm:
 def body_form(values: Mapping[str, Any]) -> BodyForm:
     """Return the form that the sink's settings describe."""
     if values["request.body.format"].lower() == "string":
-        parts = (_unescaped(values[f"batch.{part}"]) for part in ("prefix", "separator", "suffix"))
-        return BodyForm(*parts, is_text=True)
+        prefix, separator, suffix = (_unescaped(values[f"batch.{part}"]) for part in ("prefix", "separator", "suffix"))
+        return BodyForm(prefix, separator, suffix, is_text=True)
     return BodyForm(b"[", b",", b"]") if values["batch.json.as.array"] else BodyForm(b"", b",", b"")
 
 

@@ -31,8 +31,9 @@ _RECOMMENDED_MAX = 50
 OWN, COMMON = "Of this connector", "Of every connector"
 #: What Connect itself asks of connectors, whatever their plugin; `topics` of a sink is what people come for.
 _COMMON = re.compile(
-    r"tasks\.max|(key|value|header)\.converter|config\.action\.reload|transforms|predicates|errors\..*|topic\.creation\..*"
-    r"|exactly\.once\.support|transaction\.boundary.*|offsets\.storage\.topic"
+    r"tasks\.max(\.enforce)?|(connector|(key|value|header)\.converter)\.plugin\.version|(key|value|header)\.converter"
+    r"|config\.action\.reload|transforms|predicates|errors\..*|topic\.creation\..*|exactly\.once\.support"
+    r"|transaction\.boundary.*|offsets\.storage\.topic"
 )
 
 
