@@ -1,11 +1,13 @@
 """Panels and their past, drawn."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.cluster.charts.measures import MEASURES
+from console.cluster.charts.colours import colour_of_api
+from console.cluster.charts.measures import API, MEASURES
 from console.cluster.charts.panels import Curve, Panel
-from console.cluster.charts.queries import Past
+from console.cluster.charts.queries import Past, colours_of
 from console.cluster.charts.spans import ChartQuery, column_count
 from console.cluster.charts.tiers import tier_for
 from console.cluster.charts.time_chart import WIDTH, ChartSeries, TimeChart, time_chart
@@ -54,10 +56,10 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
     )
     bridge_ms = 2 * max(_LOOKS_APART_MS, tier_for(to_ms - from_ms, back_ms=now_ms - to_ms).step_ms)
 
-    def series(curve: Curve) -> Iterable[ChartSeries]:
+    def series(curve: Curve, colour: int | None) -> Iterable[ChartSeries]:
         summary = MEASURES[curve.measure].summary
         now = past.values(curve.kind, curve.name, curve.measure)
-        yield ChartSeries(curve.words, now, bridge_ms=bridge_ms, told_by=summary)
+        yield ChartSeries(curve.words, now, bridge_ms=bridge_ms, told_by=summary, colour=colour)
         if former is not None:
             points = [
                 (at_ms + shift_ms, value) for at_ms, value in former.values(curve.kind, curve.name, curve.measure)
@@ -68,10 +70,25 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
     columns = column_count(to_ms - from_ms, now_ms - to_ms)
     drawn = []
     for panel in panels:
-        lines = [item for curve in panel.curves for item in series(curve)]
+        colours = _colours(panel)
+        lines = [item for curve in panel.curves for item in series(curve, colours.get(curve))]
         chart = time_chart(lines, to_ms - from_ms, to_ms, panel.say, columns)
         drawn.append(DrawnPanel(panel, chart, tuple(_mark(change, chart) for change in happened)))
     return drawn
+
+
+def _colours(panel: Panel) -> dict[Curve, int]:
+    """Return the colours of lines that are objects."""
+    if not panel.is_of_objects:
+        return {}
+    names: dict[str, list[str]] = defaultdict(list)
+    for curve in panel.curves:
+        names[curve.kind].append(curve.name)
+    by_kind = {kind: colours_of(kind, items) for kind, items in names.items() if kind != API}
+    return {
+        curve: colour_of_api(curve.words) if curve.kind == API else by_kind[curve.kind][curve.name]
+        for curve in panel.curves
+    }
 
 
 def _mark(change: Change, chart: TimeChart) -> AxisMark:

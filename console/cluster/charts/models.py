@@ -10,6 +10,8 @@ class Series(models.Model):
 
     kind = models.CharField(max_length=12)
     name = models.CharField(max_length=NAME_LENGTH_MAX)
+    #: From 1, the lowest that no other of its kind had when it began: its colour. None: it began before there were any.
+    number = models.IntegerField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["kind", "name"], name="series_of_object")]

@@ -27,6 +27,8 @@ class Panel:
     note: str
     say: Callable[[float | None], str]
     curves: tuple[Curve, ...]
+    #: Each line is an object, which has the same colour in every chart; else each is a measure of one object.
+    is_of_objects: bool = False
 
 
 def cluster_panels() -> list[Panel]:
@@ -83,7 +85,13 @@ def broker_panels(broker_id: int, apis: Sequence[str]) -> list[Panel]:
     ]
     if requests:
         panels.append(
-            Panel("Requests per second", "but those that wait for something to happen", rate, tuple(requests))
+            Panel(
+                "Requests per second",
+                "but those that wait for something to happen",
+                rate,
+                tuple(requests),
+                is_of_objects=True,
+            )
         )
     return panels + [
         panel(

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable
 
 from django.db.models import Max, Q
 
+from console.cluster.charts.colours import colour_of_name, colour_of_number
 from console.cluster.charts.measures import CLUSTER, KINDS
-from console.cluster.charts.models import SeriesRow
+from console.cluster.charts.models import Series, SeriesRow
 from console.cluster.charts.recorder import Key
 from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, ChartRow, ChartTier, tier_for
 
@@ -48,6 +49,15 @@ class Past:
             if at >= 0 and (value := points[at][1][column]) != UNKNOWN:
                 filled.append((at_ms, value))
         return filled
+
+
+def colours_of(kind: str, names: Collection[str]) -> dict[str, int]:
+    """Return the colour of each of `names`, which it has in every chart."""
+    numbers = dict(Series.objects.filter(kind=kind, name__in=names).values_list("name", "number"))
+    return {
+        name: colour_of_name(name) if (number := numbers.get(name)) is None else colour_of_number(number)
+        for name in names
+    }
 
 
 def _read(keys: Collection[Key], tier: ChartTier, from_ms: int, to_ms: int) -> dict[Key, _Points]:

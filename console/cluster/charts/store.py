@@ -1,6 +1,8 @@
 """Series and their rows in the database: written by the collector alone, and forgotten when their time is over."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
+from itertools import count
 
 from django.db.models import Exists, Max, OuterRef
 
@@ -19,9 +21,13 @@ class RowStore:
     """For one thread: knows the numbers of the series it has seen."""
 
     def __init__(self) -> None:
-        self._ids: dict[Key, int] = {
-            (kind, name): pk for pk, kind, name in Series.objects.values_list("pk", "kind", "name")
-        }
+        self._ids: dict[Key, int] = {}
+        #: By kind, the numbers that series have.
+        self._taken: dict[str, set[int]] = defaultdict(set)
+        for pk, kind, name, number in Series.objects.values_list("pk", "kind", "name", "number"):
+            self._ids[kind, name] = pk
+            if number is not None:
+                self._taken[kind].add(number)
         #: By tier, when its newest row begins: a later one need not be looked for, of thousands of series.
         self._newest_ms: dict[int, int] = dict(
             SeriesRow.objects.order_by().values_list("tier").annotate(newest=Max("begins_ms"))
@@ -58,12 +64,17 @@ class RowStore:
         forgotten: set[int] = set()
         for at in range(0, len(gone), _ROWS_PER_STATEMENT):
             last = Series.objects.filter(pk__in=gone[at : at + _ROWS_PER_STATEMENT]).annotate(ms=Max("rows__begins_ms"))
-            old = [item.pk for item in last if (item.ms or 0) < at_ms - TIERS[-1].kept_ms - TIERS[-1].row_ms]
-            Series.objects.filter(pk__in=old).delete()
-            forgotten.update(old)
+            old = [item for item in last if (item.ms or 0) < at_ms - TIERS[-1].kept_ms - TIERS[-1].row_ms]
+            Series.objects.filter(pk__in=[item.pk for item in old]).delete()
+            for item in old:
+                forgotten.add(item.pk)
+                self._taken[item.kind].discard(item.number or 0)
         self._ids = {key: pk for key, pk in self._ids.items() if pk not in forgotten}
 
     def _number(self, keys: set[Key]) -> None:
-        new = [Series(kind=kind, name=name) for kind, name in keys - self._ids.keys()]
+        """Give each new series its row, and the lowest number that is free among those of its kind."""
+        free = {kind: (number for number in count(1) if number not in self._taken[kind]) for kind, _ in keys}
+        new = [Series(kind=kind, name=name, number=next(free[kind])) for kind, name in sorted(keys - self._ids.keys())]
         for series in Series.objects.bulk_create(new, batch_size=_ROWS_PER_STATEMENT):
             self._ids[series.kind, series.name] = series.pk
+            self._taken[series.kind].add(series.number or 0)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from console.cluster.charts.colours import PATTERNS
 from console.cluster.charts.measures import mean
 
 WIDTH, HEIGHT = 1_000, 120
@@ -30,17 +31,22 @@ class ChartSeries:
     is_former: bool = False
     #: What a column shows of several points.
     told_by: Callable[[Sequence[float]], float] = mean
+    #: Of the palette; None: the next one, after the line before it.
+    colour: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChartLine:
-    """A series as SVG points, in pieces where nothing was known in between. `number` counts from 1: its colour."""
+    """A series as SVG points, in pieces where nothing was known in between. `number` is its colour, `pattern` says how
+    it is dashed: 0 not at all, 1 and 2 beside lines of the same colour.
+    """
 
     name: str
     number: int
     pieces: tuple[str, ...]
     now: str
     is_former: bool = False
+    pattern: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +86,8 @@ def time_chart(
     highest = max((value for row in rows for value in row if value is not None), default=0.0)
     top = nice_top(highest)
     lines = tuple(
-        ChartLine(item.name, number, _pieces(row, top), say(_last(item)), item.is_former)
-        for number, item, row in zip(_numbers(series), series, values, strict=True)
+        ChartLine(item.name, number, _pieces(row, top), say(_last(item)), item.is_former, pattern)
+        for (number, pattern), item, row in zip(_styles(series), series, values, strict=True)
     )
     columns = tuple(
         ChartColumn(round(index * WIDTH / column_count, 1), from_ms + index * width_ms, text)
@@ -92,11 +98,19 @@ def time_chart(
     return TimeChart(lines, columns, say(top), middle, say(highest), from_ms, to_ms, WIDTH / column_count)
 
 
-def _numbers(series: Sequence[ChartSeries]) -> list[int]:
-    numbers: list[int] = []
+def _styles(series: Sequence[ChartSeries]) -> list[tuple[int, int]]:
+    """Return colour and pattern of each. A former one has those of the line before it."""
+    styles: list[tuple[int, int]] = []
+    number = 0
     for item in series:
-        numbers.append(max(1, numbers[-1] + (not item.is_former)) if numbers else 1)
-    return numbers
+        if not item.is_former or not styles:
+            number += 1
+            colour = number if item.colour is None else item.colour
+            alike = sum(other == colour and not one.is_former for one, (other, _) in zip(series, styles, strict=False))
+            styles.append((colour, alike % PATTERNS))
+        else:
+            styles.append(styles[-1])
+    return styles
 
 
 def nice_top(highest: float) -> float:

@@ -4,13 +4,13 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from console.cluster.charts.colours import colour_of_number
 from console.cluster.past.states import PartitionThen, TopicThen
 
 #: A band's length in the picture.
 LENGTH = 1_000.0
 #: Stretches of one band: more are narrower than a screen can show, and the newest count.
 STRETCHES_MAX = 300
-COLOURS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ def partitions_of(known: Iterable[TopicSpan]) -> list[int]:
 
 
 def colours(bands: Iterable[Band]) -> dict[int, int]:
-    """A colour for each leader, by number; with more leaders than colours they are used again."""
-    leaders = sorted({stretch.leader for band in bands for stretch in band.stretches if stretch.leader is not None})
-    return {leader: at % COLOURS + 1 for at, leader in enumerate(leaders)}
+    """Return the colour of each leader, which it has beside any other, by its broker id."""
+    leaders = {stretch.leader for band in bands for stretch in band.stretches if stretch.leader is not None}
+    return {leader: colour_of_number(leader) for leader in leaders}
 
 
 def _stretches(known: Iterable[TopicSpan], partition: int) -> list[LeaderBand]:

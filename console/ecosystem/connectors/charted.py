@@ -37,5 +37,5 @@ def panels(row: Connector, topics: Sequence[str], *, with_lag: bool) -> list[Pan
     if row.group:
         return [tasks, lag] if with_lag else [tasks]
     written = tuple(Curve(topic, TOPIC, topic, "records") for topic in topics[:TOPICS_SHOWN])
-    flow = Panel("Records per second", "into its topics, by all producers", rate, written)
+    flow = Panel("Records per second", "into its topics, by all producers", rate, written, is_of_objects=True)
     return [tasks, flow] if written else [tasks]

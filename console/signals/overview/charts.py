@@ -1,9 +1,13 @@
 """The charts of the overview, drawn from stored samples."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+from console.cluster.charts.colours import TOTAL
 from console.cluster.charts.drawing import DrawnPanel
+from console.cluster.charts.measures import GROUP
 from console.cluster.charts.panels import Panel, in_count
+from console.cluster.charts.queries import colours_of
 from console.cluster.charts.time_chart import ChartSeries, time_chart
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.common.figures import byte_size, rate
@@ -43,7 +47,7 @@ def overview_charts(chosen: TimeRange, reach: Reach = EVERYTHING) -> list[DrawnP
         return ChartSeries(name, [(at_ms, value) for at_ms, value in known if value is not None])
 
     is_limited = reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP)
-    of_all = [] if is_limited else [of("all groups", "lag")]
+    of_all = [] if is_limited else [replace(of("all groups", "lag"), colour=TOTAL)]
     lags = [*of_all, *_largest_lags(from_ms, to_ms, reach)]
     note = f"by consumer groups; the {GROUPS_SHOWN} furthest behind"
     unread = drawn("Records not read", note, "consumers", in_count, *lags)
@@ -64,8 +68,12 @@ def sample_rows() -> Iterator[StoredSample]:
 
 
 def _largest_lags(from_ms: int, to_ms: int, reach: Reach) -> list[ChartSeries]:
-    largest = groups_within(reach).filter(lag__gt=0).order_by("-lag", "name")[:GROUPS_SHOWN]
-    return [ChartSeries(_short(group.name), _lag_points(group, from_ms, to_ms), holds=True) for group in largest]
+    largest = list(groups_within(reach).filter(lag__gt=0).order_by("-lag", "name")[:GROUPS_SHOWN])
+    colours = colours_of(GROUP, [group.name for group in largest])
+    return [
+        ChartSeries(_short(group.name), _lag_points(group, from_ms, to_ms), holds=True, colour=colours[group.name])
+        for group in largest
+    ]
 
 
 def _lag_points(group: ConsumerGroup, from_ms: int, to_ms: int) -> list[tuple[int, float]]:

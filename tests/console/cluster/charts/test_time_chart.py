@@ -85,6 +85,19 @@ def test_a_name_from_right_to_left_does_not_turn_what_stands_beside_it():
     assert "· clicks " in chart.columns[-1].text
 
 
-def test_the_highest_value_is_no_smaller_than_the_latest():
-    drawn = chart((NOW - 2_000, 10.0), (NOW - 1_000, 30.0))
-    assert (drawn.highest, drawn.lines[0].now) == (say(30.0), say(30.0))
+@pytest.mark.parametrize("holds", [False, True])
+@pytest.mark.parametrize("latest_ms", [NOW - 1_000, NOW, NOW + 5 * MINUTE])
+def test_the_highest_value_is_no_smaller_than_the_latest(latest_ms, holds):
+    """A column is the mean of its points, and none is later than the chart: the latest value may be in no column."""
+    drawn = chart((NOW - 3_000, 10.0), (NOW - 2_000, 10.0), (latest_ms, 30.0), holds=holds)
+    assert (drawn.highest, drawn.lines[0].now) == ("30", "30")
+    heights = [float(point.split(",")[1]) for piece in drawn.lines[0].pieces for point in piece.split()]
+    assert drawn.top == "40", "the axis has room for it"
+    assert min(heights) >= 0
+
+
+def test_the_highest_of_what_it_was_before_is_no_value_of_now():
+    """The line of a former span ends in the middle of a column, whose mean is what the chart has of it."""
+    former = ChartSeries("before", [(NOW - 2_000, 10.0), (NOW - 1_000, 30.0)], is_former=True)
+    drawn = time_chart([ChartSeries("a", [(NOW - MINUTE, 1.0)]), former], SPAN, NOW, say)
+    assert drawn.highest == "20"

@@ -54,7 +54,7 @@ def test_stretches_that_touch_are_not_alike(times):
 def test_each_leader_has_a_colour_and_nobody_has_none():
     times = [(5, PartitionThen(0, leader, (1, 2, 3), (1, 2, 3))) for leader in (7, None, 3)]
     result = bands(known(times), 0, 15, [0])
-    assert colours(result) == {3: 1, 7: 2}
+    assert colours(result) == {3: 3, 7: 7}
     assert result[0].leaders == 2
 
 
