@@ -57,6 +57,17 @@ def attribute_changes(at_ms: int) -> None:
         tell_pages(made, f"{at_ms}-{made[0].pk}-by")
 
 
+def is_by_unknown(change: Change, at_ms: int) -> bool:
+    """Whether a client made `change` that is none of the console's: the cluster tells what is so, not who set it.
+
+    Groups begin and expire by themselves, and of a flood's last line the console may have made a part. A young change
+    may yet be compared.
+    """
+    is_of_client = change.kind in ATTRIBUTED_KINDS and change.kind != ChangeKind.GROUP
+    is_settled = at_ms - change.at_ms > 2 * AUDITED_LATE_MS
+    return is_of_client and is_settled and change.audit_id is None and change.object_name != MANY
+
+
 def _attribute(change: Change, events: Iterable[AuditEvent]) -> bool:
     for event in events:  # the newest first
         made_ms = int(event.at.timestamp() * 1000)

@@ -16,6 +16,8 @@ from django.db.models import Q, QuerySet
 from console.kit.access.reach import Reach
 from console.kit.audit.models import AuditEvent
 from console.kit.audit.record import cluster_audited
+from console.kit.common.clock import now_ms
+from console.state.history.attribution import is_by_unknown
 from console.state.history.links import address_of
 from console.state.history.models import Change
 from console.state.history.queries import ACTION, HistoryQuery, chosen_changes, redacted
@@ -33,7 +35,10 @@ _VALUES_MAX, _VALUE_LENGTH_MAX = 5, 60
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """A line. `person` is empty where the console did not do it, or the reader may not know who did."""
+    """A line. `person` is empty where the console did not do it, or the reader may not know who did.
+
+    `is_by_unknown`: a client of the cluster did it, and no action of the console matches it.
+    """
 
     at_ms: int
     kind: str
@@ -43,6 +48,7 @@ class TimelineEntry:
     partition: int | None
     sentence: str
     person: str = ""
+    is_by_unknown: bool = False
 
     @property
     def address(self) -> str:
@@ -59,7 +65,7 @@ class HistoryTimeline:
     """What a paginator and a file need. `sees_audit`: the reader may see who did what."""
 
     def __init__(self, query: HistoryQuery, reach: Reach, *, sees_audit: bool):
-        self._reach, self._sees_audit = reach, sees_audit
+        self._reach, self._sees_audit, self._now_ms = reach, sees_audit, now_ms()
         is_action = query.kind == ACTION
         self._changes = Change.objects.none() if is_action else chosen_changes(query, reach)
         is_audit_asked = sees_audit and (is_action or not query.kind)
@@ -122,6 +128,7 @@ class HistoryTimeline:
             shown.partition,
             shown.sentence,
             shown.person if self._sees_audit else "",
+            is_by_unknown=self._sees_audit and is_by_unknown(shown, self._now_ms),
         )
 
 

@@ -56,6 +56,7 @@ def _page(
         return csv_response(request, "history", TITLES, (entry.row for entry in timeline))
     page = Paginator(timeline, LINES_PER_PAGE).get_page(request.GET.get("page", "1"))
     shown = [*kinds, (ACTION, "console action")] if sees_audit else kinds
-    return render(
-        request, template, {"query": query, "page": page, "kinds": shown, "sees_audit": sees_audit, **context}
-    )
+    entries = list(page)
+    page.object_list = entries
+    context |= {"query": query, "page": page, "kinds": shown, "sees_audit": sees_audit}
+    return render(request, template, context | {"names_unknown": any(entry.is_by_unknown for entry in entries)})

@@ -12,7 +12,7 @@ from console.kit.audit.record import record_event
 from console.kit.gateway.acls.interface import AclRule
 from console.kit.gateway.errors import refusal
 from console.kit.gateway.quotas.interface import QuotaEntity
-from console.state.history.attribution import attribute_changes, is_made_by
+from console.state.history.attribution import attribute_changes, is_by_unknown, is_made_by
 from console.state.history.differences import HistoryEvent
 from console.state.history.flood import LINES_MAX, MANY
 from console.state.history.models import Change, ChangeKind
@@ -207,6 +207,36 @@ class TestOnce:
         assert [item.kind for item in page_of(client_of(administrator), person="administrator")] == ["settings"]
         (line,) = page_of(client_of(viewer), object="orders", kind="settings")
         assert line.person == ""
+
+    def test_who_made_a_change_outside_of_the_console_is_not_known_and_the_page_says_why(
+        self, cluster, look, administrator, viewer, client_of, clock
+    ):
+        clock.advance(int(timezone.now().timestamp() * 1_000) - clock.now_ms() - 600_000)
+        cluster.change_topic_settings("orders", {"retention.ms": "1000"})
+        look()
+        text = client_of(administrator).get("/history/", {"kind": "settings"}).content.decode()
+        assert '<span class="muted">not known</span>' in text
+        assert "the cluster does not tell which client did." in text
+        text = client_of(viewer).get("/history/", {"kind": "settings"}).content.decode()
+        assert "not known" not in text, "who may not see the audit reads of nobody"
+
+    @pytest.mark.parametrize(
+        ("kind", "age_ms", "object_name", "is_unknown"),
+        [
+            (ChangeKind.SETTINGS, 60_000, "orders", True),
+            (ChangeKind.ACL, 60_000, "ACLs", True),
+            (ChangeKind.SETTINGS, 5_000, "orders", False),
+            (ChangeKind.SETTINGS, 60_000, MANY, False),
+            (ChangeKind.GROUP, 60_000, "readers", False),
+            (ChangeKind.LEADER, 60_000, "orders", False),
+            (ChangeKind.BROKER, 60_000, "broker-1", False),
+        ],
+    )
+    def test_only_what_a_client_did_is_by_somebody(self, kind, age_ms, object_name, is_unknown):
+        change = Change(kind=kind, at_ms=1_000_000 - age_ms, object_name=object_name)
+        assert is_by_unknown(change, 1_000_000) is is_unknown
+        change.audit_id = 7
+        assert not is_by_unknown(change, 1_000_000)
 
     @pytest.mark.parametrize(
         ("name", "after"),
