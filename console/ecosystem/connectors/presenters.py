@@ -1,7 +1,7 @@
 """A connector as a page shows it to one person: what it does, what has failed and at which record, how far it is."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +9,7 @@ from console.ecosystem.connectors.access import may_read_traces
 from console.ecosystem.connectors.failed_stage import FailedStage, failed_stage
 from console.ecosystem.connectors.models import Connector
 from console.ecosystem.connectors.places import RecordRange, error_in, place_in
+from console.ecosystem.connectors.topic_pattern import pattern_in
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right
 from console.state.consumers.models import ConsumerGroup
@@ -56,6 +57,8 @@ class ShownConnector:
     hidden_topics: Collection[str] = ()
     #: Of a failed sink, counted by its topics' logs; None: it runs, or they are not known.
     unread: int | None = None
+    #: Topics within reach that its pattern matches now; None: it has none, or it cannot be matched.
+    matched: Sequence[str] | None = None
 
     @property
     def lag(self) -> int | None:
@@ -106,6 +109,11 @@ class ShownConnector:
     def topics(self) -> list[str]:
         """Return the topics that the user may see."""
         return [topic for topic in self.row.topics if self._sees(topic)]
+
+    @property
+    def pattern(self) -> str:
+        """Return the pattern of a sink that names no topics, as far as it is in reach; empty: it has none."""
+        return pattern_in(config_within(self.reach, self.row.config, self.hidden_topics))
 
     @property
     def hidden_count(self) -> int:

@@ -11,6 +11,7 @@ from django.http import QueryDict
 from console.ecosystem.connectors.access import connectors_within
 from console.ecosystem.connectors.models import Connector
 from console.ecosystem.connectors.presenters import ShownConnector
+from console.ecosystem.connectors.topic_pattern import matched_topics, pattern_in
 from console.ecosystem.connectors.unread import unread_by_failed
 from console.kit.access.reach import Reach, Resource
 from console.kit.plans.models import KeptInverse
@@ -66,7 +67,7 @@ def chosen(query: ConnectorListQuery, reach: Reach) -> QuerySet[Connector]:
 
 
 def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> "Page[Any]":
-    page: Page[Any] = Paginator(chosen(query, reach).defer("trace", "config"), rows).get_page(query.page)
+    page: Page[Any] = Paginator(chosen(query, reach).defer("trace"), rows).get_page(query.page)
     page.object_list = shown(page.object_list, reach)
     return page
 
@@ -80,11 +81,30 @@ def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
     groups = {group.name: group for group in groups_within(reach).filter(name__in=names).defer("members")}
     written = {topic for item in listed if item.kind == "source" for topic in item.topics}
     rates = dict(topics_within(reach).filter(name__in=written).values_list("name", "records_per_second"))
-    unread = unread_by_failed(listed, reach)
+    matched = _matched(listed, reach)
+    unread = unread_by_failed(listed, matched, reach)
     return [
-        ShownConnector(item, reach, groups.get(item.group), _rate(item, rates), (), unread.get(item.name))
+        ShownConnector(
+            item,
+            reach,
+            groups.get(item.group),
+            _rate(item, rates),
+            (),
+            unread.get(item.name),
+            matched.get(item.name),
+        )
         for item in listed
     ]
+
+
+def _matched(rows: Iterable[Connector], reach: Reach) -> dict[str, list[str]]:
+    """Return by connector the topics within reach that its pattern matches now; without those that have none."""
+    patterns = {row.name: pattern for row in rows if row.kind == "sink" and (pattern := pattern_in(row.config))}
+    if not patterns:
+        return {}
+    names = list(topics_within(reach).values_list("name", flat=True))
+    matched = {name: matched_topics(pattern, names) for name, pattern in patterns.items()}
+    return {name: topics for name, topics in matched.items() if topics is not None}
 
 
 def shown_one(row: Connector, reach: Reach) -> ShownConnector:
@@ -97,7 +117,7 @@ def shown_one(row: Connector, reach: Reach) -> ShownConnector:
 
 
 def csv_rows(query: ConnectorListQuery, reach: Reach) -> Iterator[tuple[object, ...]]:
-    for connector in shown(chosen(query, reach).defer("trace", "config"), reach):
+    for connector in shown(chosen(query, reach).defer("trace"), reach):
         row, group = connector.row, connector.group
         of_row = (
             row.name,
@@ -111,7 +131,7 @@ def csv_rows(query: ConnectorListQuery, reach: Reach) -> Iterator[tuple[object, 
         yield (
             *of_row,
             row.worker,
-            " ".join(connector.topics),
+            " ".join(connector.topics or connector.matched or ()),
             group and group.name,
             connector.lag,
             connector.rate,

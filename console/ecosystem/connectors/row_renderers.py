@@ -9,7 +9,7 @@ from console.kit.live.rows import ChangedPartitions, Parts
 
 
 def connector_rows(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -> dict[int, Parts]:
-    connectors = shown(connectors_within(reach).filter(pk__in=keys).defer("trace", "config"), reach)
+    connectors = shown(connectors_within(reach).filter(pk__in=keys).defer("trace"), reach)
     template = "connectors/partials/connector-row.html"
     return {connector.row.pk: (render_to_string(template, {"connector": connector}),) for connector in connectors}
 

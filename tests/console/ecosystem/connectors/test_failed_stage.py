@@ -3,6 +3,7 @@
 import pytest
 
 from console.ecosystem.connectors.failed_stage import failed_stage
+from console.ecosystem.connectors.topic_pattern import matched_topics, pattern_in
 from console.signals.overview.queries import overview_facts
 from tests.console.ecosystem.connectors.lying_server import connector
 
@@ -104,6 +105,57 @@ def test_a_failed_sink_has_unread_records_where_it_never_committed(
     collect()
     collector.look("connectors")
     assert ">12<" in text_of(client_of(viewer).get("/connectors/"))
+
+
+@pytest.fixture
+def by_pattern(cluster, connect, collect, collector):
+    """A failed sink whose topics are those of a pattern: two of three."""
+    for name, count in (("orders-eu", 40), ("orders-us", 7), ("billing", 100)):
+        cluster.create_topic(name, 1, 1)
+        cluster.append(name, 0, count)
+    sink = connector("archive", tasks=(("FAILED", VALUE),), kind="sink", **{"topics.regex": r"orders-\w+"})
+    connect.connectors = {"archive": sink}
+    collect()
+    collector.look("connectors")
+
+
+def test_a_failed_sink_by_pattern_shows_the_pattern_its_topics_and_what_it_has_not_read(by_pattern, client_of, viewer):
+    text = text_of(client_of(viewer).get("/connectors/archive/"))
+    assert r'<span class="mono" title="topics.regex">orders-\w+</span>' in text
+    assert 'href="/topics/orders-eu/">orders-eu</a>, <a href="/topics/orders-us/">orders-us</a></dd>' in text
+    for page in ("/connectors/", "/connectors/archive/"):
+        assert ">47<" in text_of(client_of(viewer).get(page)).replace("47 <", "47<"), page
+    response = client_of(viewer).get("/connectors/", {"format": "csv"})
+    assert '"orders-eu orders-us","","47"' in b"".join(response.streaming_content).decode()
+
+
+def test_of_a_pattern_only_topics_in_reach_are_named_and_nothing_is_counted(by_pattern, client_of, viewer, give_rule):
+    give_rule(viewer, "nothing", "topic", "orders-us")
+    text = text_of(client_of(viewer).get("/connectors/archive/"))
+    assert "orders-eu" in text
+    assert "orders-us" not in text
+    assert client_of(viewer).get("/connectors/").context["page"][0].lag is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "topics"),
+    [
+        ("orders.*", ["orders", "orders-eu"]),
+        ("orders", ["orders"]),
+        (".*", ["orders", "orders-eu"]),
+        (r"\p{Lower}+", ["orders"]),
+        ("bills", []),
+        ("(", None),
+        ("(a+)+b", None),
+    ],
+)
+def test_a_pattern_matches_whole_names_by_java_s_rules(pattern, topics):
+    assert matched_topics(pattern, ["orders-eu", "orders", "__consumer_offsets"]) == topics
+
+
+def test_a_sink_that_names_topics_has_no_pattern():
+    assert pattern_in({"topics": "orders", "topics.regex": ".*"}) == ""
+    assert pattern_in({"topics.regex": ".*"}) == ".*"
 
 
 def test_unread_records_of_a_topic_out_of_reach_are_not_counted(
