@@ -169,4 +169,4 @@ def throttle(request: UserRequest, number: int) -> HttpResponse:
 def _tell(request: UserRequest, refused: Refusals) -> None:
     messages.success(request, "Nothing more begins; what was on the move goes back.")
     for name, why in sorted(refused.items())[:5]:
-        messages.error(request, f"{name} was not called off: {why}")
+        messages.warning(request, f"{name} was not called off: {why}")

@@ -126,7 +126,7 @@ def _posted(request: UserRequest) -> AclChange:
 
 def _show_result(request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None) -> HttpResponse:
     for rule, why in sorted(refused.items())[:_REFUSALS_SHOWN]:
-        messages.error(request, f"{rule} was not changed: {why}")
+        messages.warning(request, f"{rule} was not changed: {why}")
     if not plan.lines:
         messages.info(request, "Nothing differs: nothing was changed.")
     elif len(refused) < len(plan.lines):

@@ -111,5 +111,5 @@ def _apply(request: UserRequest, broker_id: int, plan: DirectoryPlan) -> HttpRes
     words = "replica is" if done == 1 else "replicas are"
     messages.success(request, format_html("{} {} on the way to another directory.{}", done, words, undo))
     for name, why in list(refused.items())[:5]:
-        messages.error(request, f"{name} stays: {why}")
+        messages.warning(request, f"{name} stays: {why}")
     return redirect("broker-directories", broker_id)

@@ -273,4 +273,4 @@ def _tell(request: UserRequest, refused: Refusals, failed: str, count: int, what
     if done:
         messages.success(request, f"{done} partition{' is' if done == 1 else 's are'} {what}.")
     for name, why in sorted(refused.items())[:5]:
-        messages.error(request, f"{name} {failed}: {why}")
+        messages.warning(request, f"{name} {failed}: {why}")

@@ -95,4 +95,4 @@ def _tell(request: UserRequest, elected: int, refused: Refusals) -> None:
             request, f"{elected} partition{' is' if elected == 1 else 's are'} led by the preferred replica."
         )
     for name, why in sorted(refused.items())[:5]:
-        messages.error(request, f"{name} was not elected: {why}")
+        messages.warning(request, f"{name} was not elected: {why}")

@@ -65,7 +65,7 @@ def _apply(request: UserRequest, topic: Topic, context: dict[str, Any]) -> HttpR
     refused = do_purge(request.user, context["plan"], context["cuts"], Confirmation.parse(request.POST))
     if refused:
         refusals = get_text_list([f"partition {item}: {why}" for item, why in list(refused.items())[:3]], "and")
-        messages.error(request, f"Of {topic.name} {len(refused)} partitions refused: {refusals}")
+        messages.warning(request, f"Of {topic.name} {len(refused)} partitions refused: {refusals}")
     else:
         messages.success(request, f"Records of {topic.name} were deleted.")
     return redirect("topic-retention", topic.name)

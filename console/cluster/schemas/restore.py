@@ -63,7 +63,7 @@ def restore(request: UserRequest, subject: str) -> HttpResponse:
             if len(refused) < len(plan.lines):
                 messages.success(request, f"{plan.object_name} was restored.")
             for name, why in list(refused.items())[:5]:
-                messages.error(request, f"{name}: {why}")
+                messages.warning(request, f"{name}: {why}")
             return redirect("schema-subject", subject)
     return render(request, "schemas/delete.html", context | {"error": answer.error}, status=answer.status)
 

@@ -142,5 +142,5 @@ def _apply(request: UserRequest, change: GracePlan | DeletionOfMany | SettingOfM
     undo = format_html(' <a href="{}{}">Plan the undo…</a>', reverse("topics-many"), query) if query else ""
     messages.success(request, format_html("{}: done.{}", counted(done), undo))
     for name, why in list(refused.items())[:5]:
-        messages.error(request, f"{name}: {why}")
+        messages.warning(request, f"{name}: {why}")
     return redirect("topics")

@@ -86,7 +86,7 @@ def _tell(
     request: UserRequest, plan: Plan, ends: Ends, group: str, refused: Refusals, kept: KeptInverse | None
 ) -> None:
     for place, why in sorted(refused.items())[:5]:
-        messages.error(request, f"{place} was not changed: {why}")
+        messages.warning(request, f"{place} was not changed: {why}")
     if len(refused) < len(plan.lines):
         query = urlencode({"group": group, "flow": ends.flow, "undo": kept.pk if kept else ""})
         address = f"{reverse('mirror-group-move')}?{query}"

@@ -18,9 +18,16 @@ from django.shortcuts import redirect, render
 from django_htmx.http import HttpResponseClientRedirect
 
 from console.kit.common.user_request import UserRequest
-from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.plans.gate import HeldError
 from console.kit.plans.plan import NotConfirmedError
+
+
+class RefusalSentence(str):
+    """Why a rule or the cluster said no, so that nothing was changed: no failure, and no red banner."""
+
+    __slots__ = ()
+    tone = "warning"
 
 
 @dataclass
@@ -41,9 +48,11 @@ def refusable(cluster_status: int = 422) -> Iterator[PlanResult]:
     try:
         yield answer
     except NotConfirmedError as refusal:
-        answer.error, answer.status = str(refusal), refusal.status
-    except GatewayError as refusal:
-        answer.error, answer.status = str(refusal), cluster_status
+        answer.error, answer.status = RefusalSentence(refusal), refusal.status
+    except RefusedError as refusal:
+        answer.error, answer.status = RefusalSentence(refusal), cluster_status
+    except GatewayError as failure:
+        answer.error, answer.status = str(failure), cluster_status
 
 
 def is_confirmed(request: UserRequest) -> bool:
@@ -62,7 +71,7 @@ def at_once(request: UserRequest, do: Callable[[], object], page: str) -> HttpRe
         return HttpResponse(str(held), status=held.status)
     except NotConfirmedError as refusal:
         if request.htmx:
-            messages.error(request, str(refusal))
+            messages.warning(request, str(refusal))
             return HttpResponseClientRedirect(page)
         context = {"title": "Not now", "sentence": str(refusal)}
         return render(request, "web/refusal.html", context, status=refusal.status)

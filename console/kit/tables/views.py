@@ -68,7 +68,7 @@ def save(request: UserRequest) -> HttpResponse:
         arrangement = arranged(table, query, request.user)
         view = do_save(request.user, arrangement, request.POST.get("name", ""), "shared" in request.POST)
     except ViewError as error:
-        messages.error(request, str(error))
+        messages.warning(request, str(error))
         return redirect(_back(table, query))
     messages.success(request, f"The view {view.name} is kept{', for everybody' if view.is_shared else ''}.")
     return redirect(address_of(view))
@@ -103,7 +103,7 @@ def change(request: UserRequest, number: int) -> HttpResponse:
         do_change(request.user, view, request.POST.get("name", ""), "shared" in request.POST)
         messages.success(request, f"The view {view.name} was changed.")
     except ViewError as error:
-        messages.error(request, str(error))
+        messages.warning(request, str(error))
     return redirect("views")
 
 

@@ -28,7 +28,7 @@ class PostedMiddleware:
         try:
             kept = the_gate().propose(request.user, posted)
         except ChangeRefusedNow as error:
-            messages.error(request, str(error))
+            messages.warning(request, str(error))
             return _led(request, request.get_full_path())
         messages.info(request, kept.sentence)
         return _led(request, kept.address)

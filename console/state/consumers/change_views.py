@@ -229,7 +229,7 @@ def _show_result(
     request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None, what: str
 ) -> HttpResponse:
     for place, why in sorted(refused.items())[:5]:
-        messages.error(request, f"{place} was not changed: {why}")
+        messages.warning(request, f"{place} was not changed: {why}")
     if len(refused) < len(plan.lines):
         address = reverse("group-reset", args=[plan.object_name])
         undo = format_html(' <a href="{}?undo={}">Plan the undo…</a>', address, kept.pk) if kept else ""

@@ -39,7 +39,7 @@ def many(request: UserRequest) -> HttpResponse:
         if request.method == "POST":
             refused = do_delete_groups(request.user, deletion, Confirmation.parse(request.POST))
             for name, why in list(refused.items())[:5]:
-                messages.error(request, f"{name} was not deleted: {why}")
+                messages.warning(request, f"{name} was not deleted: {why}")
             if done := len(names) - len(refused):
                 messages.success(request, f"{counted(done)} deleted. Undo: the reset page of each has its offsets.")
             return redirect("consumers")

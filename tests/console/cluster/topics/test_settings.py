@@ -229,7 +229,17 @@ def test_only_an_operator_changes_a_setting(person, request, client_of, cluster)
 
 def test_a_cluster_that_does_not_answer_is_told(viewer, client_of, cluster):
     cluster.cut_off()
-    assert "No broker answered in time." in client_of(viewer).get(PAGE).content.decode()
+    assert '<p class="banner error" role="alert">No broker answered in time.' in (
+        client_of(viewer).get(PAGE).content.decode()
+    )
+
+
+def test_what_a_rule_refuses_is_no_failure_and_so_not_red(operator, client_of, cluster):
+    """Neither a plan that is out of date, nor a value that the cluster does not take."""
+    asked = {"setting": "segment.ms", "value": "60001"}
+    text = client_of(operator).post(CHANGE, asked | {"digest": "0" * 32}).content.decode()
+    assert re.search(r'<p class="banner warning" role="alert">[^<]* has changed since it was shown', text)
+    assert "banner error" not in text
 
 
 SEVERAL = {"setting": ["max.message.bytes", "segment.ms"], "value": ["2000", "default"]}
