@@ -13,6 +13,7 @@ from broker.protocol.messages.describe_requests import (
     DescribeRequestsRequest,
     DescribeRequestsResponse,
     DescribeRequestsResult,
+    DescribeRequestsUncleanable,
 )
 from broker.runtime.request_times import ApiTimes
 from broker.runtime.requests.context import RequestContext
@@ -20,6 +21,9 @@ from broker.runtime.security.authorizer_log import AuthorizerLog
 from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 from broker.security.quotas.client_quotas import QuotaSensor
 from broker.security.rights import Rights
+
+#: Partitions that are told as uncleanable, and characters of each reason.
+UNCLEANABLE_TOLD_MAX, UNCLEANABLE_REASON_LENGTH_MAX = 100, 300
 
 
 def handle_describe_requests(_request: DescribeRequestsRequest, context: RequestContext) -> DescribeRequestsResponse:
@@ -32,6 +36,10 @@ def handle_describe_requests(_request: DescribeRequestsRequest, context: Request
         quota_uses=[_use(use) for use in (*services.quotas.uses(), *services.quotas.address_uses())],
         denials=_denials(services.authorizer.log) if services.authorizer else [],
         foreign_brokers=sorted(services.controller.foreign_brokers),
+        uncleanable=[
+            DescribeRequestsUncleanable(topic=topic, partition=number, reason=reason[:UNCLEANABLE_REASON_LENGTH_MAX])
+            for (topic, number), reason in services.log_dirs.uncleanable()[:UNCLEANABLE_TOLD_MAX]
+        ],
         budgets=[
             _budget(name, budget, services.clock.now_ms())
             for memory in (services.group_memory, services.transactions.memory)

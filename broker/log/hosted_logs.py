@@ -78,6 +78,8 @@ class HostedLogs:
         #: perhaps on a worker thread, and perhaps twice. May raise OSError, then it is not. Of deleted ones it is told
         #: when they are gone, 0 as well.
         self.on_cut: Callable[[Path, Mapping[TopicPartition, int]], None] = lambda path, end_offsets: None
+        #: Partitions that the cleaner leaves as they are since a pass failed, and why.
+        self.uncleanable: Mapping[TopicPartition, str] = {}
 
     @property
     def logs(self) -> Mapping[TopicPartition, Log]:

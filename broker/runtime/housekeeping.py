@@ -50,7 +50,7 @@ class Housekeeping:
         self._alarm = asyncio.Event()
         self._stopping = threading.Event()
         self._cleaner = LogCleaner(self._cleaner_settings())
-        logs.on_cut = self._cleaner.truncate
+        logs.on_cut, logs.uncleanable = self._cleaner.truncate, self._cleaner.uncleanable
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()

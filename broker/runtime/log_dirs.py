@@ -43,6 +43,10 @@ class LogDirs:
         self._replicas = replicas
         self._logs = logs
 
+    def uncleanable(self) -> list[tuple[TopicPartition, str]]:
+        """Return the partitions that the cleaner compacts no more since a pass failed, and why, sorted."""
+        return sorted(self._logs.uncleanable.items())
+
     async def describe(self) -> list[LogDir]:
         log_dirs = {path: LogDir(str(path)) for path in self._paths}
         for hosted in self._replicas:

@@ -44,6 +44,11 @@ class LogMetrics:
             len(self._logs.unopened),
         )
         yield gauge(
+            "logs_uncleanable",
+            "Compacted partitions that are compacted no more since a pass of the cleaner failed; the log says why.",
+            len(self._logs.uncleanable),
+        )
+        yield gauge(
             "log_gaps",
             "Gaps between segments of logs that the last start found and compaction does not explain: lost offsets.",
             sum(map(len, self._logs.lost_offsets.values())),

@@ -15,6 +15,7 @@ from console.kit.gateway.brokers.interface import (
     NotLoaded,
     ReplicaSizes,
     Software,
+    UncleanableLog,
 )
 from console.kit.gateway.errors import ClusterUnreachableError, refusal
 from console.kit.gateway.quotas.interface import QuotaUse
@@ -52,6 +53,8 @@ class FakeBrokers:
         self.full_dirs: set[int] = set()
         #: Broker → how many logs were set aside in its first directory, and their bytes.
         self.strays: dict[int, tuple[int, int]] = {}
+        #: Broker → the partitions that it compacts no more.
+        self.damaged: dict[int, tuple[UncleanableLog, ...]] = {}
         self.budgets: dict[int, tuple[BudgetUse, ...]] = {}
         self.used: dict[int, tuple[QuotaUse, ...]] = {}
         self._own: dict[int, dict[str, str]] = {}
@@ -131,6 +134,9 @@ class FakeBrokers:
 
     def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
         return {broker: self.foreign.get(broker, ()) for broker in self._cluster.alive_brokers()}
+
+    def uncleanable(self) -> Mapping[int, tuple[UncleanableLog, ...]]:
+        return {broker: self.damaged.get(broker, ()) for broker in self._cluster.alive_brokers()}
 
     def budget_uses(self) -> Mapping[int, tuple[BudgetUse, ...]]:
         return {broker: self.budgets.get(broker, ()) for broker in self._cluster.alive_brokers()}

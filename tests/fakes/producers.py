@@ -6,6 +6,7 @@ from typing import Protocol
 
 from broker.common.errors import ErrorCode
 from console.kit.gateway.errors import refusal
+from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.interface import TopicView
 from console.kit.gateway.producers.interface import ProducersView, ProducerView, TransactionsView, TransactionView
 
@@ -40,6 +41,19 @@ class FakeProducers:
         self._cluster.describe_topics()
         transactions = (transaction for transaction in self._transactions if transaction.producer_id in producer_ids)
         return TransactionsView(tuple(transactions), self._untold)
+
+    def stable_offsets(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where the first open transaction of each partition begins, or its end."""
+        ends = {
+            (topic.name, partition.partition): partition.next_offset or 0
+            for topic in self._cluster.describe_topics()
+            for partition in topic.partitions
+            if partition.leader is not None and (topic.name, partition.partition) in set(places)
+        }
+        for (topic, number, _), producer in self._producers.items():
+            if producer.open_from is not None and (topic, number) in ends:
+                ends[topic, number] = min(ends[topic, number], producer.open_from)
+        return ends
 
     def abort(self, topic: str, producer: ProducerView) -> None:
         self._cluster.describe_topics()

@@ -85,6 +85,14 @@ class DescribeRequestsBudget(Struct):
     held_by_client: int = wire(int64, since=5, ignorable=True)  #: 0: no client is known to hold anything
 
 
+class DescribeRequestsUncleanable(Struct):
+    """A partition that this broker compacts no more since a pass of the cleaner failed."""
+
+    topic: str = wire(string)
+    partition: int = wire(int32)
+    reason: str = wire(string)
+
+
 class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 5), flexible_from=0):
     """One result for each API that has been answered since the broker started."""
 
@@ -98,4 +106,6 @@ class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(
     denials: list[DescribeRequestsDenials] = wire(array(DescribeRequestsDenials), since=3, ignorable=True)
     #: Brokers of another Kafka registered in this ensemble, as the controller says; others know of none.
     foreign_brokers: list[int] = wire(array(int32), tag=0)
+    #: The first hundred, by name.
+    uncleanable: list[DescribeRequestsUncleanable] = wire(array(DescribeRequestsUncleanable), tag=1)
     budgets: list[DescribeRequestsBudget] = wire(array(DescribeRequestsBudget), since=4, ignorable=True)

@@ -4,6 +4,7 @@ from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Feature, PageLink, PushedPage, RouteModule, SameAction, SidebarEntry
+from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 
 LIVE_GROUP = "acls"
@@ -62,4 +63,5 @@ FEATURE = Feature(
         SameAction("delete access rules", ("change access rules",)),
     ),
     suggested_actions=("change access rules",),
+    tiers=(CollectorTier("denials", 10.0, "console.cluster.acls.collect.tier"),),
 )

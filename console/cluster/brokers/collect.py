@@ -55,6 +55,7 @@ class BrokerCollector:
                 store.keep_latencies(broker_id, None if times is None else window.observe(times, at_ms), at_ms)
             store.keep_not_loaded(self._gateway.not_loaded())
             store.keep_foreign_brokers(self._gateway.foreign_brokers())
+            store.keep_uncleanable(self._gateway.uncleanable())
             store.keep_budget_uses(self._gateway.budget_uses(), at_ms)
         self._pages.looked_at()
 

@@ -75,6 +75,8 @@ class BrokerReport(models.Model):
     transactions_not_loaded = models.IntegerField(default=0)
     #: Ids of another Kafka's brokers registered in its ensemble; only the controller knows of any.
     foreign_brokers = models.JSONField(default=list)
+    #: Partitions that it compacts no more: the fields of UncleanableLog.
+    uncleanable = models.JSONField(default=list)
     #: Bounds that its clients share and are crowded: fields of budgets.CrowdedBudget.
     crowded_budgets = models.JSONField(default=list)
     #: It answers and does not tell how long requests take: only Barnabas brokers do.

@@ -8,7 +8,7 @@ from console.cluster.brokers.latency import ApiLatency
 from console.cluster.brokers.models import BrokerReport, Directory
 from console.cluster.brokers.open_files import OpenFiles
 from console.kit.common.kept_statements import kept_values, update_row
-from console.kit.gateway.brokers.interface import BudgetUse, LogDirView, NotLoaded, Software
+from console.kit.gateway.brokers.interface import BudgetUse, LogDirView, NotLoaded, Software, UncleanableLog
 from console.state.clusters.models import Broker
 
 
@@ -66,6 +66,14 @@ def keep_foreign_brokers(foreign_ids: Mapping[int, tuple[int, ...]]) -> None:
         update_row(BrokerReport, "broker_id", broker_id, foreign_brokers=[])
     for broker_id, foreign in foreign_ids.items():
         _keep(broker_id, foreign_brokers=sorted(foreign))
+
+
+def keep_uncleanable(uncleanable: Mapping[int, tuple[UncleanableLog, ...]]) -> None:
+    """Of a broker that is not among them nothing is known."""
+    for broker_id in _numbers(BrokerReport) - uncleanable.keys():
+        update_row(BrokerReport, "broker_id", broker_id, uncleanable=[])
+    for broker_id, logs in uncleanable.items():
+        _keep(broker_id, uncleanable=[asdict(log) for log in logs])
 
 
 def keep_budget_uses(budget_uses: Mapping[int, tuple[BudgetUse, ...]], at_ms: int) -> None:

@@ -3,6 +3,7 @@
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Feature, RouteModule, Tab
+from console.kit.features.tier import CollectorTier
 
 FEATURE = Feature(
     package="console.cluster.producers",
@@ -33,4 +34,5 @@ FEATURE = Feature(
             path=("name", "partition", "offset"),
         ),
     ),
+    tiers=(CollectorTier("transactions", 15.0, "console.cluster.producers.collect.tier"),),
 )

@@ -7,15 +7,22 @@ from urllib.parse import urlencode
 
 from django.db.models import F, Q, QuerySet
 
+from console.cluster.acls.denied import DeniedClient
+from console.cluster.brokers.leader_skew import leader_skew
 from console.cluster.brokers.models import BrokerReport
+from console.cluster.producers.stuck import StuckTransaction
 from console.cluster.quotas.models import QuotaRow, SeenUse
 from console.cluster.retention.models import DiskGrowth
 from console.kit.access.filters import within
 from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import Right
 from console.kit.common.kept_statements import kept_rows
 from console.kit.common.list_length import ListLength
+from console.kit.common.stored_fields import from_stored
+from console.kit.gateway.brokers.interface import UncleanableLog
 from console.signals.overview.capacity import FillingVolume, HeldQuota, LeftThrottle
 from console.signals.overview.capacity_reasons import WatchedVolume, filling_volumes
+from console.signals.overview.health import UncompactedTopic
 from console.signals.overview.next_action import NextAction
 from console.state.clusters.access import topics_within
 from console.state.clusters.models import Broker, ClusterState, Partition, Topic
@@ -36,6 +43,10 @@ def capacity_facts(
         "held_quotas": _held_quotas(reach),
         "left_throttle": _left_throttle(state, at_ms, reach),
         "filling": _filling(brokers, reports, reach),
+        "denied": _denied(state, reach),
+        "leader_skew": leader_skew(brokers, at_ms),
+        "stuck_transactions": _stuck_transactions(state, reach),
+        "uncompacted": _uncompacted(reports, reach),
     }
 
 
@@ -45,6 +56,34 @@ def cause_of(change: Change | None) -> NextAction | None:
         return None
     around = datetime.fromtimestamp(change.at_ms / 1_000, UTC).isoformat(timespec="seconds")
     return NextAction(change.sentence, "history", query=f"?{urlencode({'around': around})}")
+
+
+def _denied(state: ClusterState, reach: Reach) -> tuple[DeniedClient, ...]:
+    """A denial names a principal and whatever it asked for: only who sees every name is told."""
+    return tuple(from_stored(DeniedClient, item) for item in state.denied) if reach.sees_all_names else ()
+
+
+def _stuck_transactions(state: ClusterState, reach: Reach) -> tuple[StuckTransaction, ...]:
+    stuck = [from_stored(StuckTransaction, item) for item in state.stuck_transactions]
+    return tuple(item for item in stuck if Right.VIEW in reach.rights_on(Resource.TOPIC, item.topic))
+
+
+def _uncompacted(reports: Iterable[BrokerReport], reach: Reach) -> tuple[UncompactedTopic, ...]:
+    """Return them by name, each topic once."""
+    logs: dict[str, list[tuple[int, UncleanableLog]]] = {}
+    for report in reports:
+        for item in report.uncleanable:
+            if Right.VIEW in reach.rights_on(Resource.TOPIC, item["topic"]):
+                logs.setdefault(item["topic"], []).append((report.broker_id, from_stored(UncleanableLog, item)))
+    return tuple(
+        UncompactedTopic(
+            topic,
+            tuple(sorted({log.partition for _, log in of_topic})),
+            tuple(sorted({broker_id for broker_id, _ in of_topic})),
+            of_topic[0][1].reason,
+        )
+        for topic, of_topic in sorted(logs.items())
+    )
 
 
 def _held_quotas(reach: Reach) -> tuple[HeldQuota, ...]:

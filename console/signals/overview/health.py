@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from console.cluster.acls.denied import DeniedClient
 from console.cluster.brokers.budgets import CrowdedBudget
+from console.cluster.brokers.leader_skew import LeaderSkew
+from console.cluster.producers.stuck import StuckTransaction
 from console.signals.overview.capacity import FillingVolume, HeldQuota, LeftThrottle
 from console.signals.overview.next_action import NextAction
 from console.state.clusters.outage import Outage
@@ -134,6 +137,16 @@ class SetAsideLogs:
     count: int
     bytes: int
     paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UncompactedTopic:
+    """A topic of which brokers compact some partitions no more; `reason` is of the first."""
+
+    name: str
+    partitions: tuple[int, ...]
+    broker_ids: tuple[int, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +319,10 @@ class HealthFacts:
     held_quotas: tuple[HeldQuota, ...] = ()
     left_throttle: LeftThrottle | None = None
     filling: tuple[FillingVolume, ...] = ()
+    denied: tuple[DeniedClient, ...] = ()
+    leader_skew: LeaderSkew | None = None
+    stuck_transactions: tuple[StuckTransaction, ...] = ()
+    uncompacted: tuple[UncompactedTopic, ...] = ()
 
     @property
     def has_quorum(self) -> bool:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from console.signals.overview.access_reasons import denial_reasons, skew_reasons
 from console.signals.overview.budget_reasons import budget_reasons
 from console.signals.overview.capacity_reasons import filling_reasons, quota_reasons, throttle_reasons
 from console.signals.overview.client_reasons import group_reason, group_reasons
@@ -25,7 +26,8 @@ from console.signals.overview.outage_reasons import outage_reasons
 from console.signals.overview.probe_reasons import probe_reasons
 from console.signals.overview.quiet import is_silent, quiet_of
 from console.signals.overview.quorum_reasons import quorum_reasons
-from console.signals.overview.topic_reasons import kept_reasons
+from console.signals.overview.topic_reasons import kept_reasons, uncompacted_reasons
+from console.signals.overview.transaction_reasons import transaction_reasons
 from console.signals.overview.unclean_reason import unclean_reason
 
 #: A topic's name may have 249 characters; a reason is one sentence.
@@ -60,6 +62,7 @@ def _reasons(facts: HealthFacts) -> Iterable[HealthReason]:
         yield from _other_partitions(
             [partition for partition in facts.troubled if not missing.intersection(partition.replicas)]
         )
+        yield from transaction_reasons(facts.stuck_transactions, facts.now_ms)
     yield from unclean_reason(facts.unclean)
     yield from foreign_reasons(facts.foreign_brokers)
     yield from certificate_reasons(facts.certificates)
@@ -70,6 +73,7 @@ def _reasons(facts: HealthFacts) -> Iterable[HealthReason]:
     yield from completeness_reasons(facts.disagreeing, facts.disagreeing_count)
     yield from late_reasons(facts.late, facts.late_count)
     yield from kept_reasons(facts.kept, facts.kept_count)
+    yield from uncompacted_reasons(facts.uncompacted)
     silent = facts.probe.silent.keys() if facts.probe and facts.brokers_outage else ()
     yield from probe_reasons(facts.probe, missing.union(silent), facts.managed)
     if not facts.groups_outage:
@@ -97,8 +101,10 @@ def _broker_reasons(facts: HealthFacts) -> Iterable[HealthReason]:
     yield from crowded_reasons(facts.crowded)
     yield from filling_reasons(facts.filling)
     yield from quota_reasons(facts.held_quotas, facts.now_ms)
+    yield from denial_reasons(facts.denied)
     if not facts.outage:
         yield from throttle_reasons(facts.left_throttle)
+        yield from skew_reasons(facts.leader_skew)
 
 
 def _where_it_runs(reason: HealthReason) -> HealthReason:

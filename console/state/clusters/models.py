@@ -52,6 +52,10 @@ class ClusterState(models.Model):
     #: replicas it holds for.
     throttled_brokers = models.JSONField(default=dict)
     throttled_topics = models.JSONField(default=list)
+    #: Clients that brokers denied something of late: the fields of `acls.denied.DeniedClient`.
+    denied = models.JSONField(default=list)
+    #: Open transactions that do not end: the fields of `producers.stuck.StuckTransaction`.
+    stuck_transactions = models.JSONField(default=list)
 
     def __str__(self) -> str:
         return self.name

@@ -1,6 +1,8 @@
 """DescribeRequests over a socket: what was asked, how often, how long it took, and what was refused."""
 
 from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.handlers.describe_requests import UNCLEANABLE_TOLD_MAX
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -67,6 +69,19 @@ async def test_coordinators_that_could_not_be_loaded_are_counted_for_who_asks_in
     answer = await client.ask(DescribeRequestsRequest(), 1)
     assert (answer.group_coordinators_not_loaded, answer.transaction_coordinators_not_loaded) == (2, 0)
     assert (await client.ask(DescribeRequestsRequest(), 0)).group_coordinators_not_loaded == 0
+
+
+async def test_partitions_that_are_compacted_no_more_are_told_with_the_reason(served):
+    client = await served.member()
+    assert (await client.ask(DescribeRequestsRequest(), 5)).uncleanable == []
+    damaged = {TopicPartition("orders", number): f"CRC {'x' * 400}" for number in range(150)}
+    served.logs.uncleanable = damaged
+    uncleanable = (await client.ask(DescribeRequestsRequest(), 5)).uncleanable
+    assert len(uncleanable) == UNCLEANABLE_TOLD_MAX
+    assert [(item.topic, item.partition, len(item.reason)) for item in uncleanable[:2]] == [
+        ("orders", 0, 300),
+        ("orders", 1, 300),
+    ]
 
 
 async def test_the_controller_names_the_brokers_of_another_kafka_in_its_ensemble(served):

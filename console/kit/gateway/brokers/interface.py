@@ -90,6 +90,15 @@ class BudgetUse:
 
 
 @dataclass(frozen=True, slots=True)
+class UncleanableLog:
+    """A partition that a broker compacts no more since a pass of its cleaner failed, and why."""
+
+    topic: str
+    partition: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Software:
     """What a broker runs, as far as its APIs tell: no broker says its version."""
 
@@ -135,6 +144,10 @@ class BrokerGateway(Protocol):
 
     def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
         """As `not_loaded`: by broker that tells, ids of another Kafka's brokers that are registered in its ensemble."""
+        ...
+
+    def uncleanable(self) -> Mapping[int, tuple[UncleanableLog, ...]]:
+        """As `not_loaded`: by broker that tells, the partitions that it compacts no more."""
         ...
 
     def budget_uses(self) -> Mapping[int, tuple[BudgetUse, ...]]:

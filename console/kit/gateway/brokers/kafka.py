@@ -44,6 +44,7 @@ from console.kit.gateway.brokers.interface import (
     LogDirView,
     NotLoaded,
     Software,
+    UncleanableLog,
 )
 from console.kit.gateway.connection.at_once import ask_at_once
 from console.kit.gateway.connection.client import ClusterClient
@@ -87,6 +88,7 @@ class KafkaBrokers:
         self._software: dict[int, Software] = {}
         self._not_loaded: dict[int, NotLoaded] = {}
         self._foreign_brokers: dict[int, tuple[int, ...]] = {}
+        self._uncleanable: dict[int, tuple[UncleanableLog, ...]] = {}
         self._budget_uses: dict[int, tuple[BudgetUse, ...]] = {}
         self._quota_uses: dict[int, tuple[QuotaUse, ...]] = {}
 
@@ -138,6 +140,7 @@ class KafkaBrokers:
         self._foreign_brokers = {
             item: tuple(answer.foreign_brokers) for item, answer in responses.items() if answer is not None
         }
+        self._uncleanable = {item: _uncleanable(answer) for item, answer in responses.items() if answer is not None}
         self._budget_uses = {
             item: tuple(map(_budget_use, answer.budgets)) for item, answer in responses.items() if answer is not None
         }
@@ -154,6 +157,9 @@ class KafkaBrokers:
 
     def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
         return self._foreign_brokers
+
+    def uncleanable(self) -> Mapping[int, tuple[UncleanableLog, ...]]:
+        return self._uncleanable
 
     def budget_uses(self) -> Mapping[int, tuple[BudgetUse, ...]]:
         return self._budget_uses
@@ -325,6 +331,10 @@ def _error_count(error: DescribeRequestsError) -> ErrorCount:
 
 def _not_loaded(answer: DescribeRequestsResponse) -> NotLoaded:
     return NotLoaded(answer.group_coordinators_not_loaded, answer.transaction_coordinators_not_loaded)
+
+
+def _uncleanable(answer: DescribeRequestsResponse) -> tuple[UncleanableLog, ...]:
+    return tuple(UncleanableLog(item.topic, item.partition, item.reason) for item in answer.uncleanable)
 
 
 def _budget_use(budget: DescribeRequestsBudget) -> BudgetUse:

@@ -64,6 +64,13 @@ class ProducerGateway(Protocol):
         """Of these producers, from every coordinator. What could not be asked is said, and raises nothing."""
         ...
 
+    def stable_offsets(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """Return where readers of committed records stop; partitions whose leader does not answer are missing.
+
+        Raises GatewayError.
+        """
+        ...
+
     def abort(self, topic: str, producer: ProducerView) -> None:
         """Write the marker that ends the producer's open transaction in this partition. Raises GatewayError."""
         ...

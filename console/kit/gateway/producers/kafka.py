@@ -7,6 +7,10 @@ they will end (KIP-664).
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
+from confluent_kafka import IsolationLevel
+from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka.admin import OffsetSpec
+
 from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.client.errors import BrokerUnreachable, LoginRefused
@@ -23,10 +27,12 @@ from broker.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 from broker.security.membership import ClusterMembership
+from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.cluster_session import cluster_session
 from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.errors import GatewayError, refusal
+from console.kit.gateway.groups.interface import TopicPartition as Place
 from console.kit.gateway.producers.interface import ProducersView, ProducerView, TransactionsView, TransactionView
 
 PARTITIONS_PER_REQUEST = 500
@@ -69,6 +75,20 @@ class KafkaProducers:
                 return _transactions(cluster, sorted(producer_ids), self._timeout)
         except GatewayError as error:
             return TransactionsView((), str(error))
+
+    def stable_offsets(self, places: Collection[Place]) -> dict[Place, int]:
+        if not places:
+            return {}
+        wanted = {KafkaPartition(topic, partition): OffsetSpec.latest() for topic, partition in places}
+        level = IsolationLevel.READ_COMMITTED
+        futures = self._client.admin().list_offsets(wanted, isolation_level=level, request_timeout=self._timeout)
+        offsets: dict[Place, int] = {}
+        for partition, future in futures.items():
+            try:
+                offsets[partition.topic, partition.partition] = wait_for(future, self._timeout).offset
+            except GatewayError:
+                continue
+        return offsets
 
     def abort(self, topic: str, producer: ProducerView) -> None:
         place = TopicPartition(topic, producer.partition)

@@ -24,9 +24,20 @@ READING = {
     *("describe", "describe_cluster", "describe_topics", "describe_one", "preview_retention", "retention_outlook"),
     *("segments_of", "oldest_records", "newest_records", "topic_settings", "committed_offsets", "record_spans"),
     *("offsets_at", "open_records", "batches_at", "close", "settings", "log_dirs", "software", "request_times"),
-    *("not_loaded", "quota_uses", "look", "denials", "commits", "first_unread", "bounds", "of_topic", "transactions"),
+    *(
+        "not_loaded",
+        "quota_uses",
+        "look",
+        "denials",
+        "commits",
+        "first_unread",
+        "bounds",
+        "of_topic",
+        "transactions",
+        "stable_offsets",
+    ),
     *("throttles", "under_way", "assignments", "bytes_held", "topic_ids", "modes", "ensemble", "alive_brokers"),
-    *("features", "subscriptions", "check_topic_settings"),
+    *("features", "subscriptions", "check_topic_settings", "stable_offsets", "uncleanable"),
 }
 _WRITTEN = re.compile(r'\s*(?:INSERT INTO|UPDATE|DELETE FROM|REPLACE INTO)\s+"?(\w+)"?', re.IGNORECASE)
 _FILES = {"os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "os.link", "os.symlink", "os.truncate"}
