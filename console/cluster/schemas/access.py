@@ -8,11 +8,17 @@ from console.kit.access.rights import Right, require, require_all_topics, requir
 _ENDINGS = ("-key", "-value")
 
 
+def context_of(subject: str) -> tuple[str, str]:
+    """Return the context of a qualified subject, as `.staging`, and its name there; the default context is empty."""
+    if not subject.startswith(":."):
+        return "", subject
+    context, _, name = subject[1:].partition(":")
+    return context, name
+
+
 def topic_of(subject: str) -> str | None:
     """By TopicNameStrategy, in whatever context; None for a subject of another strategy."""
-    name = subject
-    if name.startswith(":."):
-        name = name[2:].partition(":")[2]
+    _, name = context_of(subject)
     return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending) and name != ending), None)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
-from console.cluster.schemas.access import is_within, topic_of
+from console.cluster.schemas.access import context_of, is_within, topic_of
 from console.cluster.schemas.client import registry_client
 from console.cluster.schemas.diff import DiffRow, is_cut, laid_out, rows_of
 from console.cluster.schemas.registry import NAMES, RegisteredText, RegistryGateway, TextReference, subject_row
@@ -48,8 +48,14 @@ def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool
         if all(word in name.lower() for word in words) and is_within(reach, name)
     ]
     page: Page[Any] = Paginator(names, rows).get_page(query.page)
+    gateway = RegistryGateway(client)
+    levels = {context: gateway.context_level(context) or "" for context in {context_of(name)[0] for name in page}}
     with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
-        page.object_list = list(threads.map(lambda name: subject_row(RegistryGateway(client), name), page.object_list))
+        page.object_list = list(
+            threads.map(
+                lambda name: subject_row(RegistryGateway(client), name, levels[context_of(name)[0]]), page.object_list
+            )
+        )
     return page
 
 
@@ -70,6 +76,8 @@ class SubjectView:
     deleted: frozenset[int]
     comparison: VersionComparison
     level: str | None
+    #: Where its ids count; empty: the default one.
+    context: str
     mode: str | None
     #: What holds where the subject says nothing of its own.
     default_level: str
@@ -93,7 +101,10 @@ def subject_view(gateway: RegistryGateway, name: str, reach: Reach, wanted: Quer
     old = _chosen(wanted.get("from", ""), every) or (before[-1] if before else None)
     comparison = _compared(gateway, name, old if old != new else None, new)
     references = [reference for reference in comparison.new.references if is_within(reach, reference.subject)]
-    referrers = [place for referrer in gateway.referrers(name, new) for place in gateway.places(referrer)]
+    context, _ = context_of(name)
+    referrers = [
+        place for referrer in gateway.referrers(name, new) for place in gateway.places(referrer, context=context)
+    ]
     seen = sorted({referrer for referrer in referrers if is_within(reach, referrer[0])})
     return SubjectView(
         name=name,
@@ -101,8 +112,9 @@ def subject_view(gateway: RegistryGateway, name: str, reach: Reach, wanted: Quer
         deleted=frozenset(every) - frozenset(live),
         comparison=comparison,
         level=gateway.level(name),
+        context=context,
         mode=gateway.mode(name),
-        default_level=gateway.level() or "",
+        default_level=gateway.context_level(context) or gateway.level() or "",
         default_mode=gateway.mode() or "",
         references=references,
         hidden_references=len(comparison.new.references) - len(references),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from console.cluster.schemas.access import context_of
 from console.cluster.schemas.client import RegistryAwayError, RegistryClient, registry_client
 from console.kit.gateway.errors import RefusedError
 
@@ -86,13 +87,16 @@ class RegistryGateway:
         query = {"deleted": "true"} | ({"format": form} if form else {})
         return _schema(self._client.ask("GET", "subjects", subject, "versions", str(number), query=query))
 
-    def of_id(self, schema_id: int, *, form: str = "") -> RegisteredText:
-        response = self._client.ask("GET", "schemas", "ids", str(schema_id), query={"format": form} if form else None)
+    def of_id(self, schema_id: int, *, form: str = "", context: str = "") -> RegisteredText:
+        """Each context has ids of its own."""
+        query = ({"format": form} if form else {}) | _of_context(context)
+        response = self._client.ask("GET", "schemas", "ids", str(schema_id), query=query or None)
         return _schema({"id": schema_id, **_mapped(response)})
 
-    def places(self, schema_id: int) -> list[tuple[str, int]]:
-        """The subjects and versions that have this id."""
-        places = _listed(self._client.ask("GET", "schemas", "ids", str(schema_id), "versions"))
+    def places(self, schema_id: int, *, context: str = "") -> list[tuple[str, int]]:
+        """Return the subjects and versions that have this id in the context."""
+        query = _of_context(context) or None
+        places = _listed(self._client.ask("GET", "schemas", "ids", str(schema_id), "versions", query=query))
         pairs = [(item.get("subject"), _number(item.get("version"))) for item in places if isinstance(item, dict)]
         return sorted((subject, number) for subject, number in pairs if isinstance(subject, str))
 
@@ -104,6 +108,10 @@ class RegistryGateway:
         """None: the subject has none of its own."""
         response = self._of_scope("GET", "config", subject)
         return None if response is None else str(response.get("compatibilityLevel", ""))[:40]
+
+    def context_level(self, context: str) -> str | None:
+        """Return the level of a context; None: it has none of its own, or is the default one."""
+        return self.level(f":{context}:") if context else None
 
     def mode(self, subject: str = "") -> str | None:
         response = self._of_scope("GET", "mode", subject)
@@ -188,19 +196,32 @@ class SubjectRow:
     latest: RegisteredText | None
     count: int
     level: str | None
+    #: The level of its context, where the subject has none of its own; empty: that of the registry.
+    context_level: str = ""
+
+    @property
+    def context(self) -> str:
+        return context_of(self.name)[0]
+
+    @property
+    def short_name(self) -> str:
+        return context_of(self.name)[1]
 
     @cached_property
     def is_deleted(self) -> bool:
         return self.count == 0
 
 
-def subject_row(gateway: RegistryGateway, name: str) -> SubjectRow:
+def _of_context(context: str) -> dict[str, str]:
+    return {"subject": f":{context}:"} if context else {}
+
+
+def subject_row(gateway: RegistryGateway, name: str, context_level: str = "") -> SubjectRow:
     """One that goes meanwhile is a row without a version."""
     try:
         versions = gateway.versions(name)
-        return SubjectRow(
-            name, gateway.version(name, versions[-1]) if versions else None, len(versions), gateway.level(name)
-        )
+        latest = gateway.version(name, versions[-1]) if versions else None
+        return SubjectRow(name, latest, len(versions), gateway.level(name), context_level)
     except RefusedError:
         return SubjectRow(name, None, 0, None)
 

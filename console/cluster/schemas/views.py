@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from console.cluster.schemas.access import access_subject, is_within
 from console.cluster.schemas.configuration import RegistryAddress
 from console.cluster.schemas.diff import laid_out
-from console.cluster.schemas.queries import SubjectQuery, subject_page_of, subject_view, users_of
+from console.cluster.schemas.queries import NAME_LENGTH_MAX, SubjectQuery, subject_page_of, subject_view, users_of
 from console.cluster.schemas.registry import registry
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
@@ -67,19 +67,20 @@ def schema_of_id(request: UserRequest, number: int) -> HttpResponse:
     context: dict[str, object] = {"number": number}
     try:
         gateway = registry()
-        places = [place for place in _places(number) if is_within(reach, place[0])]
+        context_name = request.GET.get("context", "")[:NAME_LENGTH_MAX]
+        places = [place for place in _places(number, context_name) if is_within(reach, place[0])]
         if not places:
             raise Http404(f"No subject that you may see has a schema of id {number}.")
-        schema = gateway.of_id(number)
-        context |= {"schema": schema, "text": laid_out(schema.text), "places": places}
+        schema = gateway.of_id(number, context=context_name)
+        context |= {"context": context_name, "schema": schema, "text": laid_out(schema.text), "places": places}
     except GatewayError as error:
         context["error"] = str(error)
     return render(request, "schemas/of-id.html", context)
 
 
-def _places(number: int) -> list[tuple[str, int]]:
+def _places(number: int, context: str) -> list[tuple[str, int]]:
     try:
-        return registry().places(number)
+        return registry().places(number, context=context)
     except RefusedError as error:
         if error.code in ABSENT:
             return []
