@@ -83,8 +83,8 @@ def time_chart(
     from_ms = to_ms - column_count * width_ms
     values = [_columns(item, from_ms, width_ms, column_count, now_ms) for item in series]
     rows = [*values, [_last(item) for item in series if not item.is_former]]
-    highest = max((value for row in rows for value in row if value is not None), default=0.0)
-    top = nice_top(highest)
+    highest = max((value for row in rows for value in row if value is not None), default=None)
+    top = nice_top(highest or 0.0)
     lines = tuple(
         ChartLine(item.name, number, _pieces(row, top), say(_last(item)), item.is_former, pattern)
         for (number, pattern), item, row in zip(_styles(series), series, values, strict=True)

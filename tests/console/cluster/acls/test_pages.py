@@ -136,7 +136,7 @@ def test_denials_are_told_with_the_last_and_lead_to_the_reason_and_to_a_rule(acl
         Denials("others", 3, 1_700_000_000_000, "User:<b>", "10.0.0.1", "READ", "TOPIC", "o"),
     )
     text = client_of(administrator).get("/access-lists/denials/").content.decode()
-    assert '<td class="number">12</td>' in text
+    assert '<td class="number" data-label="denials">12</td>' in text
     assert "User:<b>" not in text
     assert (
         "try-out/?principal=User%3Abob&amp;operation=READ&amp;resource=TOPIC&amp;name=orders&amp;host=10.0.0.1" in text

@@ -96,6 +96,10 @@ def test_the_highest_value_is_no_smaller_than_the_latest(latest_ms, holds):
     assert min(heights) >= 0
 
 
+def test_nothing_known_has_no_highest():
+    assert (chart().highest, chart().lines[0].now) == ("–", "–")
+
+
 def test_the_highest_of_what_it_was_before_is_no_value_of_now():
     """The line of a former span ends in the middle of a column, whose mean is what the chart has of it."""
     former = ChartSeries("before", [(NOW - 2_000, 10.0), (NOW - 1_000, 30.0)], is_former=True)
