@@ -47,10 +47,17 @@ class DenialWindow:
             self._seen.popleft()
         before = self._seen[0][1]
         recent = {name: count - before.get(name, 0) for name, count in counts.items()}
-        often = {name: count for name, count in recent.items() if count >= DENIED_MIN}
+        often = {
+            name: max(count, 1) for name, count in recent.items() if self._is_told(by_principal[name], count, at_ms)
+        }
         self._since_ms = {name: self._since_ms.get(name, by_principal[name].last_at_ms) for name in often}
         clients = [_client(by_principal[name], count, self._since_ms[name]) for name, count in often.items()]
         return sorted(clients, key=lambda client: (-client.recent, client.principal))[:CLIENTS_MAX]
+
+    def _is_told(self, denials: Denials, recent: int, at_ms: int) -> bool:
+        """Whether it is denied often, or was and still is, though what was counted is lost with a broker's end."""
+        was_told = denials.principal in self._since_ms
+        return recent >= DENIED_MIN or (was_told and at_ms - denials.last_at_ms < WINDOW_MS)
 
 
 def _client(denials: Denials, recent: int, since_ms: int) -> DeniedClient:

@@ -27,7 +27,7 @@ def _denied(client: DeniedClient) -> HealthReason:
     what = " ".join(filter(None, [client.resource.lower().replace("_", " "), _short(client.name)]))
     text = f"{principal} is denied {in_words(client.operation)} on {what}: no ACL allows it, or one denies it."
     action = NextAction("See which rule decides, then add the rule that it needs", "acl-denials")
-    evidence = f"{grouped(client.recent)} denials in the last minute"
+    evidence = f"{grouped(client.recent)} denial{'' if client.recent == 1 else 's'} in the last minute"
     key = f"denied:{client.principal[:200]}:{client.operation}:{client.resource}:{client.name[:249]}"
     return HealthReason(HealthLevel.WARNING, principal, text, action, evidence, client.since_ms, key)
 

@@ -114,7 +114,7 @@ class ConsumerGroup(models.Model):
     @property
     def why_behind(self) -> str:
         """One sentence with numbers; empty where it is not behind, or its rates are not known."""
-        is_stuck = self.judgement in (LagVerdict.STALLED, LagVerdict.STOPPED)
+        stuck = self._stuck()
         return why_behind(
             ReadingPace(
                 self.lag,
@@ -123,10 +123,19 @@ class ConsumerGroup(models.Model):
                 self.arriving_per_second,
                 self.lag_per_second,
                 self.read_per_second,
-                self.partitions.filter(lag__gt=0, read_per_second=0).count() if is_stuck and self.pk else 0,
+                len(stuck),
+                stuck[0] if len(stuck) == 1 else "",
                 None if self.empty_since_ms is None else max(0, now_ms() - self.empty_since_ms),
             )
         )
+
+    def _stuck(self) -> list[str]:
+        """Return the partitions that hold unread records and are not read: nothing was committed, or nothing more."""
+        if self.judgement not in (LagVerdict.STALLED, LagVerdict.STOPPED, LagVerdict.NO_COMMIT) or not self.pk:
+            return []
+        is_unread = models.Q(read_per_second=0) | models.Q(committed=None)
+        places = self.partitions.filter(is_unread, lag__gt=0).values_list("topic", "partition")
+        return [f"{topic}-{number}" for topic, number in places]
 
     @property
     def catch_up_ms(self) -> int | None:

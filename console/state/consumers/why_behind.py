@@ -14,7 +14,8 @@ class ReadingPace:
     """What the sentence is made of. Rates are records per second over the last minutes; None: not known.
 
     `reading` is measured by commits. Without it, it is what arrives less what the lag grows by, which is too much where
-    retention deletes unread records. Of `partitions`, `stuck` hold unread records and are not read.
+    retention deletes unread records. Of `partitions`, `stuck` hold unread records and are not read; `stuck_name` is the
+    name of one that is alone.
     """
 
     lag: int | None
@@ -24,6 +25,7 @@ class ReadingPace:
     lag_growth: float | None = None
     reading: float | None = None
     stuck: int = 0
+    stuck_name: str = ""
     empty_ms: int | None = None
 
     @property
@@ -47,7 +49,7 @@ def why_behind(pace: ReadingPace) -> str:
     if pace.reads < _NOTHING:
         return f"Stopped: it reads nothing while {arrives}: {shares}."
     if 0 < pace.stuck < pace.partitions:
-        where = f"{grouped(pace.stuck)} of {_count(pace.partitions, 'partition')}"
+        where = pace.stuck_name or f"{grouped(pace.stuck)} of {_count(pace.partitions, 'partition')}"
         return f"Stopped in {where}: it reads {_records(pace.reads)} from the others while {arrives}."
     if pace.reads > pace.arriving:
         return f"Catching up: it reads {_records(pace.reads)} while {arrives}: {shares}."

@@ -72,13 +72,14 @@ def test_a_qualified_subject_names_its_context(subject, parts):
 def test_the_list_has_each_context_beside_the_name_and_the_level_that_counts_there(registry, viewer, client_of):
     text = client_of(viewer).get("/schemas/").content.decode()
     rows = re.findall(
-        r'title="([^"]+)">([^<]+)</a>(?: <span class="badge plain"[^>]*>([^<]+)</span>)?</td>(.*?)</tr>',
+        r'<td class="name">(?:<span class="badge plain"[^>]*>([^<]+)</span> )?'
+        r'<a [^>]*title="([^"]+)">([^<]+)</a></td>(.*?)</tr>',
         text,
         re.DOTALL,
     )
     shown = {
         title: (name, context, re.sub("<[^>]+>", "", cells).split("1")[-1].strip())
-        for title, name, context, cells in rows
+        for context, title, name, cells in rows
     }
     assert shown == {
         "orders-value": ("orders-value", "", "FULL"),

@@ -78,6 +78,14 @@ class TestDenied:
         (client,) = window.observe([denials("User:app", 9)], AT_MS + 20_000)
         assert client.recent == 4
 
+    def test_one_that_goes_on_is_the_same_when_a_broker_ends_with_its_counts(self):
+        window = DenialWindow()
+        window.observe([], AT_MS)
+        window.observe([denials("User:app", 9, at_ms=AT_MS + 9_000)], AT_MS + 10_000)
+        (client,) = window.observe([denials("User:app", 2, at_ms=AT_MS + 19_000)], AT_MS + 20_000)
+        assert (client.since_ms, client.recent) == (AT_MS + 9_000, 1)
+        assert window.observe([denials("User:app", 2, at_ms=AT_MS + 19_000)], AT_MS + WINDOW_MS + 20_000) == []
+
     def test_since_when_is_that_of_the_first_denial_and_others_are_the_last_of_them(self):
         window = DenialWindow()
         window.observe([], AT_MS)

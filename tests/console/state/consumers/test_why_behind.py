@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.state.consumers.models import ConsumerGroup
+from console.state.consumers.models import ConsumerGroup, GroupPartition
 from console.state.consumers.why_behind import ReadingPace, why_behind
 
 SLOW = {"lag": 54_000, "members": 1, "partitions": 6, "arriving": 150.0, "lag_growth": 125.0}
@@ -25,6 +25,8 @@ SLOW = {"lag": 54_000, "members": 1, "partitions": 6, "arriving": 150.0, "lag_gr
          "3 members for 6 partitions."),
         ({"reading": 25.0, "stuck": 2}, "Stopped in 2 of 6 partitions: it reads 25 records/s from the others while "
          "150 records/s arrive."),
+        ({"reading": 25.0, "stuck": 1, "stuck_name": "orders-4"}, "Stopped in orders-4: it reads 25 records/s from the "
+         "others while 150 records/s arrive."),
         ({"members": 0, "lag_growth": None, "lag": 900}, "Stopped: no member has read it; 150 records/s arrive, and "
          "900 wait."),
         ({"members": 0, "empty_ms": 7_200_000, "lag": 900}, "Stopped: no member has read it for 2 h; "
@@ -45,3 +47,14 @@ def test_the_page_of_a_group_says_it(db, viewer, client_of):
         partition_count=6, lag=54_000, lag_per_second=125.0, arriving_per_second=150.0)  # fmt: skip
     text = client_of(viewer).get("/consumers/slow/").content.decode()
     assert "Too slow: it reads 25 records/s while 150 records/s arrive" in text
+
+
+def test_a_partition_that_was_never_committed_is_named_and_not_called_slow(db):
+    group = ConsumerGroup.objects.create(name="stuck", state="Stable", coordinator=1, verdict="no commit",
+        member_count=1, partition_count=3, lag=540, lag_per_second=4.0, arriving_per_second=12.0)  # fmt: skip
+    for number, values in enumerate(({"read_per_second": 4.0, "lag": 1}, {"read_per_second": 4.0, "lag": 0})):
+        GroupPartition.objects.create(group=group, topic="invoices", partition=number, committed=9, **values)
+    GroupPartition.objects.create(group=group, topic="invoices", partition=2, committed=None, lag=539)
+    assert group.why_behind.replace("\u202f", " ") == (
+        "Stopped in invoices-2: it reads 8.0 records/s from the others while 12 records/s arrive."
+    )
