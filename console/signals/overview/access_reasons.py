@@ -27,7 +27,7 @@ def _denied(client: DeniedClient) -> HealthReason:
     what = " ".join(filter(None, [client.resource.lower().replace("_", " "), _short(client.name)]))
     text = f"{principal} is denied {in_words(client.operation)} on {what}: no ACL allows it, or one denies it."
     action = NextAction("See which rule decides, then add the rule that it needs", "acl-denials")
-    evidence = f"{grouped(client.recent)} denial{'' if client.recent == 1 else 's'} in the last minute"
+    evidence = f"{grouped(client.recent)} denial{_s(client.recent)} in the last minute"
     key = f"denied:{client.principal[:200]}:{client.operation}:{client.resource}:{client.name[:249]}"
     return HealthReason(HealthLevel.WARNING, principal, text, action, evidence, client.since_ms, key)
 
@@ -43,8 +43,15 @@ def skew_reasons(skew: LeaderSkew | None) -> Iterable[HealthReason]:
         action = NextAction("Elect the preferred leaders", "elect-leaders")
     else:
         action = NextAction("Move partitions, so that their first replicas are spread", "placement")
-    evidence = f"{grouped(skew.misplaced)} partitions are not led by their preferred replica"
+    if skew.misplaced:
+        evidence = f"{grouped(skew.misplaced)} partition{_s(skew.misplaced)} not led by the preferred replica"
+    else:
+        evidence = "Every partition is led by its preferred replica"
     yield HealthReason(HealthLevel.WARNING, f"Broker {skew.broker_id}", text, action, evidence, key="leader skew")
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
 
 
 def _short(name: str) -> str:

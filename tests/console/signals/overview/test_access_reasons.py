@@ -137,5 +137,5 @@ class TestSkew:
         Broker.objects.filter(broker_id=1).update(leader_count=20, preferred_led_count=10)
         assert reasons()["leader skew"] == (
             "Broker 1 leads 20 of 30 partitions, 2.0 times its even share: it serves the clients of all of them. "
-            "10 partitions are not led by their preferred replica. Elect the preferred leaders"
+            "10 partitions not led by the preferred replica. Elect the preferred leaders"
         )
