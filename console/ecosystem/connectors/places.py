@@ -82,6 +82,11 @@ def topics_in(config: Mapping[str, str]) -> list[str]:
     return sorted({item for item in named if _TOPIC_NAME.fullmatch(item)})
 
 
+def pattern_in(config: Mapping[str, str]) -> str:
+    """Return the pattern, `topics.regex`, of a sink that names no topics, or an empty text."""
+    return "" if config.get("topics", "").strip() else config.get("topics.regex", "")
+
+
 def dead_letters_in(config: Mapping[str, str]) -> str:
     name = config.get(DEAD_LETTERS, "").strip()
     return name if _TOPIC_NAME.fullmatch(name) else ""

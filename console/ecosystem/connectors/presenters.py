@@ -8,8 +8,7 @@ from functools import cached_property
 from console.ecosystem.connectors.access import may_read_traces
 from console.ecosystem.connectors.failed_stage import FailedStage, failed_stage
 from console.ecosystem.connectors.models import Connector
-from console.ecosystem.connectors.places import RecordRange, error_in, place_in
-from console.ecosystem.connectors.topic_pattern import pattern_in
+from console.ecosystem.connectors.places import RecordRange, error_in, pattern_in, place_in
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right
 from console.state.consumers.models import ConsumerGroup

@@ -10,10 +10,11 @@ from django.http import QueryDict
 
 from console.ecosystem.connectors.access import connectors_within
 from console.ecosystem.connectors.models import Connector
+from console.ecosystem.connectors.places import pattern_in
 from console.ecosystem.connectors.presenters import ShownConnector
-from console.ecosystem.connectors.topic_pattern import matched_topics, pattern_in
 from console.ecosystem.connectors.unread import unread_by_failed
 from console.kit.access.reach import Reach, Resource
+from console.kit.gateway.topics.topic_pattern import matched_topics
 from console.kit.plans.models import KeptInverse
 from console.state.clusters.access import topics_within
 from console.state.clusters.models import Topic

@@ -3,7 +3,8 @@
 import pytest
 
 from console.ecosystem.connectors.failed_stage import failed_stage
-from console.ecosystem.connectors.topic_pattern import matched_topics, pattern_in
+from console.ecosystem.connectors.places import pattern_in
+from console.kit.gateway.topics.topic_pattern import matched_topics
 from console.signals.overview.queries import overview_facts
 from tests.console.ecosystem.connectors.lying_server import connector
 

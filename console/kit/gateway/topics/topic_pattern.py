@@ -2,21 +2,15 @@
 it. Pure.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from broker.common.bounded_patterns import BoundedPattern, has_few_ways
 from broker.common.java.patterns import compile_pattern
 
-PATTERN_KEY = "topics.regex"
 #: A Kafka consumer reads these by name alone, whatever the pattern.
 _NEVER_MATCHED = frozenset({"__consumer_offsets", "__transaction_state"})
 #: Longer ones Connect itself refuses here.
 _LENGTH_MAX = 1_000
-
-
-def pattern_in(config: Mapping[str, str]) -> str:
-    """Return the pattern of a sink that names no topics, or an empty text."""
-    return "" if config.get("topics", "").strip() else config.get(PATTERN_KEY, "")
 
 
 def matched_topics(pattern: str, names: Iterable[str]) -> list[str] | None:
