@@ -93,19 +93,12 @@ def broker_panels(broker_id: int, apis: Sequence[str]) -> list[Panel]:
                 is_of_objects=True,
             )
         )
-    return panels + [
-        panel(
-            API,
-            f"{name}/{api}",
-            f"{api}: time",
-            "of the last minute, at most",
-            milliseconds,
-            p50="p50",
-            p95="p95",
-            p99="p99",
-        )
-        for api in apis[:APIS_SHOWN]
-    ]
+    return panels + [_times_panel(name, api) for api in apis[:APIS_SHOWN]]
+
+
+def _times_panel(broker: str, api: str) -> Panel:
+    shares = {share: share for share in ("p50", "p95", "p99")}
+    return panel(API, f"{broker}/{api}", f"{api}: time", "of the last minute, at most", milliseconds, **shares)
 
 
 def group_panels(name: str) -> list[Panel]:
