@@ -142,7 +142,7 @@ def test_an_unclean_election_for_many_is_typed(cluster, operator, client_of):
         ({"topic": "nothing-of-that-name", "do": "delete"}, b"There is no topic nothing-of-that-name"),
         ({"topic": "orders", "do": "dance"}, b"Choose what to do"),
         ({"topic": "orders", "do": "set"}, b"Choose what to do"),
-        ({"topic": "orders", "do": "set", "setting": "segment.ms", "value": "soon"}, b"banner error"),
+        ({"topic": "orders", "do": "set", "setting": "segment.ms", "value": "soon"}, b"banner warning"),
         ({"topic": "orders", "do": "set", "setting": "no.such", "value": "1"}, b"no setting that is changed here"),
         ({"topic": "orders", "do": "set", "setting": "retention.ms", "value": "1"}, b"no setting that is changed here"),
     ],
