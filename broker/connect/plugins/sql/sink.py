@@ -24,6 +24,7 @@ from broker.connect.api.plugin import Props
 from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.sql.database import CONNECTION, checked_name, column_type, connect, is_gone
 from broker.connect.plugins.sql.rows import KAFKA_COLUMNS, SqlRow, row_of
+from broker.connect.plugins.sql.statements import columns_of, statement_of
 
 
 class SqlSinkTask(SinkTask):
@@ -104,33 +105,16 @@ class SqlSinkTask(SinkTask):
             for (name, is_deletion, columns), run in groupby(rows, self._statement_of):
                 batch = list(run)
                 table = self._table(connection, name, batch[0])
-                statement = self._statement(table, batch[0], is_deletion, columns)
+                dialect = self._engine.dialect.name
+                statement = statement_of(table, batch[0], is_deletion, self._mode, columns, dialect)
+                if statement is None:
+                    continue
                 size = self._values["batch.size"]
                 for first in range(0, len(batch), size):
                     connection.execute(statement, [self._parameters(row) for row in batch[first : first + size]])
 
     def _statement_of(self, row: SqlRow) -> tuple[str, bool, tuple[str, ...]]:
         return self._table_name(row.record), row.others is None, tuple(row.columns)
-
-    def _statement(self, table: Any, row: SqlRow, is_deletion: bool, columns: tuple[str, ...]) -> Any:
-        import sqlalchemy as sa
-
-        same = [table.c[name] == sa.bindparam(f"b{at}") for at, name in enumerate(columns) if name in row.keys]
-        values: dict[str, Any] = {name: sa.bindparam(f"b{at}") for at, name in enumerate(columns)}
-        changed = {name: item for name, item in values.items() if name not in row.keys}
-        if is_deletion:
-            return table.delete().where(*same)
-        if self._mode == "update":
-            return table.update().where(*same).values(changed)
-        if self._mode == "insert":
-            return table.insert().values(values)
-        module = "sqlite" if self._engine.dialect.name == "sqlite" else "postgresql"
-        insert = __import__(f"sqlalchemy.dialects.{module}", fromlist=["insert"]).insert(table).values(values)
-        if not changed:
-            return insert.on_conflict_do_nothing(index_elements=list(row.keys))
-        return insert.on_conflict_do_update(
-            index_elements=list(row.keys), set_={name: insert.excluded[name] for name in changed}
-        )
 
     def _table(self, connection: Any, name: str, row: SqlRow) -> Any:
         import sqlalchemy as sa
@@ -141,7 +125,8 @@ class SqlSinkTask(SinkTask):
                 table = sa.Table(name, sa.MetaData(), schema=self._database_schema, autoload_with=connection)
             except sa.exc.NoSuchTableError:
                 table = self._made(connection, name, row)
-        missing = [column for column in row.columns if column not in table.c]
+        known = columns_of(table, row.columns)
+        missing = [column for column in row.columns if column not in known]
         if missing:
             table = self._widened(connection, table, missing, row)
         self._tables[name] = table

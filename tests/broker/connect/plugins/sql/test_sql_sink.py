@@ -179,3 +179,64 @@ def test_a_moment_is_written_in_the_databases_zone(database):
 def test_a_setting_that_cannot_be_is_named(more, key):
     values = SqlSinkConnector().validate({"connection.url": "sqlite:////tmp/x.db", **more})
     assert [item.name for item in values if item.errors] == [key]
+
+
+def names_of(*names):
+    return Schema(Type.STRUCT, fields=tuple(Field(name, types.INT64) for name in names))
+
+
+@pytest.mark.parametrize("mode", ["upsert", "update"])
+def test_a_row_that_is_all_key_changes_nothing_where_it_is(database, mode):
+    """kafka-connect-jdbc 667: "syntax error at end of input … DO UPDATE SET"."""
+    props, engine = database
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (id BIGINT, role BIGINT, PRIMARY KEY (id, role))")
+        connection.exec_driver_sql("INSERT INTO t VALUES (1, 2)")
+    schema, context = names_of("id", "role"), SinkContext()
+    key = Struct(schema, {"id": 1, "role": 2})
+    task = started(SqlSinkTask(), {**props, "insert.mode": mode, "pk.mode": "record_key"}, context)
+    task.put([sink_record(0, key, schema, key=key, key_schema=schema)])
+    assert (rows(engine), context.errant) == ([(1, 2)], [])
+    task.stop()
+
+
+def test_fields_find_columns_that_differ_in_case_only(database):
+    """kafka-connect-jdbc 183: a table whose columns are spelled otherwise was to be widened by them."""
+    props, engine = database
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (id BIGINT PRIMARY KEY, note BIGINT)")
+    schema, context = names_of("ID", "Note"), SinkContext()
+    task = started(SqlSinkTask(), {**props, **MAKES, **UPSERT, "pk.fields": "ID"}, context)
+    for note in (7, 8):
+        value = Struct(schema, {"ID": 1, "Note": note})
+        task.put([sink_record(0, value, schema, key=1, key_schema=types.INT64)])
+    task.put([tombstone(1, 5)])
+    assert (rows(engine), context.errant) == ([(1, 8)], [])
+    task.stop()
+
+
+def test_two_fields_never_share_a_column(database):
+    props, engine = database
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (id BIGINT PRIMARY KEY)")
+    schema, context = names_of("id", "ID"), SinkContext()
+    task = started(SqlSinkTask(), props, context)
+    task.put([sink_record(0, Struct(schema, {"id": 1, "ID": 2}), schema)])
+    assert rows(engine) == []
+    assert "has no column ID" in str(context.errant[0][1])
+    task.stop()
+
+
+def test_a_text_becomes_the_document_that_it_is(database):
+    """kafka-connect-jdbc 46 and 1375: JSON in a text field, for a column of JSON."""
+    props, engine = database
+    kind = "JSON" if engine.dialect.name == "sqlite" else "JSONB"
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"CREATE TABLE t (id BIGINT PRIMARY KEY, j {kind})")
+    schema = Schema(Type.STRUCT, fields=(Field("id", types.INT64), Field("j", Schema(Type.STRING, optional=True))))
+    task = started(SqlSinkTask(), {**props, **UPSERT}, SinkContext())
+    for text in ('{"a": 0}', '{"a": 1}'):
+        task.put([sink_record(0, Struct(schema, {"id": 1, "j": text}), schema, key=1, key_schema=types.INT64)])
+    task.put([sink_record(1, Struct(schema, {"id": 2}), schema, key=2, key_schema=types.INT64)])
+    assert rows(engine, "j ->> 'a'") in ([("1",), (None,)], [(1,), (None,)])
+    task.stop()
