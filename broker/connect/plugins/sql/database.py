@@ -87,12 +87,21 @@ def connect(values: dict[str, Any]) -> "sqlalchemy.Engine":
         json_deserializer=_document_text,
     )
     if engine.dialect.name == "postgresql":
-        sqlalchemy.event.listen(engine, "connect", lambda made, _record: _set_zone(made, values["db.timezone"]))
+        sqlalchemy.event.listen(engine, "connect", lambda made, _record: _prepare(made, values["db.timezone"]))
     return engine
 
 
-def _set_zone(connection: Any, zone: str) -> None:
+#: What PostgreSQL writes itself: Python's objects lose months, and have other texts.
+_AS_TEXT = ("interval", *(f"{kind}{word}" for kind in ("int4", "int8", "num", "date", "ts", "tstz")
+                          for word in ("range", "multirange")))  # fmt: skip
+
+
+def _prepare(connection: Any, zone: str) -> None:
     """Between moments and columns without a zone PostgreSQL converts by its session's."""
+    from psycopg.types.string import TextLoader
+
+    for name in _AS_TEXT:
+        connection.adapters.register_loader(name, TextLoader)
     connection.execute("SELECT set_config('TimeZone', %s, false)", (zone,))
     connection.commit()
 

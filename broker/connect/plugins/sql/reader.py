@@ -11,6 +11,7 @@ from broker.connect.api import ConnectError, Field, Schema, SourceRecord, Struct
 from broker.connect.plugins.sql.database import schema_of_column
 from broker.connect.plugins.sql.query_types import QueryColumn, declared_columns, described_schema, schema_of_rows
 from broker.connect.plugins.sql.source_settings import BY_NUMBER, BY_TIME
+from broker.connect.plugins.sql.statements import columns_of
 
 #: Rows of one moment a poll holds, with mode=timestamp: they are taken together or could not be told apart later.
 ROWS_OF_A_MOMENT_MAX = 1_000_000
@@ -31,7 +32,8 @@ class TableReader:
         self.offset: dict[str, Any] = {}
         self._topic = values["topic.prefix"] + (table or "").rpartition(".")[2]
         self._number: str | None = values["incrementing.column.name"] if mode in BY_NUMBER else None
-        self._time: str | None = values["timestamp.column.name"] if mode in BY_TIME else None
+        #: The first of them that is not null is a row's moment.
+        self._times: list[str] = values["timestamp.column.name"] if mode in BY_TIME else []
         self._source: Any = None
         self._schema: Schema | None = None
         self._zone = ZoneInfo(values["db.timezone"])
@@ -89,16 +91,18 @@ class TableReader:
 
     def _open(self, connection: Any) -> Any:
         import sqlalchemy as sa
+        from sqlalchemy.dialects.postgresql.ranges import AbstractRange
 
-        wanted = [item for item in (self._number, self._time) if item]
         if self._table_name is None:
-            return self._query(connection, wanted)
+            return self._query(connection)
         schema, _, name = self._table_name.rpartition(".")
         table = sa.Table(name, sa.MetaData(), schema=schema or None, autoload_with=connection)
-        missing = [item for item in wanted if item not in table.c]
-        if missing:
-            raise ConnectError(f"{self._table_name} has no column {missing[0]}")
-        nullable = [item for item in wanted if table.c[item].nullable and not table.c[item].primary_key]
+        for column in table.c:
+            column.type = sa.Text() if isinstance(column.type, AbstractRange) else column.type
+        self._find(self._table_name, list(table.c))
+        nullable = [item for item in self._wanted if table.c[item].nullable and not table.c[item].primary_key]
+        if len(self._times) > 1 and not set(self._times) <= set(nullable):
+            nullable = [item for item in nullable if item not in self._times]
         if nullable and self._values["validate.non.null"]:
             raise ConnectError(
                 f"Column {nullable[0]} of {self._table_name} may be null, and such rows are never read: make it NOT "
@@ -107,19 +111,31 @@ class TableReader:
         self._schema = Schema(Type.STRUCT, name=name, fields=self._fields(table.c))
         return table
 
+    @property
+    def _wanted(self) -> list[str]:
+        return [*([self._number] if self._number else []), *self._times]
+
+    def _find(self, source: str, columns: list[Any]) -> None:
+        """Take the names as the columns spell them, which may differ in case. Raises ConnectError for a missing one."""
+        known = columns_of(columns, self._wanted)
+        if missing := [item for item in self._wanted if item not in known]:
+            raise ConnectError(f"{source} has no column {missing[0]}")
+        self._number = known[self._number].name if self._number else None
+        self._times = [known[item].name for item in self._times]
+
     def _fields(self, columns: Iterable[Any]) -> tuple[Field, ...]:
         mapping = self._values["numeric.mapping"].lower()
         return tuple(Field(column.name, schema_of_column(column, self._is_sqlite, mapping)) for column in columns)
 
-    def _query(self, connection: Any, wanted: list[str]) -> Any:
+    def _query(self, connection: Any) -> Any:
         """SQLite says beforehand what type a query's columns were declared with, PostgreSQL with each result."""
         import sqlalchemy as sa
 
         query = _as_subquery(self._values["query"])
         columns = declared_columns(connection, query) if self._is_sqlite else []
-        typed = columns or [sa.column(item, _ts() if item == self._time else None) for item in wanted]
-        if missing := [item for item in wanted if columns and item not in {column.name for column in columns}]:
-            raise ConnectError(f"The query has no column {missing[0]}")
+        typed = columns or [sa.column(item, _ts() if item in self._times else None) for item in self._wanted]
+        if columns:
+            self._find("The query", columns)
         if columns and not any(isinstance(column.type, sa.types.NullType) for column in columns):
             self._schema = Schema(Type.STRUCT, fields=self._fields([QueryColumn(c.name, c.type) for c in columns]))
         return sa.text(query.replace(":", r"\:")).columns(*typed).subquery("barnabas_query")
@@ -145,12 +161,25 @@ class TableReader:
         rows = self._fetch(connection, self._behind(), limit + 1)
         if len(rows) <= limit:
             return rows
-        last = rows[-1]._mapping[self._time]
-        whole = [row for row in rows if row._mapping[self._time] != last]
-        return whole or self._fetch(connection, [self._column(self._time) == last], ROWS_OF_A_MOMENT_MAX)
+        last = self._moment_of(rows[-1]._mapping)
+        whole = [row for row in rows if self._moment_of(row._mapping) != last]
+        return whole or self._fetch(connection, [self._moment_column == last], ROWS_OF_A_MOMENT_MAX)
 
-    def _column(self, name: str | None) -> Any:
-        return self._source.c[name]
+    def _moment_of(self, values: Mapping[str, Any]) -> Any:
+        return next((values[name] for name in self._times if values[name] is not None), None)
+
+    @property
+    def _moment_column(self) -> Any:
+        import sqlalchemy as sa
+
+        columns = [self._source.c[name] for name in self._times]
+        return sa.func.coalesce(*columns) if len(columns) > 1 else columns[0]
+
+    @property
+    def _order(self) -> list[Any]:
+        """Return the columns that say how far is read: the moment first."""
+        moments = [self._moment_column] if self._times else []
+        return [*moments, *([self._source.c[self._number]] if self._number else [])]
 
     def _behind(self) -> list[Any]:
         """What is newer than the offset, and older than the delay: a transaction that ends late is not overtaken."""
@@ -158,23 +187,23 @@ class TableReader:
 
         number, moment = self.offset.get("incrementing"), _moment(self.offset.get("timestamp"), self._is_aware())
         conditions = []
-        if self._time:
+        if self._times:
             now = datetime.now(self._zone) - timedelta(milliseconds=self._values["timestamp.delay.interval.ms"])
-            conditions.append(self._column(self._time) < (now if self._is_aware() else now.replace(tzinfo=None)))
+            conditions.append(self._moment_column < (now if self._is_aware() else now.replace(tzinfo=None)))
         if not self._values["validate.non.null"]:
-            conditions += [self._column(item).is_not(None) for item in (self._time, self._number) if item]
-        if self._number and self._time:
+            conditions += [column.is_not(None) for column in self._order]
+        if self._number and self._times:
             if moment is not None:
-                same = sa.and_(self._column(self._time) == moment, self._column(self._number) > number)
-                conditions.append(sa.or_(self._column(self._time) > moment, same))
+                same = sa.and_(self._moment_column == moment, self._source.c[self._number] > number)
+                conditions.append(sa.or_(self._moment_column > moment, same))
         elif self._number and number is not None:
-            conditions.append(self._column(self._number) > number)
-        elif self._time and moment is not None:
-            conditions.append(self._column(self._time) > moment)
+            conditions.append(self._source.c[self._number] > number)
+        elif self._times and moment is not None:
+            conditions.append(self._moment_column > moment)
         return conditions
 
     def _is_aware(self) -> bool:
-        return bool(self._time) and bool(getattr(self._column(self._time).type, "timezone", False))
+        return bool(self._times) and bool(getattr(self._moment_column.type, "timezone", False))
 
     def _fetch(self, connection: Any, conditions: list[Any], limit: int | None) -> Sequence[Any]:
         rows: Sequence[Any] = self._executed(connection, conditions, limit).fetchall()
@@ -186,8 +215,7 @@ class TableReader:
 
         every = [self._source] if self._table_name or self._is_sqlite else [sa.text("*")]
         statement = sa.select(*every).select_from(self._source).where(*conditions)
-        order = [self._column(item) for item in (self._time, self._number) if item]
-        return statement.order_by(*order).limit(limit)
+        return statement.order_by(*self._order).limit(limit)
 
     def _record(self, row: Any) -> SourceRecord:
         values = dict(row._mapping)
@@ -202,12 +230,25 @@ class TableReader:
 
     def _offset_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
         offset: dict[str, Any] = {}
-        for kind, name in (("incrementing", self._number), ("timestamp", self._time)):
-            if name and values[name] is None:
-                raise ConnectError(f"{self.name} has a row whose {name} is null")
-            if name:
-                offset[kind] = values[name] if kind == "incrementing" else _text_of(values[name])
+        if self._number:
+            offset["incrementing"] = _number_of(f"{self.name}.{self._number}", values[self._number])
+        if self._times:
+            moment = self._moment_of(values)
+            if moment is None:
+                raise ConnectError(f"{self.name} has a row whose {' and '.join(self._times)} is null")
+            offset["timestamp"] = _text_of(moment)
         return offset
+
+
+def _number_of(column: str, value: Any) -> int | str:
+    """Return the value as offsets keep it. Raises ConnectError for what is neither a whole number nor a text."""
+    if isinstance(value, int | str):
+        return value
+    if value is None:
+        raise ConnectError(f"{column} is null: incrementing.column.name needs a value in each row")
+    if isinstance(value, Decimal) and value == value.to_integral_value():
+        return int(value)
+    raise ConnectError(f"{column} has the value {value}: incrementing.column.name needs whole numbers or texts")
 
 
 def _as_subquery(query: str) -> str:

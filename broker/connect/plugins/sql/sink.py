@@ -125,7 +125,7 @@ class SqlSinkTask(SinkTask):
                 table = sa.Table(name, sa.MetaData(), schema=self._database_schema, autoload_with=connection)
             except sa.exc.NoSuchTableError:
                 table = self._made(connection, name, row)
-        known = columns_of(table, row.columns)
+        known = columns_of(table.c, row.columns)
         missing = [column for column in row.columns if column not in known]
         if missing:
             table = self._widened(connection, table, missing, row)

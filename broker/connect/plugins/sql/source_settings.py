@@ -41,7 +41,12 @@ CONFIG = CONNECTION + ConfigDef(
     ),
     ConfigKey("query", default="", documentation="A SELECT in place of tables; its topic is topic.prefix."),
     ConfigKey("incrementing.column.name", default="", documentation="Column that is larger in each new row."),
-    ConfigKey("timestamp.column.name", default="", documentation="Column with the moment of the last change."),
+    ConfigKey(
+        "timestamp.column.name",
+        ConfigType.LIST,
+        [],
+        documentation="Columns with the moment of the last change; the first that is not null counts.",
+    ),
     ConfigKey("topic.prefix", default="", importance=Importance.HIGH, documentation="What topics begin with."),
     ConfigKey(
         "poll.interval.ms", ConfigType.INT, 1_000, documentation="Pause if nothing is new.", validator=between(1)

@@ -7,25 +7,24 @@ from broker.connect.api import Type
 from broker.connect.plugins.sql.rows import SqlRow
 
 
-def columns_of(table: Any, names: Iterable[str]) -> dict[str, Any]:
+def columns_of(columns: Iterable[Any], names: Iterable[str]) -> dict[str, Any]:
     """Return the column of each name: the one of that name, else the only one that differs in case alone.
 
     A name without a column is left out. No column is that of two names.
     """
-    wanted = list(names)
-    columns = {name: table.c[name] for name in wanted if name in table.c}
-    taken = {column.name for column in columns.values()}
+    by_name, wanted = {column.name: column for column in columns}, list(names)
+    known = {name: by_name[name] for name in wanted if name in by_name}
+    free = {name: column for name, column in by_name.items() if name not in known}
     for name in wanted:
-        alike = [item for item in table.c if item.name.lower() == name.lower() and item.name not in taken]
-        if name not in columns and len(alike) == 1:
-            columns[name] = alike[0]
-            taken.add(alike[0].name)
-    return columns
+        alike = [other for other in free if other.lower() == name.lower()]
+        if name not in known and len(alike) == 1:
+            known[name] = free.pop(alike[0])
+    return known
 
 
 def statement_of(table: Any, row: SqlRow, is_deletion: bool, mode: str, names: Sequence[str], dialect: str) -> Any:
     """Return SQL whose parameters are `b0`, `b1` … in the order of `names`; None if a row changes nothing."""
-    columns = columns_of(table, names)
+    columns = columns_of(table.c, names)
     values = {
         columns[name].name: _parameter(columns[name], row, name, f"b{at}", dialect) for at, name in enumerate(names)
     }

@@ -326,3 +326,82 @@ def test_numerics_become_what_their_digits_allow(database, mapping, kinds):
         assert [field.schema.name or field.schema.type for field in record.value_schema.fields] == kinds
         assert list(record.value.values()) == [4, 1.25, 2.5]
         record.value.validate()
+
+
+def filled(engine, *statements):
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+
+
+def read_twice(props, **by):
+    """Return the records of a task, and those of one that goes on behind their first."""
+    context = SourceContext()
+    settings = {**props, "topic.prefix": "p.", "table.whitelist": "pears", "poll.interval.ms": "1", **by}
+    task = started(SqlSourceTask(), settings, context)
+    first = polled(task, 2)
+    context.store(first[:1])
+    task.stop()
+    return first, polled(started(SqlSourceTask(), settings, context), 1)
+
+
+def test_a_number_of_arbitrary_digits_may_be_the_growing_one(database):
+    """kafka-connect-jdbc 31: "Invalid type of incrementing column: BYTES" of a NUMBER."""
+    props, engine = database
+    filled(engine, "CREATE TABLE pears (id NUMERIC(20, 0) PRIMARY KEY)", "INSERT INTO pears VALUES (1), (2)")
+    first, again = read_twice(props, mode="incrementing", **{"incrementing.column.name": "id"})
+    assert ([r.value["id"] for r in first], [r.source_offset for r in again]) == ([1, 2], [{"incrementing": 2}])
+
+
+@pytest.mark.parametrize(("kind", "values"), [("NUMERIC(6, 2)", "(1.5)"), ("DATE", "('2024-01-01')")])
+def test_what_cannot_be_the_growing_number_ends_the_task_with_a_sentence(database, kind, values):
+    props, engine = database
+    filled(engine, f"CREATE TABLE pears (id {kind} PRIMARY KEY)", f"INSERT INTO pears VALUES {values}")
+    with pytest.raises(ConnectError, match=r"pears\.id has the value .*: incrementing\.column\.name needs whole numb"):
+        read_twice(props, mode="incrementing", **{"incrementing.column.name": "id"})
+
+
+def test_columns_are_found_whatever_their_case(database):
+    """kafka-connect-jdbc 664 and 1144: timestamp.column.name=timestamp, and the column is Timestamp."""
+    props, engine = database
+    filled(
+        engine,
+        'CREATE TABLE pears (id BIGINT PRIMARY KEY, "Timestamp" TIMESTAMP NOT NULL)',
+        "INSERT INTO pears VALUES (1, '2024-01-01 00:00:00'), (2, '2024-01-02 00:00:00')",
+    )
+    by = {"mode": "timestamp+incrementing", "timestamp.column.name": "timestamp", "incrementing.column.name": "ID"}
+    assert [ids(records) for records in read_twice(props, **by)] == [[1, 2], [2]]
+
+
+def test_the_first_moment_that_is_there_counts(database):
+    """Confluent's timestamp.column.name is a list: a row that was never changed has its moment of creation."""
+    props, engine = database
+    filled(
+        engine,
+        "CREATE TABLE pears (id BIGINT PRIMARY KEY, changed TIMESTAMP, made TIMESTAMP NOT NULL)",
+        "INSERT INTO pears VALUES (1, NULL, '2021-01-01 00:00:00'), "
+        "(2, '2021-04-05 00:00:00', '2020-03-01 00:00:00'), (3, NULL, '2021-02-01 00:00:00')",
+    )
+    by = {"mode": "timestamp", "timestamp.column.name": "changed, made", "batch.max.rows": "2"}
+    first, again = read_twice(props, **by)
+    assert (ids(first), ids(again)) == ([1, 3], [3, 2])
+    assert again[-1].source_offset == {"timestamp": "2021-04-05T00:00:00"}
+
+
+def test_postgresqls_own_types_are_its_texts(postgres):
+    props = {"connection.url": postgres, "connection.user": "tester"}
+    url = sa.make_url(postgres.replace("postgresql:", "postgresql+psycopg:"))
+    engine = sa.create_engine(url.set(username="tester"))
+    filled(
+        engine,
+        "DROP TABLE IF EXISTS pears",
+        "CREATE TABLE pears (a INTERVAL, b INT4RANGE, c DATERANGE)",
+        "INSERT INTO pears VALUES (interval '1 mon 2 days 03:00', int4range(1, 5), daterange('2024-01-01', null))",
+    )
+    try:
+        for what in ({"table.whitelist": "pears"}, {"query": "SELECT * FROM pears", "topic.prefix": "q"}):
+            (record,) = polled(started(SqlSourceTask(), {**props, "mode": "bulk", **what}, SourceContext()), 1)
+            assert list(record.value.values()) == ["1 mon 2 days 03:00:00", "[1,5)", "[2024-01-01,)"]
+    finally:
+        filled(engine, "DROP TABLE pears")
+        engine.dispose()
