@@ -6,10 +6,11 @@ from typing import Any
 
 import fastavro
 
-from broker.connect.api import DataError, Schema
-from broker.connect.converters.registry.avro.decoder import AvroNode, read_schema
-from broker.connect.converters.registry.avro.encoder import avro_of, name_of
+from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
+from broker.connect.converters.registry.avro.decoder import AvroNode, AvroOptions, read_schema
+from broker.connect.converters.registry.avro.encoder import avro_of, name_of, scrubbed_name
 from broker.connect.converters.registry.converter import Codec, EncodedSchema, RegistryConverter
+from broker.connect.converters.registry.settings import CONFIG
 from broker.registry.schema import NamedSchema
 
 
@@ -17,12 +18,33 @@ class AvroConverter(RegistryConverter):
     """Schemas that contain themselves are refused, and values without a schema."""
 
     TYPE = "AVRO"
+    CONFIG = CONFIG + ConfigDef(
+        ConfigKey(
+            "ignore.default.for.nullables",
+            ConfigType.BOOLEAN,
+            False,
+            Importance.MEDIUM,
+            "Whether a null of a field that may be null is written as null, and not as the field's default.",
+        ),
+        ConfigKey(
+            "scrub.invalid.names",
+            ConfigType.BOOLEAN,
+            False,
+            Importance.MEDIUM,
+            "Whether names are written with `_` for what Avro does not take; else such a schema is refused.",
+        ),
+    )
+
+    def _read_own(self, values: dict[str, Any]) -> None:
+        self._scrubs = values["scrub.invalid.names"]
+        rename = scrubbed_name if self._scrubs else None
+        self._options = AvroOptions(rename, values["ignore.default.for.nullables"])
 
     def _say(self, schema: Schema) -> EncodedSchema:
-        return EncodedSchema(avro_of(schema), name_of(schema))
+        return EncodedSchema(avro_of(schema, self._scrubs), name_of(schema, self._scrubs))
 
     def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
-        return AvroCodec(*read_schema(text, referred))
+        return AvroCodec(*read_schema(text, referred, self._options))
 
 
 class AvroCodec:

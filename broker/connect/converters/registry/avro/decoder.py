@@ -4,6 +4,7 @@ Values are read and written by fastavro with a schema of the same bytes: without
 know, and with each branch of a union in a record of one field, whose name tells which branch it is.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,6 +43,14 @@ Change = Callable[[Schema, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
+class AvroOptions:
+    """`rename` is what names were written with; `keeps_nulls` is ignore.default.for.nullables."""
+
+    rename: Callable[[str], str] | None = None
+    keeps_nulls: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AvroNode:
     """A type: its schema, what fastavro is given for it, and how values that are not null change."""
 
@@ -53,11 +62,12 @@ class AvroNode:
     of: Change
     #: Of a record: what its fields are.
     parts: tuple[tuple[str, "AvroNode"], ...] = ()
+    keeps_nulls: bool = False
 
     def encoded(self, value: Any) -> Any:
         """For fastavro. Raises DataError."""
         if value is None:
-            value = self.schema.default
+            value = None if self.keeps_nulls and self.schema.optional else self.schema.default
             if value is None and not self.schema.optional:
                 raise DataError(f"Invalid value: null used for required {self.schema.type}")
         if value is None:
@@ -73,7 +83,9 @@ class AvroNode:
         return converted(self.schema, data, lambda _schema, datum: self.decoded(datum))
 
 
-def read_schema(text: str, referred: Sequence[NamedSchema]) -> tuple[AvroNode, bool]:
+def read_schema(
+    text: str, referred: Sequence[NamedSchema], options: AvroOptions = AvroOptions()
+) -> tuple[AvroNode, bool]:
     """And whether it is bytes alone, which stand as they are. Raises DataError, InvalidSchema."""
     names: dict[str, AvroType] = {}
     for named in referred:
@@ -81,11 +93,12 @@ def read_schema(text: str, referred: Sequence[NamedSchema]) -> tuple[AvroNode, b
         for known in names.values():
             known.is_referred = True
     type_ = parse(text, names, checks_defaults=False)[0]
-    return _AvroSchemaReader().node(type_), type_.kind == "bytes"
+    return _AvroSchemaReader(options).node(type_), type_.kind == "bytes"
 
 
 class _AvroSchemaReader:
-    def __init__(self) -> None:
+    def __init__(self, options: AvroOptions) -> None:
+        self._options = options
         self._known: dict[int, AvroNode] = {}
         self._open: set[int] = set()
         self._names = 0
@@ -146,11 +159,12 @@ class _AvroSchemaReader:
                 inner = replace(inner, schema=replace(inner.schema, default=None))
             if item.doc is not None and inner.schema.doc is None:
                 inner = replace(inner, schema=replace(inner.schema, doc=item.doc))
-            parts.append((item.name, inner))
+            parts.append((item.name, replace(inner, keeps_nulls=self._options.keeps_nulls)))
             fields.append({"name": item.name, "type": inner.codec})
         name = self._name()
         schema = _schema(type_, Type.STRUCT, fields=tuple(Field(field, inner.schema) for field, inner in parts))
-        return AvroNode(schema, {"type": "record", "name": name, "fields": fields}, name, *_struct(parts), tuple(parts))
+        codec = {"type": "record", "name": name, "fields": fields}
+        return AvroNode(schema, codec, name, *_struct(parts, self._options), tuple(parts))
 
     def _array(self, type_: AvroType) -> AvroNode:
         items = type_.inner[0]
@@ -201,7 +215,7 @@ class _AvroSchemaReader:
 def _schema(type_: AvroType, kind: Type, **more: Any) -> Schema:
     properties = type_.properties
     logical = _NAME_OF_LOGICAL.get((type_.kind, str(properties.get("logicalType"))))
-    parameters = {str(key): str(value) for key, value in dict(properties.get(words.PARAMETERS) or {}).items()}
+    parameters = _parameters(properties.get(words.PARAMETERS))
     if logical == DECIMAL:
         parameters.setdefault(SCALE, str(properties.get("scale", 0)))
         if properties.get("precision", words.PRECISION_DEFAULT) != words.PRECISION_DEFAULT:
@@ -221,6 +235,17 @@ def _schema(type_: AvroType, kind: Type, **more: Any) -> Schema:
     if properties.get(words.DEFAULT) is None:
         return made
     return replace(made, default=default_from_json(made, properties[words.DEFAULT]))
+
+
+def _parameters(document: Any) -> dict[str, str]:
+    """Return those that are not null, which old converters wrote of an enum without a doc. Raises DataError."""
+    if not isinstance(document, dict | None):
+        raise DataError(f"Expected JSON object for schema parameters but found: {json.dumps(document)}")
+    parameters = {key: value for key, value in (document or {}).items() if value is not None}
+    for value in parameters.values():
+        if not isinstance(value, str):
+            raise DataError(f"Expected schema parameter values to be strings but found: {json.dumps(value)}")
+    return parameters
 
 
 def _name(type_: AvroType, logical: str | None) -> str | None:
@@ -275,12 +300,20 @@ def _of_primitive(schema: Schema, datum: Any) -> Any:
     return value
 
 
-def _struct(parts: list[tuple[str, AvroNode]]) -> tuple[Change, Change]:
+def _struct(parts: list[tuple[str, AvroNode]], options: AvroOptions) -> tuple[Change, Change]:
     def to(schema: Schema, value: Any) -> Any:
         if not isinstance(value, Struct):
             raise DataError(f"Invalid value: {type(value).__name__} is no struct")
         known = value.schema.fields_by_name
+        if options.rename or options.keeps_nulls:
+            return {name: node.encoded(item) for (name, node), item in zip(parts, members(value), strict=True)}
         return {name: node.encoded(value[name] if name in known else None) for name, node in parts}
+
+    def members(value: Struct) -> list[Any]:
+        """Of each part; without its default where a null stays one."""
+        names = {options.rename(name) if options.rename else name: name for name in value.schema.fields_by_name}
+        member = value.values_by_name.get if options.keeps_nulls else value.__getitem__
+        return [member(names[name]) if name in names else None for name, _ in parts]
 
     def of(schema: Schema, datum: Any) -> Any:
         return Struct(schema, {name: node.decoded(datum[name]) for name, node in parts})

@@ -1,6 +1,7 @@
 """Defaults of a schema as Avro writes them in JSON: bytes are texts of one character each. Pure."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from broker.connect.api import DataError, Schema, Struct, Type
@@ -8,17 +9,20 @@ from broker.connect.api.schema import validate_value
 from broker.connect.converters.logical import from_primitive, to_primitive
 
 
-def default_to_json(schema: Schema, value: Any) -> Any:
-    """Raises DataError for what JSON has no word for."""
+def default_to_json(schema: Schema, value: Any, rename: Callable[[str], str] = str) -> Any:
+    """Return the document, its fields called as `rename` says. Raises DataError for what JSON has no word for."""
     if value is None:
         return None
     inner = schema.value_schema
     if schema.type is Type.STRUCT:
-        return {field.name: default_to_json(field.schema, value[field.name]) for field in schema.fields}
+        return {rename(field.name): default_to_json(field.schema, value[field.name], rename) for field in schema.fields}
     if schema.type is Type.ARRAY and inner:
-        return [default_to_json(inner, item) for item in value]
+        return [default_to_json(inner, item, rename) for item in value]
     if schema.type is Type.MAP and inner and schema.key_schema:
-        pairs = [(default_to_json(schema.key_schema, key), default_to_json(inner, item)) for key, item in value.items()]
+        keys = schema.key_schema
+        pairs = [
+            (default_to_json(keys, key, rename), default_to_json(inner, item, rename)) for key, item in value.items()
+        ]
         return dict(pairs) if has_text_keys(schema) else [{"key": key, "value": pair} for key, pair in pairs]
     value = to_primitive(schema, value)
     if isinstance(value, bytes | bytearray | memoryview):

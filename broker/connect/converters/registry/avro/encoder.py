@@ -1,8 +1,10 @@
 """A schema of Connect as one of Avro. Pure."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote_plus
 
 from broker.connect.api import DataError, Schema, Type
 from broker.connect.api.schema import DECIMAL
@@ -24,18 +26,32 @@ _PRIMITIVES = {
 }
 
 
-def avro_of(schema: Schema) -> str:
-    """The text. Raises DataError."""
-    return json.dumps(_AvroSchemaEncoder().say(schema, 0), separators=(",", ":"))
+def avro_of(schema: Schema, scrubs: bool = False) -> str:
+    """Return the text; with `scrubs` in names that Avro takes (scrub.invalid.names). Raises DataError."""
+    encoder = _AvroSchemaEncoder(scrubbed_name if scrubs else str)
+    return json.dumps(encoder.say(schema, 0), separators=(",", ":"))
 
 
-def name_of(schema: Schema) -> str | None:
+def name_of(schema: Schema, scrubs: bool = False) -> str | None:
     """What a record is called in Avro; None for all else."""
-    return (schema.name or words.DEFAULT_NAME) if schema.type is Type.STRUCT else None
+    if schema.type is not Type.STRUCT:
+        return None
+    name = schema.name or words.DEFAULT_NAME
+    return ".".join(map(scrubbed_name, name.split("."))) if scrubs else name
+
+
+def scrubbed_name(name: str) -> str:
+    """Return the name as Confluent's converters scrub it: encoded as in an address, and `_` for what stays invalid."""
+    encoded = quote_plus(name, safe="*")
+    if encoded[:1].isdigit():
+        encoded = f"x{encoded}"
+    return "".join(letter if letter.isalnum() else "_" for letter in encoded)
 
 
 class _AvroSchemaEncoder:
-    def __init__(self) -> None:
+    def __init__(self, rename: Callable[[str], str]) -> None:
+        """`rename` is for each part of a name that Avro checks."""
+        self._rename = rename
         #: A named type is said once and spoken of by its name from then on.
         self._named: dict[str, Schema | None] = {}
 
@@ -68,29 +84,30 @@ class _AvroSchemaEncoder:
             document[words.TYPE] = schema.type.value
         document |= _logical(schema) | _about(schema)
         if schema.default is not None:
-            document[words.DEFAULT] = default_to_json(schema, schema.default)
+            document[words.DEFAULT] = default_to_json(schema, schema.default, self._rename)
         return document if len(document) > 1 else document["type"]
 
     def _record(self, schema: Schema, depth: int) -> Any:
         known = replace(schema, optional=False, default=None)
-        if schema.name and self._is_said(schema.name, known):
-            return schema.name
-        name = schema.name or self._free(words.DEFAULT_NAME)
+        said_as = self._full(schema.name or "")
+        if said_as and self._is_said(said_as, known):
+            return said_as
+        name = said_as or self._free(words.DEFAULT_NAME)
         self._named[name] = known
         document: dict[str, Any] = {"type": "record", **_split(name)}
         document["fields"] = [self._field(field.name, field.schema, depth) for field in schema.fields]
         return document | _about(schema)
 
     def _field(self, name: str, schema: Schema, depth: int) -> dict[str, Any]:
-        document = {"name": name, "type": self.say(schema, depth + 1)}
+        document = {"name": self._rename(name), "type": self.say(schema, depth + 1)}
         if schema.default is not None:
-            document["default"] = default_to_json(schema, schema.default)
+            document["default"] = default_to_json(schema, schema.default, self._rename)
         elif schema.optional:
             document["default"] = None
         return document
 
     def _enum(self, schema: Schema) -> Any:
-        name, prefix = schema.parameters[words.ENUM], f"{words.ENUM}."
+        name, prefix = self._full(schema.parameters[words.ENUM]), f"{words.ENUM}."
         known = replace(schema, optional=False, default=None)
         if self._is_said(name, known):
             return name
@@ -99,7 +116,8 @@ class _AvroSchemaEncoder:
         return {"type": "enum", **_split(name), "symbols": symbols} | _about(schema)
 
     def _fixed(self, schema: Schema) -> Any:
-        name = schema.name if schema.name and schema.name != DECIMAL else self._free(f"{words.SPACE}.ConnectFixed")
+        own = self._full(schema.name or "") if schema.name != DECIMAL else ""
+        name = own or self._free(f"{words.SPACE}.ConnectFixed")
         known = replace(schema, optional=False, default=None)
         if self._is_said(name, known):
             return name
@@ -115,11 +133,14 @@ class _AvroSchemaEncoder:
         if schema.key_schema is None or schema.value_schema is None:
             raise DataError("A map without the schemas of its keys and values")
         first = f"{words.SPACE}.{words.MAP_ENTRY}"
-        name = self._free(schema.name or first)
+        name = self._free(self._full(schema.name or first))
         self._named[name] = None
         marked = {} if name == first else {words.INTERNAL_TYPE: words.MAP_ENTRY}
         fields = [self._field("key", schema.key_schema, depth), self._field("value", schema.value_schema, depth)]
         return {"type": "record", **_split(name), "fields": fields, **marked}
+
+    def _full(self, name: str) -> str:
+        return ".".join(map(self._rename, name.split(".")))
 
     def _is_said(self, name: str, schema: Schema) -> bool:
         if name not in self._named:
