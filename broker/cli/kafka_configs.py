@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from broker.cli.configs.config_changes import SCRAM, ConfigEdits, read_added, read_deleted, scram_deletions
+from broker.cli.configs.config_changes import (
+    SCRAM,
+    ConfigEdits,
+    checked_keys,
+    read_added,
+    read_deleted,
+    scram_deletions,
+)
 from broker.cli.configs.config_entities import (
     BROKER_LOGGERS,
     BROKERS,
@@ -102,7 +109,7 @@ def _checked(arguments: Arguments) -> list[Entity]:
 
 
 def _changes(arguments: Arguments) -> ConfigEdits:
-    added = dict(client_config(arguments["add-config-file"]))
+    added = checked_keys(dict(client_config(arguments["add-config-file"])))
     if arguments.given("add-config"):
         added = read_added(arguments["add-config"])
     deleted = [key for text in arguments["delete-config"] for key in read_deleted(text)]

@@ -12,6 +12,7 @@ from broker.protocol.messages.describe_user_scram_credentials import ScramMechan
 #: A comma or an `=` that no brackets protect.
 _OUTSIDE = r"(?=[^\]]*(?:\[|\Z))"
 _COMMA, _EQUALS = re.compile("," + _OUTSIDE), re.compile(r"\s*=\s*" + _OUTSIDE)
+_KEY = re.compile(r"[a-zA-Z0-9._$-]*")
 _BRACKETS = re.compile(r"[\[\]]")
 SCRAM = {"SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256, "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512}
 _HASH = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
@@ -50,7 +51,15 @@ def read_added(text: str) -> dict[str, str]:
         raise CommandError(
             'requirement failed: Invalid entity config: all configs to be added must be in the format "key=val".'
         )
-    return {key.strip(): _BRACKETS.sub("", value).strip() for key, value in pairs}
+    return checked_keys({key.strip(): _BRACKETS.sub("", value).strip() for key, value in pairs})
+
+
+def checked_keys(added: dict[str, str]) -> dict[str, str]:
+    """Return them all. Raises CommandError for a key that no setting has (KAFKA-14927); `$` is of inner classes."""
+    for key in added:
+        if not _KEY.fullmatch(key):
+            raise CommandError(f"Invalid character found for config key: {key}")
+    return added
 
 
 def read_deleted(text: str) -> list[str]:

@@ -4,6 +4,7 @@ import pytest
 
 from broker.cli.configs.config_changes import (
     ConfigEdits,
+    checked_keys,
     quota_values,
     read_added,
     read_deleted,
@@ -65,3 +66,16 @@ def test_a_password_may_have_commas():
 def test_credentials_that_nobody_could_use_are_refused(text):
     with pytest.raises(CommandError, match="SCRAM-SHA-256"):
         scram_upsertion("bob", "SCRAM-SHA-256", text, b"salt")
+
+
+@pytest.mark.parametrize("key", ["a b", "key:with:colon", "é", "retention,ms"])
+def test_a_key_of_other_letters_is_refused_with_kafkas_words(key):
+    """KAFKA-14927: such a key was stored under the topic, and nothing read it."""
+    with pytest.raises(CommandError, match=f"Invalid character found for config key: {key}"):
+        checked_keys({key: "1"})
+
+
+def test_a_key_may_be_a_loggers_name():
+    """KAFKA-19980: an inner class has a dollar in its name."""
+    name = "org.apache.kafka.server.quota.ClientQuotaManager$ThrottledChannelReaper"
+    assert read_added(f"{name}=DEBUG") == {name: "DEBUG"}
