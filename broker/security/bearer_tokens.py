@@ -39,6 +39,9 @@ class BearerRules(NamedTuple):
     clock_skew_ms: int = 30_000
     subject_claim: str = "sub"
     scope_claim: str = "scope"
+    #: Whether a token has to say when it was issued.
+    needs_issue_time: bool = True
+    checks_audience: bool = True
 
 
 class Bearer(NamedTuple):
@@ -56,7 +59,7 @@ def read_header(token: str) -> TokenHeader:
     if len(header) > BEARER_HEADER_BYTES_MAX or not _COMPACT.fullmatch(token):
         raise TokenRefused("no signed token in compact form")
     try:
-        fields = _object(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+        fields = read_object(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
     except ValueError as error:
         raise TokenRefused("its header cannot be read") from error
     algorithm, key_id = fields.get("alg"), fields.get("kid")
@@ -70,19 +73,20 @@ def read_header(token: str) -> TokenHeader:
 def read_claims(payload: bytes, rules: BearerRules, now_ms: int) -> Bearer:
     """Of a token whose signature was checked. Raises TokenRefused."""
     try:
-        claims = _object(payload)
+        claims = read_object(payload)
     except ValueError as error:
         raise TokenRefused("its claims cannot be read") from error
-    expires_ms = _check_times(claims, rules.clock_skew_ms, now_ms)
+    expires_ms = _check_times(claims, rules, now_ms)
     if rules.issuer is not None and claims.get("iss") != rules.issuer:
         raise TokenRefused("another issuer")
-    _check_audience(claims, rules.audiences)
+    if rules.checks_audience:
+        _check_audience(claims, rules.audiences)
     _check_scopes(claims.get(rules.scope_claim))
     return Bearer(_subject(claims, rules.subject_claim), expires_ms)
 
 
-def _object(data: bytes) -> dict[str, Any]:
-    """Raises ValueError."""
+def read_object(data: bytes) -> dict[str, Any]:
+    """Return a JSON object. Raises ValueError for anything else."""
     try:
         fields = json.loads(data)
     except RecursionError as error:
@@ -92,14 +96,14 @@ def _object(data: bytes) -> dict[str, Any]:
     return fields
 
 
-def _check_times(claims: Mapping[str, Any], skew_ms: int, now_ms: int) -> int:
+def _check_times(claims: Mapping[str, Any], rules: BearerRules, now_ms: int) -> int:
     """Return when the token expires. Raises TokenRefused."""
-    expires_ms, issued_ms = _time_ms(claims, "exp"), _time_ms(claims, "iat")
-    if expires_ms is None or issued_ms is None:
+    expires_ms, issued_ms, skew_ms = _time_ms(claims, "exp"), _time_ms(claims, "iat"), rules.clock_skew_ms
+    if expires_ms is None or (issued_ms is None and rules.needs_issue_time):
         raise TokenRefused("exp or iat is missing")
     if expires_ms + skew_ms <= now_ms:
         raise TokenRefused("it has expired")
-    if issued_ms - skew_ms > now_ms or (_time_ms(claims, "nbf") or 0) - skew_ms > now_ms:
+    if (issued_ms or 0) - skew_ms > now_ms or (_time_ms(claims, "nbf") or 0) - skew_ms > now_ms:
         raise TokenRefused("it is not valid yet")
     return expires_ms
 

@@ -1,15 +1,20 @@
 """Where bearer tokens are taken: the keys of each listener that offers OAUTHBEARER, out of its settings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, StartupError
+from broker.common.logs import logger
+from broker.config.definition import parse_int
 from broker.config.listener_settings import ListenerSettings
 from broker.runtime.security.jwks import BearerTokens, JwksSettings
 from broker.runtime.security.jwks_fetch import parse_place
-from broker.security.bearer_tokens import BearerRules
+from broker.security.bearer_tokens import Bearer, BearerRules
 from broker.security.sasl.jaas import parse_jaas
 from broker.security.sasl.oauthbearer import MECHANISM, OAuthBearerServer
+from broker.security.unsecured_tokens import VALIDATOR, read_unsecured
+
+_log = logger(__name__)
 
 
 class BearerListeners:
@@ -24,9 +29,26 @@ class BearerListeners:
 
         As in Kafka `ssl.truststore.location` among the options of the login module is for the server of the keys.
         """
-        jaas = listener.of_mechanism(MECHANISM).sasl_jaas_config
+        settings = listener.of_mechanism(MECHANISM)
+        jaas = settings.sasl_jaas_config
         options = parse_jaas(jaas.value).options if jaas else {}
+        if settings.sasl_server_callback_handler_class == VALIDATOR:
+            return self._unsecured(settings, options)
         return self.tokens_of(listener, options.get("ssl.truststore.location")).server
+
+    def _unsecured(self, settings: ListenerSettings, options: Mapping[str, str]) -> Callable[[], OAuthBearerServer]:
+        if settings.sasl_oauthbearer_jwks_endpoint_url:
+            raise StartupError(
+                f"listener {settings.name}: sasl.oauthbearer.jwks.endpoint.url says where keys are, and "
+                f"sasl.server.callback.handler.class={VALIDATOR} that tokens need none; leave one of them out."
+            )
+        rules = unsecured_rules(settings.name, options)
+        _log.warning("tokens that nobody has signed are taken: anyone can be any user", listener=settings.name)
+
+        async def believed(token: str) -> Bearer:
+            return read_unsecured(token, rules, self._clock.now_ms())
+
+        return lambda: OAuthBearerServer(believed)
 
     def tokens_of(self, listener: ListenerSettings, ca_file: str | None = None) -> BearerTokens:
         """Listeners with the same settings share their keys. Raises StartupError."""
@@ -43,6 +65,26 @@ class BearerListeners:
             tokens.stop()
 
 
+def unsecured_rules(listener: str, options: Mapping[str, str]) -> BearerRules:
+    """Return what a token without a signature must say, by Kafka's options of the login module. Raises StartupError."""
+    skew = options.get("unsecuredValidatorAllowableClockSkewMs", "0")
+    try:
+        skew_ms = parse_int(skew)
+    except ValueError:
+        skew_ms = -1
+    if skew_ms < 0:
+        raise StartupError(
+            f"listener {listener}: unsecuredValidatorAllowableClockSkewMs={skew} must be a number from 0."
+        )
+    return BearerRules(
+        clock_skew_ms=skew_ms,
+        subject_claim=options.get("unsecuredValidatorPrincipalClaimName", "sub"),
+        scope_claim=options.get("unsecuredValidatorScopeClaimName", "scope"),
+        needs_issue_time=False,
+        checks_audience=False,
+    )
+
+
 def jwks_settings(listener: ListenerSettings, ca_file: str | None = None) -> JwksSettings:
     """Kafka would take tokens that nobody has signed where no keys are named; here that does not start: StartupError.
 
@@ -53,7 +95,8 @@ def jwks_settings(listener: ListenerSettings, ca_file: str | None = None) -> Jwk
     if not url:
         raise StartupError(
             f"listener {listener.name} offers {MECHANISM}: sasl.oauthbearer.jwks.endpoint.url must say where the keys "
-            "are that tokens are signed with; tokens that nobody has signed are not taken."
+            "are that tokens are signed with; tokens that nobody has signed are not taken, unless, for development, "
+            f"listener.name.{listener.name.lower()}.{MECHANISM.lower()}.sasl.server.callback.handler.class={VALIDATOR}."
         )
     try:
         place = parse_place(url)

@@ -1,7 +1,7 @@
 """OAUTHBEARER (RFC 7628, KIP-255): the client shows a token that somebody else has signed. Pure.
 
 A token that is not believed is first answered with why, in JSON and without an error; the client says that it has
-heard, and only then the login has failed. There are no unsecured tokens, whatever Kafka's own default is.
+heard, and only then the login has failed.
 """
 
 import re

@@ -1,10 +1,13 @@
 """What a listener's settings make of its keys, and what does not start."""
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.common.errors import StartupError
 from broker.config.broker import read_broker_config
+from broker.security.unsecured_tokens import VALIDATOR
 from broker.server.bearer_listeners import BearerListeners, jwks_settings
+from tests.bearer import unsigned
 from tests.manual_clock import ManualClock
 
 URL = "sasl.oauthbearer.jwks.endpoint.url"
@@ -49,3 +52,41 @@ def test_listeners_with_the_same_settings_share_their_keys():
     first = all_.tokens_of(listener(*said))
     assert all_.tokens_of(listener(*said)) is first
     assert all_.tokens_of(listener(*said, name="OUT")) is not first
+
+
+UNSECURED = f"listener.name.in.oauthbearer.sasl.server.callback.handler.class={VALIDATOR}"
+
+
+async def test_a_listener_that_names_kafkas_unsecured_validator_takes_tokens_that_nobody_signed():
+    clock = ManualClock()
+    jaas = (
+        "listener.name.in.oauthbearer.sasl.jaas.config=org.apache.kafka.common.security.oauthbearer."
+        'OAuthBearerLoginModule required unsecuredValidatorPrincipalClaimName="email";'
+    )
+    with capture_logs() as lines:
+        server = BearerListeners(clock).maker_for(listener(UNSECURED, jaas))()
+    assert [line["event"] for line in lines] == ["tokens that nobody has signed are taken: anyone can be any user"]
+    token = unsigned(email="alice", exp=clock.now_ms() // 1000 + 60)
+    logged_in = await server.respond(f"n,,\x01auth=Bearer {token}\x01\x01".encode())
+    assert logged_in.principal == "User:alice"
+
+
+def test_the_unsecured_validator_counts_for_the_listener_that_names_it():
+    with pytest.raises(StartupError, match="nobody has signed are not taken"):
+        BearerListeners(ManualClock()).maker_for(listener(UNSECURED, name="OUT"))
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (f"{URL}=https://in/keys", "leave one of them out"),
+        (
+            "listener.name.in.oauthbearer.sasl.jaas.config=org.apache.kafka.common.security.oauthbearer."
+            'OAuthBearerLoginModule required unsecuredValidatorAllowableClockSkewMs="soon";',
+            "unsecuredValidatorAllowableClockSkewMs=soon must be a number from 0",
+        ),
+    ],
+)
+def test_settings_that_contradict_the_unsecured_validator_do_not_start(line, why):
+    with pytest.raises(StartupError, match=why):
+        BearerListeners(ManualClock()).maker_for(listener(UNSECURED, line))
