@@ -71,8 +71,8 @@ def deleting(name="u", mechanism=1) -> ScramCredentialDeletion:
         (setting(name="x" * (GROUP_NAME_LENGTH_MAX + 1)), ErrorCode.UNACCEPTABLE_CREDENTIAL, "letters"),
         (setting(salt=b""), ErrorCode.UNACCEPTABLE_CREDENTIAL, "A salt has"),
         (setting(salt=bytes(CREDENTIAL_SALT_BYTES_MAX + 1)), ErrorCode.UNACCEPTABLE_CREDENTIAL, "A salt has"),
-        (setting(salted=bytes(64)), ErrorCode.UNACCEPTABLE_CREDENTIAL, "A salted password"),
-        (setting(mechanism=2), ErrorCode.UNACCEPTABLE_CREDENTIAL, "A salted password"),
+        (setting(salted=b""), ErrorCode.UNACCEPTABLE_CREDENTIAL, "A salted password has 1 to"),
+        (setting(salted=bytes(CREDENTIAL_SALT_BYTES_MAX + 1)), ErrorCode.UNACCEPTABLE_CREDENTIAL, "A salted password"),
     ],
 )
 def test_one_bad_part_fails_all_of_its_user_and_nobody_else(part, code, message):
@@ -112,3 +112,8 @@ def test_what_is_kept_is_what_the_password_comes_to():
     stored = changes_of([], [setting(salted=salted)])["u"].set["SCRAM-SHA-256"]
     assert decode_credential(stored) == credential_of(keys, b"salt", 4096)
     assert "secret" not in stored
+
+
+def test_a_salted_password_may_have_another_length_than_its_hash_as_to_kafka():
+    changes = changes_of([], [setting(mechanism=2, salted=bytes(32))])
+    assert set(changes["u"].set) == {"SCRAM-SHA-512"}
