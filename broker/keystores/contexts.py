@@ -30,6 +30,8 @@ def show(context: ssl.SSLContext, own: OwnCertificate) -> None:
 def _why(error: ssl.SSLError, own: OwnCertificate) -> str:
     if error.reason == "KEY_VALUES_MISMATCH":
         return "the private key of the keystore belongs to another certificate"
+    if error.reason in ("CA_MD_TOO_WEAK", "EE_MD_TOO_WEAK"):
+        return "it has a certificate that is signed with SHA-1 or MD5, which is not safe; have it signed with SHA-256"
     if "ENCRYPTED" in own.key:
         reason = "does not open the private key" if own.password else "is not given, and the private key needs it"
         return f"ssl.key.password {reason}"

@@ -42,7 +42,7 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
             raise BadStore(f"ssl.client.auth={settings.client_auth} needs ssl.truststore.location: whom to believe?")
     if settings.has_trusted_certificates:
         trust(context, trusted_certificates(settings))
-    show(context, own_certificate(settings))
+    _show_own(context, settings)
     return context
 
 
@@ -56,8 +56,18 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
     else:
         context.load_default_certs()
     if settings.has_own_certificate:
-        show(context, own_certificate(settings))
+        _show_own(context, settings)
     return context
+
+
+def _show_own(context: ssl.SSLContext, settings: TlsSettings) -> None:
+    """Raises BadStore, which names the file."""
+    try:
+        show(context, own_certificate(settings))
+    except BadStore as error:
+        if not settings.keystore_location:
+            raise
+        raise BadStore(f"ssl.keystore.location={settings.keystore_location}: {error}") from None
 
 
 def _restrict(context: ssl.SSLContext, settings: TlsSettings) -> None:

@@ -215,3 +215,14 @@ def test_beginnings_without_ends_are_read_once(kind):
 def test_dashes_within_a_key_do_not_end_it():
     key = "-----BEGIN RSA PRIVATE KEY-----\nDEK-Info: AES-256-CBC,--1\n\nMI--IB\n-----END RSA PRIVATE KEY-----"
     assert private_key(f"text\n{key}\ntext", "file") == f"{key}\n"
+
+
+def test_a_certificate_that_is_signed_with_sha1_is_named_with_its_file_and_what_to_do():
+    """As old stores have them that were converted from JKS; made with `openssl x509 -req -sha1` for a hundred years."""
+    location = str(Path(__file__).parent / "signed_with_sha1.pem")
+    with pytest.raises(BadStore) as refused:
+        server_context(TlsSettings(keystore_type="PEM", keystore_location=location))
+    assert str(refused.value) == (
+        f"ssl.keystore.location={location}: it has a certificate that is signed with SHA-1 or MD5, which is not safe; "
+        "have it signed with SHA-256"
+    )
