@@ -118,7 +118,8 @@ def delete_offsets(
 ) -> OffsetDeleteResponse:
     """Of a consumer group with members only what they are not subscribed to; of another one with members nothing.
 
-    An empty group goes with the last of its offsets, as in Kafka.
+    An empty group stays when the last of its offsets goes, until offsets are looked through for their age, as in Kafka
+    since 4.0: a tool that deletes offsets may delete the group next.
     """
     error = _offset_delete_error(request.group_id, group)
     if group is None or error is not ErrorCode.NONE:
@@ -132,8 +133,6 @@ def delete_offsets(
     )
     for partition in deleted:
         _delete_offset(OffsetKey(group.group_id, partition), offsets, turn)
-    if may_be_forgotten(group, offsets) and all(offset in deleted for offset, _ in offsets.of_group(group.group_id)):
-        turn.append(encode_group_key(group.group_id), None)
     return OffsetDeleteResponse(
         topics=[
             OffsetDeleteResponseTopic(

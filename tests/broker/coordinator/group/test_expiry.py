@@ -529,6 +529,8 @@ def test_an_empty_group_goes_with_the_last_offset_that_is_deleted():
     world.delete_offsets("g", {"t": [0]})
     assert world.describe("g").group_state == "Empty"
     world.delete_offsets("g", {"u": [0, 1]})
+    assert world.describe("g").group_state == "Empty"
+    world.advance(CHECK_MS)
     for _ in range(2):
         assert world.describe("g").group_state == "Dead"
         assert world.durable_state() == ({}, {})
