@@ -22,6 +22,7 @@ from broker.config.definition import (
     Key,
     parse_boolean,
     parse_int,
+    parse_int16,
     parse_int32,
     parse_list,
     read_values,
@@ -43,6 +44,7 @@ from broker.config.listener_settings import (
 from broker.config.listeners import ListenerAddresses, check_listeners, inter_broker_listener, protocol_of
 from broker.config.network import NetworkSettings
 from broker.config.properties import parse_properties
+from broker.config.tls_versions import old_versions
 from broker.config.topic import CLEANUP_POLICIES, COMPRESSION_LEVELS, COMPRESSION_TYPES, TIMESTAMP_TYPES, UNLIMITED
 from broker.config.without_effect import BROKER_KEYS as KEYS_WITHOUT_EFFECT
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
@@ -55,12 +57,13 @@ RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 class BrokerSettings:
     """What a broker can be told, by attribute: `log_dirs` is `log.dirs`. A value is read of a `BrokerConfig`."""
 
-    broker_id = setting(parse_int, REQUIRED, "the number of this broker, unique in its cluster", at_least=0)
+    broker_id = setting(parse_int32, REQUIRED, "the number of this broker, unique in its cluster", at_least=0)
+    node_id = setting(parse_int32, REQUIRED, "the same number by Kafka's newer name", at_least=0)
     broker_rack = setting(str, "", "Where this broker stands; placement spreads replicas over racks.")
     log_dirs = setting(parse_list, ("/tmp/kafka-logs",), "Directories for partitions, comma separated.")
     zookeeper_connect = setting(str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]")
-    zookeeper_session_timeout_ms = setting(parse_int, 6_000, "Silence after which a broker counts as dead.", at_least=1)
-    zookeeper_connection_timeout_ms = setting(parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1)
+    zookeeper_session_timeout_ms = setting(parse_int32, 6_000, "Silence after which a broker is dead.", at_least=1)
+    zookeeper_connection_timeout_ms = setting(parse_int32, 18_000, "How long to wait for it at the start.", at_least=1)
     # Kafka has nothing like it: its brokers trust by principal, ours by a secret that another Kafka's do not know.
     kafka_cluster_join = setting(
         parse_boolean, False, "Start in a chroot that holds another Kafka's cluster, whose own brokers are stopped."
@@ -70,7 +73,7 @@ class BrokerSettings:
     zookeeper_digest_file = setting(str, "", "File of mode 600 with the brokers' ZooKeeper user, user:password.")
     controlled_shutdown_enable = setting(parse_boolean, True, "Move leaderships away before stopping.")
     controlled_shutdown_max_retries = setting(
-        parse_int, 3, "How often the controller is asked to move them.", at_least=0
+        parse_int32, 3, "How often the controller is asked to move them.", at_least=0
     )
     controlled_shutdown_retry_backoff_ms = setting(parse_int, 5_000, "Pause before asking again.", at_least=0)
     max_partitions = setting(
@@ -79,8 +82,8 @@ class BrokerSettings:
         "Partitions there may be in the cluster (KIP-578); each costs ZooKeeper some kilobytes.",
         at_least=1,
     )
-    num_partitions = setting(parse_int, 1, "Partitions of a topic created without a number.", at_least=1)
-    default_replication_factor = setting(parse_int, 1, "Replicas of a topic created without a number.", at_least=1)
+    num_partitions = setting(parse_int32, 1, "Partitions of a topic created without a number.", at_least=1)
+    default_replication_factor = setting(parse_int32, 1, "Replicas of a topic created without a number.", at_least=1)
     auto_create_topics_enable = setting(parse_boolean, True, "Create a topic when a client first asks for it.")
     delete_topic_enable = setting(parse_boolean, True, "Whether topics may be deleted.")
     log_segment_bytes = setting(parse_int32, 1_073_741_824, "Size at which a new segment starts.", at_least=14)
@@ -89,10 +92,10 @@ class BrokerSettings:
         parse_int32, 10_485_760, "Size of an index at which a new segment starts.", at_least=4
     )
     log_roll_ms = setting(parse_int, None, "Age at which a new segment starts; before log.roll.hours.", at_least=1)
-    log_roll_hours = setting(parse_int, 168, "Age in hours at which a new segment starts.", at_least=1)
+    log_roll_hours = setting(parse_int32, 168, "Age in hours at which a new segment starts.", at_least=1)
     log_retention_ms = setting(parse_int, None, "Age at which old segments go; -1 is no limit.", at_least=-1)
-    log_retention_minutes = setting(parse_int, None, "The same in minutes; after log.retention.ms.", at_least=-1)
-    log_retention_hours = setting(parse_int, 168, "The same in hours; after log.retention.minutes.", at_least=-1)
+    log_retention_minutes = setting(parse_int32, None, "The same in minutes; after log.retention.ms.", at_least=-1)
+    log_retention_hours = setting(parse_int32, 168, "The same in hours; after log.retention.minutes.", at_least=-1)
     log_retention_bytes = setting(parse_int, -1, "Size of a partition at which old segments go.", at_least=-1)
     log_retention_check_interval_ms = setting(parse_int, 300_000, "How often retention looks.", at_least=1)
     log_cleanup_policy = setting(parse_list, ("delete",), "What happens to old segments.", choices=CLEANUP_POLICIES)
@@ -124,7 +127,7 @@ class BrokerSettings:
     )
     log_initial_task_delay_ms = setting(parse_int, 30_000, "How long upkeep waits after the start.", at_least=0)
     log_flush_scheduler_interval_ms = setting(parse_int, 3_000, "How often due flushes are looked for.", at_least=1)
-    log_flush_offset_checkpoint_interval_ms = setting(parse_int, 60_000, "How often offsets are noted.", at_least=1)
+    log_flush_offset_checkpoint_interval_ms = setting(parse_int32, 60_000, "How often offsets are noted.", at_least=1)
     replica_high_watermark_checkpoint_interval_ms = setting(
         parse_int, 5_000, "How often replicated offsets are noted.", at_least=1
     )
@@ -144,23 +147,23 @@ class BrokerSettings:
         choices=("", RACK_AWARE_SELECTOR),
     )
     replica_socket_timeout_ms = setting(
-        parse_int,
+        parse_int32,
         30_000,
         "A leader that answers no fetch for so long is connected to anew.",
         at_least=1,
     )
-    replica_fetch_wait_max_ms = setting(parse_int, 500, "How long a follower's fetch may wait for records.", at_least=1)
+    replica_fetch_wait_max_ms = setting(parse_int32, 500, "How long a follower's fetch waits for records.", at_least=1)
     replica_fetch_max_bytes = setting(
-        parse_int, 1_048_576, "Bytes a follower fetches of a partition at once.", at_least=1
+        parse_int32, 1_048_576, "Bytes a follower fetches of a partition at once.", at_least=1
     )
     replica_fetch_response_max_bytes = setting(
-        parse_int,
+        parse_int32,
         10_485_760,
         "Bytes a follower fetches of all partitions at once.",
         at_least=1,
     )
     replica_fetch_backoff_ms = setting(
-        parse_int,
+        parse_int32,
         100,
         "How long a follower waits before it asks again for a partition that was refused.",
         at_least=1,
@@ -200,12 +203,12 @@ class BrokerSettings:
         at_least=0,
     )
     message_max_bytes = setting(parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0)
-    fetch_max_bytes = setting(parse_int, 57_671_680, "Bytes one fetch answers at most.", at_least=1024)
-    offsets_topic_num_partitions = setting(parse_int, 50, "Partitions of __consumer_offsets.", at_least=1)
-    offsets_topic_replication_factor = setting(parse_int, 3, "Replicas of __consumer_offsets.", at_least=1)
+    fetch_max_bytes = setting(parse_int32, 57_671_680, "Bytes one fetch answers at most.", at_least=1024)
+    offsets_topic_num_partitions = setting(parse_int32, 50, "Partitions of __consumer_offsets.", at_least=1)
+    offsets_topic_replication_factor = setting(parse_int16, 3, "Replicas of __consumer_offsets.", at_least=1)
     offsets_topic_segment_bytes = setting(parse_int32, 104_857_600, "Segment size of __consumer_offsets.", at_least=14)
     producer_id_expiration_ms = setting(
-        parse_int, 86_400_000, "Silence after which a producer is forgotten.", at_least=1
+        parse_int32, 86_400_000, "Silence after which a producer is forgotten.", at_least=1
     )
     producer_id_expiration_check_interval_ms = setting(parse_int, 600_000, "How often that is checked.", at_least=1)
     transaction_partition_verification_enable = setting(
@@ -226,8 +229,8 @@ class BrokerSettings:
         "How long an unused transactional id is remembered.",
         at_least=1,
     )
-    transaction_state_log_num_partitions = setting(parse_int, 50, "Partitions of __transaction_state.", at_least=1)
-    transaction_state_log_replication_factor = setting(parse_int, 3, "Replicas of __transaction_state.", at_least=1)
+    transaction_state_log_num_partitions = setting(parse_int32, 50, "Partitions of __transaction_state.", at_least=1)
+    transaction_state_log_replication_factor = setting(parse_int16, 3, "Replicas of __transaction_state.", at_least=1)
     transaction_state_log_min_isr = setting(parse_int32, 2, "In-sync replicas a transaction's state needs.", at_least=1)
     transaction_state_log_segment_bytes = setting(
         parse_int32,
@@ -235,17 +238,17 @@ class BrokerSettings:
         "Segment size of __transaction_state.",
         at_least=14,
     )
-    offset_metadata_max_bytes = setting(parse_int, 4096, "Longest metadata of a commit.", at_least=0)
+    offset_metadata_max_bytes = setting(parse_int32, 4096, "Longest metadata of a commit.", at_least=0)
     offsets_commit_timeout_ms = setting(parse_int32, 5_000, "How long a commit waits for its replicas.", at_least=1)
     offsets_retention_minutes = setting(parse_int32, 10_080, "How long offsets outlive their use.", at_least=1)
     offsets_retention_check_interval_ms = setting(
         parse_int, 600_000, "How often old offsets are looked for.", at_least=1
     )
-    group_min_session_timeout_ms = setting(parse_int, 6_000, "Shortest session timeout of a member.", at_least=0)
-    group_max_session_timeout_ms = setting(parse_int, 1_800_000, "Longest session timeout of a member.", at_least=0)
-    group_initial_rebalance_delay_ms = setting(parse_int, 3_000, "How long a new group waits for members.", at_least=0)
+    group_min_session_timeout_ms = setting(parse_int32, 6_000, "Shortest session timeout of a member.", at_least=0)
+    group_max_session_timeout_ms = setting(parse_int32, 1_800_000, "Longest session timeout of a member.", at_least=0)
+    group_initial_rebalance_delay_ms = setting(parse_int32, 3_000, "How long a new group awaits members.", at_least=0)
     group_max_size = setting(
-        parse_int,
+        parse_int32,
         1_000,
         "Members one group may have. A record of 1 MB has to hold all of them; Kafka has no limit by default.",
         at_least=1,
@@ -302,6 +305,8 @@ class BrokerConfig(
     ):
         self.given = given
         self.unused = unused
+        #: By key of the file, versions of TLS that it names and nobody is offered.
+        self.old_tls_versions: Mapping[str, str] = {}
         #: What the file says, or else the default, by attribute; never changes.
         self.at_start: Mapping[str, Any] = values
         self.values = values
@@ -370,6 +375,7 @@ def read_broker_config(text: str, overrides: Mapping[str, str] = MappingProxyTyp
     texts = {**parse_properties(text), **overrides}
     try:
         texts = without_kraft(texts)
+        _number_by_both_names(texts)
         values = read_values(KEYS, texts)
         of_listeners = {name: key.read(texts[name]) for name in texts if (key := prefixed_key(name))}
         check_listeners(values, texts)
@@ -377,7 +383,18 @@ def read_broker_config(text: str, overrides: Mapping[str, str] = MappingProxyTyp
     except ConfigError as error:
         raise StartupError(str(error)) from None
     unused = tuple(sorted(name for name in texts if not _is_read(name, values)))
-    return BrokerConfig(values, frozenset(texts) & BY_NAME.keys(), unused, of_listeners)
+    config = BrokerConfig(values, frozenset(texts) & BY_NAME.keys(), unused, of_listeners)
+    config.old_tls_versions = old_versions(texts)
+    return config
+
+
+def _number_by_both_names(texts: dict[str, str]) -> None:
+    """Set each of `broker.id` and `node.id` to the other where one is missing, as Kafka does. Raises ConfigError."""
+    named = {name: texts[name] for name in ("broker.id", "node.id") if name in texts}
+    if len({text.strip() for text in named.values()}) > 1:
+        raise ConfigError(f"broker.id={named['broker.id']} and node.id={named['node.id']} must be the same number")
+    for number in list(named.values())[:1]:
+        texts.update({"broker.id": number, "node.id": number})
 
 
 def _check_together(values: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from enum import Enum, IntEnum
 from typing import Any, TypeVar, overload
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.java.numbers import parse_double
+from broker.common.java.numbers import double_text, parse_double
 
 Value = TypeVar("Value")
 AnyParser = TypeVar("AnyParser", bound=Callable[[str], Any])
@@ -76,6 +76,13 @@ def parse_int32(text: str) -> int:
     return int(text)
 
 
+def parse_int16(text: str) -> int:
+    """As Java writes a short."""
+    if not -(2**15) <= parse_int(text) < 2**15:
+        raise ValueError(text)
+    return int(text)
+
+
 def parse_boolean(text: str) -> bool:
     try:
         return {"true": True, "false": False}[text.strip().lower()]
@@ -127,13 +134,15 @@ class Key:
         types: dict[Callable[[str], Any], ConfigType] = {
             parse_int: ConfigType.LONG,
             parse_int32: ConfigType.INT,
+            parse_int16: ConfigType.SHORT,
             parse_boolean: ConfigType.BOOLEAN,
             parse_double: ConfigType.DOUBLE,
             parse_password: ConfigType.PASSWORD,
         }
-        if self.parse not in types and isinstance(self.default, int):
+        if self.parse not in types and isinstance(self.default, int) and not isinstance(self.default, Enum):
             return ConfigType.BOOLEAN if isinstance(self.default, bool) else ConfigType.INT
-        return types.get(self.parse, ConfigType.LIST if self.parse is parse_list else ConfigType.STRING)
+        is_list = self.parse is parse_list or getattr(self.parse, "is_list", False)
+        return types.get(self.parse, ConfigType.LIST if is_list else ConfigType.STRING)
 
     @property
     def is_required(self) -> bool:
@@ -144,18 +153,25 @@ class Key:
         return None if self.default is REQUIRED else render_value(self.default)
 
     def read(self, text: str) -> Any:
+        """Return the value that a text says. Raises ConfigError in the words of Kafka's ConfigDef."""
         try:
             value = self.parse(text.strip())
         except ValueError:
-            raise ConfigError(f"{self.name}={text!r} is not {_kind(self.parse)}") from None
+            if kind := _kafkas_kind(self.parse):
+                raise self._invalid(text, kind) from None
+            accepts = getattr(self.parse, "accepts", "a valid value")
+            raise ConfigError(f"{self.name}={text!r} is not {accepts}") from None
         if self.at_least is not None and not value >= self.at_least:
-            raise ConfigError(f"{self.name}={text} must be at least {self.at_least:g}")
+            raise self._invalid(_number_text(value), f"Value must be at least {self.at_least:g}")
         if self.at_most is not None and value > self.at_most:
-            raise ConfigError(f"{self.name}={text} must be at most {self.at_most:g}")
-        unknown = set(value if isinstance(value, tuple) else [value]) - set(self.choices) if self.choices else ()
-        if unknown:
-            raise ConfigError(f"{self.name}={text} must be one of {', '.join(self.choices)}")
+            raise self._invalid(_number_text(value), f"Value must be no more than {self.at_most:g}")
+        for part in (value if isinstance(value, tuple) else [value]) if self.choices else ():
+            if part not in self.choices:
+                raise self._invalid(part, f"String must be one of: {', '.join(self.choices)}")
         return value
+
+    def _invalid(self, value: object, why: str) -> ConfigError:
+        return ConfigError(f"Invalid value {value} for configuration {self.name}: {why}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,25 +225,31 @@ def render_list(parts: Iterable[object]) -> str:
     return ",".join(str(part) for part in parts)
 
 
-def accepting(words: str) -> Callable[[AnyParser], AnyParser]:
-    """Decorates a parser: what a text must be."""
+def accepting(words: str, *, is_list: bool = False) -> Callable[[AnyParser], AnyParser]:
+    """Decorates a parser: what a text must be, and whether Kafka calls it a list."""
 
     def mark(parse: AnyParser) -> AnyParser:
-        vars(parse)["accepts"] = words
+        vars(parse).update(accepts=words, is_list=is_list)
         return parse
 
     return mark
 
 
-def _kind(parse: Callable[[str], Any]) -> str:
-    """What a text must be; a parser of somebody else's is marked with it (`accepting`)."""
+def _kafkas_kind(parse: Callable[[str], Any]) -> str | None:
+    """Return Kafka's sentence for a text that a parser of Kafka's types refuses; None for parsers of our own."""
     kinds: dict[Callable[[str], Any], str] = {
-        parse_int: "a whole number",
-        parse_int32: f"a whole number up to {2**31 - 1}",
-        parse_boolean: "true or false",
-        parse_double: "a number",
+        parse_int: "Not a number of type LONG",
+        parse_int32: "Not a number of type INT",
+        parse_int16: "Not a number of type SHORT",
+        parse_boolean: "Expected value to be either true or false",
+        parse_double: "Not a number of type DOUBLE",
     }
-    return kinds.get(parse) or str(getattr(parse, "accepts", "a valid value"))
+    return kinds.get(parse)
+
+
+def _number_text(value: float) -> str:
+    """Return a number as Java prints it."""
+    return double_text(value) if isinstance(value, float) else str(value)
 
 
 def read_values(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[str, Any]:

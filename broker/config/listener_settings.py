@@ -20,9 +20,9 @@ from broker.config.definition import (
     setting,
     take_keys,
 )
+from broker.config.tls_versions import TLS_VERSIONS, parse_newest_version, parse_versions
 
 _STORE_TYPES = ("JKS", "PKCS12", "PEM")
-_TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
 
 
 class ListenerKeys:
@@ -44,8 +44,10 @@ class ListenerKeys:
         "Whether clients show a certificate; a SASL_SSL listener heeds it with its prefix only (KIP-684).",
         choices=("none", "requested", "required"),
     )
-    ssl_protocol = setting(str, "TLSv1.3", "Newest version of TLS.", choices=_TLS_VERSIONS)
-    ssl_enabled_protocols = setting(parse_list, _TLS_VERSIONS, "Versions of TLS there may be.", choices=_TLS_VERSIONS)
+    ssl_protocol = setting(parse_newest_version, "TLSv1.3", "Newest version of TLS.")
+    ssl_enabled_protocols = setting(
+        parse_versions, TLS_VERSIONS, "Versions of TLS there may be; old ones are left out."
+    )
     ssl_cipher_suites = setting(parse_list, (), "Ciphers there may be; default: those of the TLS library.")
     ssl_endpoint_identification_algorithm = setting(
         str, "https", "Whether brokers check the name in each other's certificates; empty: no.", choices=("", "https")
@@ -73,6 +75,11 @@ class ListenerKeys:
     sasl_oauthbearer_clock_skew_seconds = setting(parse_int32, 30, "By how much clocks may differ.", at_least=0)
     sasl_oauthbearer_scope_claim_name = setting(str, "scope", "Claim of a token that has its scope.")
     sasl_oauthbearer_sub_claim_name = setting(str, "sub", "Claim of a token that has its user.")
+    sasl_server_callback_handler_class = setting(
+        str,
+        None,
+        "Kafka's OAuthBearerUnsecuredValidatorCallbackHandler by its full name: tokens that nobody signed are taken.",
+    )
     connections_max_reauth_ms = setting(parse_int, 0, "Age at which a login must be renewed; 0: never (KIP-368).")
     connection_failed_authentication_delay_ms = setting(
         parse_int32, 100, "How long a refused login waits for its answer.", at_least=0
@@ -90,7 +97,7 @@ BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
 _PREFIX = "listener.name."
 #: Say nothing unless they stand behind a listener and a mechanism.
-OF_MECHANISM_ONLY = frozenset({"sasl.jaas.config"})
+OF_MECHANISM_ONLY = frozenset({"sasl.jaas.config", "sasl.server.callback.handler.class"})
 #: May be said for a mechanism, besides all that begins with `sasl.`.
 _OF_MECHANISM = frozenset({"connections.max.reauth.ms"})
 

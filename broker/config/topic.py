@@ -29,6 +29,7 @@ class ThrottledReplica(NamedTuple):
         return f"{self.partition}:{self.broker_id}"
 
 
+@accepting("a list as 0:1,1:1 of partitions and brokers, or * for all", is_list=True)
 def parse_throttled_replicas(text: str) -> tuple[ThrottledReplica | str, ...]:
     """`partition:broker,…`, `*` for all replicas of the topic, or nothing for none."""
     parts = parse_list(text)
@@ -129,5 +130,5 @@ def check_topic_configs(texts: Mapping[str, str]) -> None:
     """Raise ConfigError for an unknown key or a value that its key does not accept."""
     for name, text in texts.items():
         if name not in BY_NAME:
-            raise ConfigError(f"{name} is not a topic configuration")
+            raise ConfigError(f"Unknown topic config name: {name}")
         BY_NAME[name].read(text)

@@ -1,4 +1,4 @@
-"""Keys of Kafka 3.8 that this broker has no use for: files and tools set them, so they are accepted and told of.
+"""Keys of Kafka 3.8 to 4.4 that this broker has no use for: files and tools set them, so they are accepted and told of.
 
 Most count threads, buffers or windows of a machine that is built otherwise. What would promise something that is not
 there (security, quotas, tiered storage) does not belong here.
@@ -84,5 +84,7 @@ TOPIC_KEYS: tuple[Key, ...] = (
     without_effect("message.downconversion.enable", parse_boolean, True),
     without_effect("message.format.version", str, "3.0-IV1"),
     without_effect("preallocate", parse_boolean, False),
+    without_effect("remote.log.copy.disable", parse_boolean, False),
+    without_effect("remote.log.delete.on.disable", parse_boolean, False),
     without_effect("segment.jitter.ms", parse_int, 0, 0),
 )

@@ -20,9 +20,9 @@ from broker.config.definition import (
     take_keys,
     without_effect,
 )
+from broker.config.tls_versions import TLS_VERSIONS, parse_newest_version, parse_versions
 
 _STORE_TYPES = ("JKS", "PKCS12", "PEM")
-_TLS_VERSIONS = ("TLSv1.2", "TLSv1.3")
 
 
 class ZooKeeperTlsKeys:
@@ -35,9 +35,9 @@ class ZooKeeperTlsKeys:
     zookeeper_ssl_truststore_type = setting(str, "JKS", "Form of the truststore.", choices=_STORE_TYPES)
     zookeeper_ssl_truststore_location = setting(str, None, "File with the certificates of who is believed.")
     zookeeper_ssl_truststore_password = setting(parse_password, None, "Opens the truststore, if it is PKCS12.")
-    zookeeper_ssl_protocol = setting(str, "TLSv1.3", "Newest version of TLS.", choices=_TLS_VERSIONS)
+    zookeeper_ssl_protocol = setting(parse_newest_version, "TLSv1.3", "Newest version of TLS.")
     zookeeper_ssl_enabled_protocols = setting(
-        parse_list, _TLS_VERSIONS, "Versions of TLS there may be.", choices=_TLS_VERSIONS
+        parse_versions, TLS_VERSIONS, "Versions of TLS there may be; old ones are left out."
     )
     zookeeper_ssl_cipher_suites = setting(parse_list, (), "Ciphers there may be; default: those of the TLS library.")
     zookeeper_ssl_endpoint_identification_algorithm = setting(

@@ -57,19 +57,35 @@ def alternate_racks(racks: Mapping[int, str | None]) -> list[int]:
     return ordered
 
 
-def check_assignment(assignment: Mapping[int, Sequence[int]], live: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """An assignment somebody wrote by hand, if it can be used; else ApiError INVALID_REPLICA_ASSIGNMENT."""
+def check_assignment(
+    assignment: Mapping[int, Sequence[int]], live: Collection[int], replication_factor: int | None = None
+) -> dict[int, tuple[int, ...]]:
+    """Return an assignment that a client wrote, by partition; each has `replication_factor` replicas, None: as many as
+    the first. Raises ApiError INVALID_REPLICA_ASSIGNMENT, in Kafka's words, for one that cannot be used.
+    """
+    for replicas in assignment.values():
+        check_replicas(sorted(replicas), live, replication_factor)
+        replication_factor = len(replicas)
     if sorted(assignment) != list(range(len(assignment))) or not assignment:
-        raise _refused("Partitions must be numbered from 0 without a gap.")
-    if len({len(replicas) for replicas in assignment.values()}) > 1:
-        raise _refused("All partitions must have the same number of replicas.")
-    for partition, replicas in assignment.items():
-        if not replicas or len(set(replicas)) != len(replicas):
-            raise _refused(f"Partition {partition} must name each of its replicas once.")
-        unknown = sorted(set(replicas) - set(live))
-        if unknown:
-            raise _refused(f"Partition {partition} names brokers that are not alive: {unknown}.")
+        raise _refused("partitions should be a consecutive 0-based integer sequence")
     return {partition: tuple(assignment[partition]) for partition in sorted(assignment)}
+
+
+def check_replicas(replicas: list[int], live: Collection[int], replication_factor: int | None = None) -> None:
+    """Raise ApiError unless the sorted ids are of different brokers that are alive, as many as wanted."""
+    includes = "The manual partition assignment includes"
+    if not replicas:
+        raise _refused(f"{includes} an empty replica list.")
+    for before, broker_id in zip([None, *replicas], replicas, strict=False):
+        if broker_id not in live:
+            raise _refused(f"{includes} broker {broker_id}, but no such broker is registered.")
+        if broker_id == before:
+            raise _refused(f"{includes} the broker {broker_id} more than once.")
+    if replication_factor not in (None, len(replicas)):
+        raise _refused(
+            f"{includes} a partition with {len(replicas)} replica(s), but this is not consistent with previous "
+            f"partitions, which have {replication_factor} replica(s)."
+        )
 
 
 def _check_counts(broker_count: int, partition_count: int, replication_factor: int) -> None:
@@ -80,7 +96,8 @@ def _check_counts(broker_count: int, partition_count: int, replication_factor: i
     if replication_factor > broker_count:
         raise ApiError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"Replication factor {replication_factor} is larger than the number of live brokers, {broker_count}.",
+            f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
+            f"{replication_factor} cannot be reached because only {broker_count} broker(s) are registered.",
         )
 
 

@@ -23,6 +23,7 @@ from broker.controller.events import (
     ReassignmentsByZnode,
     ReassignmentsByZnodeBegun,
 )
+from broker.controller.placement import check_replicas
 from broker.controller.reassignment_end import write_assignments
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.state_changes import correct_states
@@ -114,7 +115,9 @@ def _plan_one(
     context: ControllerContext, partition: TopicPartition, target: tuple[int, ...] | None
 ) -> ReplicaAssignment:
     if not context.is_current(partition) or partition.topic in context.topics_to_delete:
-        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {partition}")
+        raise ApiError(
+            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {partition.topic}:{partition.partition}."
+        )
     current = context.replica_assignment(partition)
     if target is None:
         if not current.is_reassigning:
@@ -130,18 +133,7 @@ def _news(context: ControllerContext, plans: Plans) -> Plans:
 
 
 def _check_target(context: ControllerContext, current: ReplicaAssignment, target: tuple[int, ...]) -> None:
-    if not target:
-        raise _bad_target("a partition needs at least one replica")
-    if len(set(target)) < len(target):
-        raise _bad_target(f"replicas {list(target)} name a broker twice")
-    unknown = [replica for replica in target if replica not in context.brokers and replica not in current.replicas]
-    if unknown:
-        live = sorted(context.brokers)
-        raise _bad_target(f"replicas {list(target)} would be added on brokers {unknown}; {live} are alive")
-
-
-def _bad_target(message: str) -> ApiError:
-    return ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+    check_replicas(sorted(target), context.brokers.keys() | set(current.replicas))
 
 
 def _take(context: ControllerContext, partition: TopicPartition, assignment: ReplicaAssignment) -> None:

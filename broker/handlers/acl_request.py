@@ -5,7 +5,6 @@ from typing import Protocol, TypeVar
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import require_on_cluster
-from broker.handlers.handler import CloseConnectionError
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.authorizer import Authorizer
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
@@ -37,55 +36,27 @@ def authorizer_for(operation: AclOperation, context: RequestContext) -> Authoriz
 
 
 def filter_of(wire: WireFilter) -> BindingFilter:
-    """Raises CloseConnectionError for numbers that mean nothing, which Kafka cannot read either."""
+    """Return the filter; a number that means nothing is UNKNOWN, which no rule has."""
     pattern = PatternFilter(
-        kind_of(wire.resource_type_filter), wire.resource_name_filter, pattern_type_of(wire.pattern_type_filter)
+        known_or_unknown(ResourceType, wire.resource_type_filter),
+        wire.resource_name_filter,
+        known_or_unknown(PatternType, wire.pattern_type_filter),
     )
     host = None if wire.host_filter is None else java_host(wire.host_filter)
-    return BindingFilter(
-        pattern,
-        EntryFilter(wire.principal_filter, host, operation_of(wire.operation), permission_of(wire.permission_type)),
-    )
+    operation = known_or_unknown(AclOperation, wire.operation)
+    permission = known_or_unknown(Permission, wire.permission_type)
+    return BindingFilter(pattern, EntryFilter(wire.principal_filter, host, operation, permission))
 
 
 def entry_of(principal: str, host: str, operation: int, permission: int) -> AclEntry:
-    """Raises CloseConnectionError, as `filter_of`."""
-    return AclEntry(principal, java_host(host), operation_of(operation), permission_of(permission))
+    """Return what a rule says, with UNKNOWN for numbers that mean nothing."""
+    known = known_or_unknown(AclOperation, operation), known_or_unknown(Permission, permission)
+    return AclEntry(principal, java_host(host), *known)
 
 
-def kind_of(number: int) -> ResourceType:
+def known_or_unknown(kinds: type[Named], number: int) -> Named:
+    """Return the member of that number, or UNKNOWN, which is 0."""
     try:
-        return _known(ResourceType(number))
+        return kinds(number)
     except ValueError:
-        raise _unreadable("resource type", number) from None
-
-
-def pattern_type_of(number: int) -> PatternType:
-    try:
-        return _known(PatternType(number))
-    except ValueError:
-        raise _unreadable("pattern type", number) from None
-
-
-def operation_of(number: int) -> AclOperation:
-    try:
-        return _known(AclOperation(number))
-    except ValueError:
-        raise _unreadable("operation", number) from None
-
-
-def permission_of(number: int) -> Permission:
-    try:
-        return _known(Permission(number))
-    except ValueError:
-        raise _unreadable("permission type", number) from None
-
-
-def _known(value: Named) -> Named:
-    if not value:
-        raise ValueError(value)
-    return value
-
-
-def _unreadable(what: str, number: int) -> CloseConnectionError:
-    return CloseConnectionError(f"a rule of access with {what} {number}")
+        return kinds(0)

@@ -45,7 +45,9 @@ async def handle_alter_partition_reassignments(
     except ApiError as error:
         return AlterPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)
     twice = PartitionVerdict(ErrorCode.INVALID_REQUEST, "the partition is named twice in the request")
-    return AlterPartitionReassignmentsResponse(responses=_responses(verdicts | dict.fromkeys(named_twice, twice)))
+    return AlterPartitionReassignmentsResponse(
+        error_message=None, responses=_responses(verdicts | dict.fromkeys(named_twice, twice))
+    )
 
 
 def _responses(verdicts: dict[TopicPartition, PartitionVerdict]) -> list[ReassignableTopicResponse]:

@@ -1,6 +1,8 @@
 """What the three config APIs share: which resources there are, and who answers for them."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from enum import IntEnum
 from functools import partial
 from typing import Any, NamedTuple
@@ -35,14 +37,20 @@ def require_config(operation: AclOperation, resource_type: int, name: str, conte
 
 def check_topic(name: str, context: RequestContext) -> None:
     if name not in context.services.metadata.topics:
-        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
 
 
-def check_broker(name: str, context: RequestContext) -> None:
-    """A broker's configuration is known to itself alone; the empty name stands for what is set for all."""
+def check_broker(name: str, context: RequestContext, what: str = "Node", besides: str = "") -> None:
+    """A broker's configuration is known to itself alone; the empty name stands for what is set for all.
+
+    `what` and `besides` are Kafka's words, which differ between reading and writing.
+    """
     own = context.services.config.broker_id
     if name not in ("", str(own)):
-        raise ApiError(ErrorCode.INVALID_REQUEST, f"this is broker {own}; ask broker {name!r} for its configuration")
+        is_number = re.fullmatch(r"[+-]?[0-9]+", name) is not None
+        wrong_broker = f"Unexpected broker id, expected {own}{besides}, but received {name}"
+        no_number = f"{what} id must be an integer, but it is: {name}"
+        raise ApiError(ErrorCode.INVALID_REQUEST, wrong_broker if is_number else no_number)
 
 
 class ChangeableConfigs(NamedTuple):
@@ -92,10 +100,18 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
     raise unknown_resource(resource_type)
 
 
+def check_pairs(count: int, given: Mapping[str, str | None], besides: Collection[str] = ()) -> None:
+    """Raise ApiError if of `count` settings in a request some have one name, or some of those `given` no value."""
+    if len(given.keys() | set(besides)) < count:
+        raise ApiError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
+    if without := [name for name, value in given.items() if value is None]:
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(without)}")
+
+
 def _key(key_of: Callable[[str], Key | None], kind: str, name: str) -> Key:
     key = key_of(name)
     if key is None:
-        raise ConfigError(f"{name} is not a {kind} configuration")
+        raise ConfigError(f"Unknown {kind} config name: {name}")
     return key
 
 
@@ -107,11 +123,15 @@ async def alter_each(
 ) -> list[Any]:
     """A response for each resource, in turns, if the client may alter that; `change` raises ApiError."""
 
+    times_named = Counter((resource.resource_type, resource.resource_name) for resource in resources)
+
     async def alter(resource: Any) -> Any:
         response = response_class(
             error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
         )
         try:
+            if times_named[resource.resource_type, resource.resource_name] > 1:
+                raise ApiError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
             require_config(AclOperation.ALTER_CONFIGS, resource.resource_type, resource.resource_name, context)
             await change(resource)
         except ApiError as error:
@@ -125,5 +145,5 @@ async def alter_each(
 def unknown_resource(resource_type: int) -> ApiError:
     return ApiError(
         ErrorCode.INVALID_REQUEST,
-        f"resource type {resource_type} has no configuration here; 2 is a topic, 4 a broker, 8 its loggers",
+        f"Unknown resource type {resource_type}; 2 is a topic, 4 a broker, 8 its loggers",
     )

@@ -1,7 +1,7 @@
 """CreateAcls: keep further access rules, each for itself; what cannot be a rule is refused alone."""
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.acl_request import authorizer_for, entry_of, kind_of, pattern_type_of
+from broker.handlers.acl_request import authorizer_for, entry_of, known_or_unknown
 from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_acls import (
@@ -12,8 +12,8 @@ from broker.protocol.messages.create_acls import (
 )
 from broker.runtime.requests.context import RequestContext
 from broker.security.acls.checks import refusal_of
-from broker.security.acls.model import Binding, Pattern
-from broker.security.operations import AclOperation
+from broker.security.acls.model import Binding, Pattern, PatternType
+from broker.security.operations import AclOperation, ResourceType
 
 
 async def handle_create_acls(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
@@ -30,9 +30,9 @@ async def handle_create_acls(request: CreateAclsRequest, context: RequestContext
 
 
 def _binding(creation: AclCreation) -> Binding:
-    pattern = Pattern(
-        kind_of(creation.resource_type), creation.resource_name, pattern_type_of(creation.resource_pattern_type)
-    )
+    kind = known_or_unknown(ResourceType, creation.resource_type)
+    pattern_type = known_or_unknown(PatternType, creation.resource_pattern_type)
+    pattern = Pattern(kind, creation.resource_name, pattern_type)
     return Binding(pattern, entry_of(creation.principal, creation.host, creation.operation, creation.permission_type))
 
 

@@ -28,7 +28,8 @@ async def handle_create_partitions(
     quota = context.services.quotas.of_mutations(
         context.session, context.client_id, is_strict=context.api_version >= _FIRST_STRICT_VERSION
     )
-    works = (_add(topic, times_named[topic.name], request, context, quota.take) for topic in request.topics)
+    topics = {topic.name: topic for topic in request.topics}
+    works = (_add(topic, times_named[name], request, context, quota.take) for name, topic in topics.items())
     results = await gather(works, context.services.turns)
     return CreatePartitionsResponse(throttle_time_ms=quota.throttle_time_ms, results=results)
 
@@ -48,7 +49,7 @@ async def _add(
         if services.metadata.controller_id != services.config.broker_id:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         if times_named > 1:
-            raise ApiError(ErrorCode.INVALID_REQUEST, f"topic {topic.name!r} is named {times_named} times")
+            raise ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         require(AclOperation.ALTER, ResourceType.TOPIC, topic.name, context)
         await services.topics.add_partitions(
             topic.name,

@@ -39,7 +39,8 @@ async def handle_create_topics(request: CreateTopicsRequest, context: RequestCon
     quota = context.services.quotas.of_mutations(
         context.session, context.client_id, is_strict=context.api_version >= _FIRST_STRICT_VERSION
     )
-    works = (_create(topic, times_named[topic.name], request, context, quota.take) for topic in request.topics)
+    topics = {topic.name: topic for topic in request.topics}
+    works = (_create(topic, times_named[name], request, context, quota.take) for name, topic in topics.items())
     results = await gather(works, context.services.turns)
     return CreateTopicsResponse(throttle_time_ms=quota.throttle_time_ms, topics=results)
 
@@ -49,6 +50,8 @@ async def _create(
 ) -> CreatableTopicResult:
     """Its configuration is told to those only who may describe it."""
     result = await _created(topic, times_named, request, context, charge)
+    if result.error_code:
+        return result
     if not context.session.rights.sees(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
         result.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         result.num_partitions, result.replication_factor, result.configs = -1, -1, []
@@ -63,7 +66,7 @@ async def _created(
         if services.metadata.controller_id != services.config.broker_id:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         if times_named > 1:
-            raise ApiError(ErrorCode.INVALID_REQUEST, f"topic {topic.name!r} is named {times_named} times")
+            raise ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         if not may_create(topic.name, context):
             raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
         new = _new_topic(topic)
@@ -90,19 +93,17 @@ def _configs(overrides: dict[str, str], context: RequestContext) -> list[Creatab
 
 
 def _new_topic(topic: CreatableTopic) -> NewTopic:
-    if len({assignment.partition_index for assignment in topic.assignments}) < len(topic.assignments):
-        raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"topic {topic.name!r} has a partition assigned twice")
-    configs: dict[str, str] = {}
-    for config in topic.configs:
-        if config.value is None:
-            raise ApiError(ErrorCode.INVALID_CONFIG, f"{config.name}: a value is needed")
-        configs[config.name] = config.value
+    if without := [config.name for config in topic.configs if config.value is None]:
+        raise ApiError(ErrorCode.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(without)}")
+    configs = {config.name: config.value for config in topic.configs if config.value is not None}
+    indexes = Counter(assignment.partition_index for assignment in topic.assignments)
     return NewTopic(
         name=topic.name,
         partitions=topic.num_partitions,
         replication_factor=topic.replication_factor,
         assignment={assignment.partition_index: tuple(assignment.broker_ids) for assignment in topic.assignments},
         configs=configs,
+        assigned_twice=tuple(index for index, times in indexes.items() if times > 1),
     )
 
 

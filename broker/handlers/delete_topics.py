@@ -34,8 +34,8 @@ async def handle_delete_topics(request: DeleteTopicsRequest, context: RequestCon
         context.session, context.client_id, is_strict=context.api_version >= _FIRST_STRICT_VERSION
     )
     works = (
-        _delete(state, times_named[state.name, state.topic_id], request.timeout_ms, context, quota.take)
-        for state in topics
+        _delete(DeleteTopicState(name=name, topic_id=topic_id), times, request.timeout_ms, context, quota.take)
+        for (name, topic_id), times in times_named.items()
     )
     results = await gather(works, context.services.turns)
     return DeleteTopicsResponse(throttle_time_ms=quota.throttle_time_ms, responses=results)
@@ -50,7 +50,7 @@ async def _delete(
         if services.metadata.controller_id != services.config.broker_id:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         if times_named > 1:
-            raise ApiError(ErrorCode.INVALID_REQUEST, f"the topic is named {times_named} times")
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"Duplicate topic {'id' if name is None else 'name'}.")
         name = _name_of(state, context)
         require(AclOperation.DELETE, ResourceType.TOPIC, name, context)
         topic_id = _id_of(name, context)
@@ -66,8 +66,8 @@ def _name_of(state: DeleteTopicState, context: RequestContext) -> str:
     An id is no secret, but what has it is: its name is for those who may see it (KAFKA-12394).
     """
     if (state.name is None) is (state.topic_id == NO_TOPIC_ID):
-        given = "neither a name nor an id" if state.name is None else "a name and an id"
-        raise ApiError(ErrorCode.INVALID_REQUEST, f"the topic is given by {given}; give one of the two")
+        neither, both = "Neither topic name nor id were specified.", "You may not specify both topic name and topic id."
+        raise ApiError(ErrorCode.INVALID_REQUEST, neither if state.name is None else both)
     if state.name is not None:
         return state.name
     topic = context.services.metadata.topic_of_id(state.topic_id)
@@ -80,7 +80,7 @@ def _name_of(state: DeleteTopicState, context: RequestContext) -> str:
 def _id_of(name: str, context: RequestContext) -> UUID:
     topic = context.services.metadata.topics.get(name)
     if topic is None:
-        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return topic.topic_id
 
 

@@ -48,7 +48,7 @@ async def _describe(
     resource: DescribeConfigsResource, request: DescribeConfigsRequest, context: RequestContext
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
-    wanted = None if resource.configuration_keys is None else set(resource.configuration_keys)
+    wanted = set(resource.configuration_keys or ()) or None  # as to Kafka, none named means all
     try:
         require_config(AclOperation.DESCRIBE_CONFIGS, resource.resource_type, resource.resource_name, context)
         if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
@@ -83,7 +83,7 @@ async def _settings(
         overrides = await context.services.topic_configs.overrides(resource.resource_name)
         return topic_keys.KEYS, lambda key: _of_topic(key, overrides, config)
     if resource.resource_type == ConfigResourceType.BROKER:
-        check_broker(resource.resource_name, context)
+        check_broker(resource.resource_name, context, "Broker", " or empty string")
         if resource.resource_name:
             return [*broker_keys.KEYS, *_of_plug_ins(config)], lambda key: _of_broker(key, config)
         set_for_all = dict(config.layers[ConfigSource.CLUSTER])

@@ -25,8 +25,7 @@ async def handle_describe_user_scram_credentials(
     request: DescribeUserScramCredentialsRequest, context: RequestContext
 ) -> DescribeUserScramCredentialsResponse:
     if not context.session.rights.may(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
-        refused = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        return DescribeUserScramCredentialsResponse(error_code=refused, error_message=refused.meaning)
+        return _all_refused(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     credentials = context.services.credentials
     if request.users:
         return await _described([user.name for user in request.users], credentials)
@@ -45,6 +44,12 @@ async def _described(names: list[str], credentials: UserCredentials) -> Describe
         elif not user:
             results.append(_refused(user, ErrorCode.RESOURCE_NOT_FOUND, _EMPTY))
     return DescribeUserScramCredentialsResponse(results=_in_order(results))
+
+
+def _all_refused(request: DescribeUserScramCredentialsRequest, code: ErrorCode) -> DescribeUserScramCredentialsResponse:
+    """Return the error at the top and for each user, as Kafka does: librdkafka 2.16 reads as many results as users."""
+    results = [_refused(user.name, code, code.meaning) for user in request.users or ()]
+    return DescribeUserScramCredentialsResponse(error_code=code, error_message=code.meaning, results=results)
 
 
 def _in_order(results: list[DescribeUserScramCredentialsResult]) -> list[DescribeUserScramCredentialsResult]:

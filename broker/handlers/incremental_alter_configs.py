@@ -3,9 +3,15 @@
 from collections.abc import Collection
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.config.definition import ConfigError, Key, parse_list, render_list
+from broker.config.definition import ConfigError, ConfigType, parse_list, render_list
 from broker.handlers.broker_loggers import alter_loggers
-from broker.handlers.config_resources import ChangeableConfigs, ConfigResourceType, alter_each, changeable_configs
+from broker.handlers.config_resources import (
+    ChangeableConfigs,
+    ConfigResourceType,
+    alter_each,
+    changeable_configs,
+    check_pairs,
+)
 from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.incremental_alter_configs import (
@@ -30,8 +36,11 @@ async def handle_incremental_alter_configs(
 
 
 async def _change(resource: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
-    if len({config.name for config in resource.configs}) < len(resource.configs):
-        raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
+    given = {config.name: config.value for config in resource.configs}
+    deleted = {config.name for config in resource.configs if config.config_operation == ConfigOperation.DELETE}
+    check_pairs(len(resource.configs), {name: value for name, value in given.items() if name not in deleted}, deleted)
+    if unknown := {config.config_operation for config in resource.configs} - set(ConfigOperation):
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {min(unknown)}")
     if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
         alter_loggers(resource, context, validate_only=validate_only)
         return
@@ -49,28 +58,21 @@ async def _change(resource: AlterConfigsResource, validate_only: bool, context: 
 def _apply(config: AlterableConfig, overrides: dict[str, str], configs: ChangeableConfigs) -> None:
     if config.config_operation == ConfigOperation.DELETE:
         overrides.pop(config.name, None)
-    elif config.value is None:
-        raise ConfigError(f"{config.name}: a value is needed")
     elif config.config_operation == ConfigOperation.SET:
-        overrides[config.name] = config.value
+        overrides[config.name] = config.value or ""
     else:
         key = configs.key_of(config.name)
-        given = _list_of(key, config.name, config.value)
-        overrides[config.name] = _changed_list(config.config_operation, given, configs.value_of(key, overrides))
-
-
-def _list_of(key: Key, name: str, value: str) -> tuple[str, ...]:
-    if key.parse is not parse_list:
-        raise ConfigError(f"{name} is no list; it can be set, not appended to")
-    return parse_list(value)
+        if key.config_type is not ConfigType.LIST:
+            name = "SUBTRACT" if config.config_operation == ConfigOperation.SUBTRACT else "APPEND"
+            raise ConfigError(f"Can't {name} to key {config.name} because its type is not LIST.")
+        present = [str(item) for item in configs.value_of(key, overrides)]
+        overrides[config.name] = _changed_list(config.config_operation, parse_list(config.value or ""), present)
 
 
 def _changed_list(operation: int, given: Collection[str], present: Collection[str]) -> str:
     if operation == ConfigOperation.APPEND:
         return render_list((*present, *(item for item in given if item not in present)))
-    if operation == ConfigOperation.SUBTRACT:
-        return render_list(name for name in present if name not in given)
-    raise ApiError(ErrorCode.INVALID_REQUEST, f"operation {operation} is not known")
+    return render_list(name for name in present if name not in given)
 
 
 HANDLER = public(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, handle_incremental_alter_configs)

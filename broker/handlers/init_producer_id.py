@@ -33,7 +33,7 @@ async def handle_init_producer_id(request: InitProducerIdRequest, context: Reque
             require_on_cluster(AclOperation.IDEMPOTENT_WRITE, context)
         producer_id = await context.services.producer_ids.next_id()
     except ApiError as error:
-        return InitProducerIdResponse(error_code=error.code)
+        return InitProducerIdResponse(error_code=error.code, producer_epoch=-1)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 

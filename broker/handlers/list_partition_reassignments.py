@@ -24,7 +24,9 @@ async def handle_list_partition_reassignments(
         require_on_cluster(AclOperation.DESCRIBE, context)
         moves = await context.services.controller.reassignments()
     except ApiError as error:
-        return ListPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)
+        return ListPartitionReassignmentsResponse(
+            error_code=error.code, error_message=error.message, topics=_as_asked(request)
+        )
     if request.topics is not None:
         requested = {TopicPartition(topic.name, index) for topic in request.topics for index in topic.partition_indexes}
         moves = {partition: move for partition, move in moves.items() if partition in requested}
@@ -32,10 +34,11 @@ async def handle_list_partition_reassignments(
     for (topic, index), move in sorted(moves.items()):
         topics.setdefault(topic, []).append((index, move))
     return ListPartitionReassignmentsResponse(
+        error_message=None,
         topics=[
             OngoingTopicReassignment(name=topic, partitions=made_late(partitions, _ongoing))
             for topic, partitions in topics.items()
-        ]
+        ],
     )
 
 
@@ -47,6 +50,17 @@ def _ongoing(moved: tuple[int, ReplicaAssignment]) -> OngoingPartitionReassignme
         adding_replicas=list(move.adding),
         removing_replicas=list(move.removing),
     )
+
+
+def _as_asked(request: ListPartitionReassignmentsRequest) -> list[OngoingTopicReassignment]:
+    """Return what a refused request named, without replicas: a client may look for each of its partitions."""
+    return [
+        OngoingTopicReassignment(
+            name=topic.name,
+            partitions=[OngoingPartitionReassignment(partition_index=index) for index in topic.partition_indexes],
+        )
+        for topic in request.topics or ()
+    ]
 
 
 HANDLER = public(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0, handle_list_partition_reassignments, budget=OF_PARTITIONS)

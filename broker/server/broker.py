@@ -80,6 +80,8 @@ class Broker:
         """Returns when clients are served. Raises StartupError; then, or cancelled, it has stopped what it began."""
         if self.config.unused:
             _log.warning("configuration keys that nothing reads", keys=",".join(self.config.unused))
+        for key, versions in self.config.old_tls_versions.items():
+            _log.warning("versions of TLS that are not offered: they are not safe", key=key, versions=versions)
         try:
             await self._start()
         except (Exception, asyncio.CancelledError):

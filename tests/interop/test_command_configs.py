@@ -78,7 +78,7 @@ def test_what_is_refused_is_one_sentence_on_stderr(configs, topic):
     refused = {
         "Invalid config(s): nosuch\n": ("--alter", "--topic", topic, "--delete-config", "nosuch"),
         "Invalid broker logger(s): nosuch\n": ("--alter", "--broker-logger", "1", "--add-config", "nosuch=INFO"),
-        "Error while executing config command: foo is not a topic configuration\n": (
+        "Error while executing config command: Unknown topic config name: foo\n": (
             "--alter", "--topic", topic, "--add-config", "foo=1"
         ),
         "Error while executing config command: broker 9 is not alive, or there is none\n": (

@@ -12,7 +12,7 @@ from tests.fetched import KAFKA, class_path
 HOLDS = """\
 nodes = 1
 made = null
-made again ! TopicExistsException: topic 'java' exists already
+made again ! TopicExistsException: Topic 'java' already exists.
 described = 3
 described by id = java
 configured = null

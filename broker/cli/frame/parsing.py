@@ -121,7 +121,9 @@ def _value(option: Option, name: str, text: str) -> Any:
     try:
         value = option.parse(text)
     except ValueError as error:
-        raise UsageError(f"Cannot parse argument '{text}' of option {name}: {error}") from None
+        # What Python says of a number is for programmers.
+        reason = "" if option.parse in (int, float) else f": {error}"
+        raise UsageError(f"Cannot parse argument '{text}' of option {name}{reason}") from None
     if option.choices and text not in option.choices:
         raise UsageError(f"--{name} is one of {', '.join(option.choices)}, not {text!r}")
     return value

@@ -14,7 +14,7 @@ from uuid import UUID
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import LONE_BROKER_MS, TOPIC_WRITES_MAX
 from broker.common.logs import logger
-from broker.common.topic_names import is_topic_name
+from broker.common.topic_names import is_topic_name, why_no_topic_name
 from broker.common.troubles import Troubles
 from broker.common.types import NO_TOPIC_ID
 from broker.config.broker import BrokerConfig
@@ -79,7 +79,7 @@ class TopicAdmin:
         """
         check_topic_name(topic.name)
         if topic.name in self._metadata.topics:
-            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {topic.name!r} exists already")
+            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{topic.name}' already exists.")
         self._refuse_collision(topic.name)
         topic = with_internal_defaults(topic, self._config)
         check_topic_configs(topic.configs)
@@ -106,7 +106,7 @@ class TopicAdmin:
         """Enlarge a topic to `count` partitions and wait until the new ones have leaders; raises ApiError."""
         topic = self._metadata.topics.get(name)
         if topic is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if name in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"ids find their partition of {name} by their number")
         added = place_added(topic, count, assignments, self._metadata)
@@ -215,7 +215,8 @@ class TopicAdmin:
             if len(other) == len(name) and other != name and other.replace(".", "_") == like
         )
         if same:
-            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"topic {name!r} collides with {', '.join(same)}")
+            reason = f"Topic '{name}' collides with existing topic: {', '.join(same)}"
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
 
     def _refuse_too_many(self, name: str, count: int) -> None:
         """max.partitions, of those that are known and those on their way; brokers' own topics are always made."""
@@ -269,4 +270,4 @@ class TopicAdmin:
 def check_topic_name(name: str) -> None:
     """Kafka's rule for names of topics; raises INVALID_TOPIC_EXCEPTION."""
     if not is_topic_name(name):
-        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, why_no_topic_name(name))

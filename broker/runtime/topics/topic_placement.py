@@ -25,24 +25,40 @@ class NewTopic:
     replication_factor: int = USE_DEFAULT
     assignment: dict[int, tuple[int, ...]] = field(default_factory=dict)
     configs: dict[str, str] = field(default_factory=dict)
+    #: Partitions that the request names more than once in its assignment.
+    assigned_twice: tuple[int, ...] = ()
 
 
 def place_topic(topic: NewTopic, metadata: MetadataCache, config: BrokerConfig) -> dict[int, tuple[int, ...]]:
     """The replicas of each partition of a new topic; raises ApiError saying what to change."""
     if topic.assignment:
-        if topic.partitions != USE_DEFAULT or topic.replication_factor != USE_DEFAULT:
-            raise ApiError(
-                ErrorCode.INVALID_REQUEST, "give either an assignment or partitions and replication factor, not both"
-            )
+        _check_manual(topic)
         return check_assignment(topic.assignment, metadata.brokers)
     partitions = config.num_partitions if topic.partitions == USE_DEFAULT else topic.partitions
     factor = config.default_replication_factor if topic.replication_factor == USE_DEFAULT else topic.replication_factor
-    if not 1 <= partitions <= PARTITIONS_PER_TOPIC_MAX:
+    if factor < 1:
+        raise ApiError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    if partitions < 1:
+        raise ApiError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
+    if partitions > PARTITIONS_PER_TOPIC_MAX:
         raise ApiError(
             ErrorCode.INVALID_PARTITIONS, f"{partitions} partitions; 1 to {PARTITIONS_PER_TOPIC_MAX} are possible"
         )
     racks = _live_racks(metadata)
     return place_replicas(racks, partitions, factor, random.randrange(len(racks)), random.randrange(len(racks)))
+
+
+def _check_manual(topic: NewTopic) -> None:
+    for name, number in (("replication factor", topic.replication_factor), ("numPartitions", topic.partitions)):
+        if number != USE_DEFAULT:
+            reason = f"A manual partition assignment was specified, but {name} was not set to -1."
+            raise ApiError(ErrorCode.INVALID_REQUEST, reason)
+    for partition in topic.assigned_twice:
+        reason = f"Found multiple manual partition assignments for partition {partition}"
+        raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
 
 
 def place_added(
@@ -56,11 +72,16 @@ def place_added(
     present = len(topic.partitions)
     if not topic.is_whole:
         raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"not all partitions of {topic.name!r} are known yet; try again")
-    if not present < count <= PARTITIONS_PER_TOPIC_MAX:
+    if count == present:
+        raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
+    if count < present:
         raise ApiError(
             ErrorCode.INVALID_PARTITIONS,
-            f"topic {topic.name!r} has {present} partitions; {count} is not above that and up to "
-            f"{PARTITIONS_PER_TOPIC_MAX}",
+            f"The topic {topic.name} currently has {present} partition(s); {count} would not be an increase.",
+        )
+    if count > PARTITIONS_PER_TOPIC_MAX:
+        raise ApiError(
+            ErrorCode.INVALID_PARTITIONS, f"{count} partitions; up to {PARTITIONS_PER_TOPIC_MAX} are possible"
         )
     first_replicas = topic.partitions[0].replicas
     if assignments is None:
@@ -76,14 +97,10 @@ def place_added(
     if len(assignments) != count - present:
         raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"{len(assignments)} assignments for {count - present} new partitions",
+            f"Attempted to add {count - present} additional partition(s), but only {len(assignments)} assignment(s) "
+            "were specified.",
         )
-    checked = check_assignment(dict(enumerate(assignments)), metadata.brokers)
-    if len(checked[0]) != len(first_replicas):
-        raise ApiError(
-            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-            f"topic {topic.name!r} has {len(first_replicas)} replicas of each partition, not {len(checked[0])}",
-        )
+    checked = check_assignment(dict(enumerate(assignments)), metadata.brokers, len(first_replicas))
     return {present + index: replicas for index, replicas in checked.items()}
 
 

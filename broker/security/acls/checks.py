@@ -20,8 +20,17 @@ def refusal_of(binding: Binding) -> str:
         return f"ResourcePattern name contains '/': {pattern.name:.300}"
     if pattern.name in (".", "..") or _NO_ZNODE.search(pattern.name):
         return f"ResourcePattern name cannot be kept: {pattern.name!r:.300}"
-    if pattern.kind <= ResourceType.ANY or pattern.type not in (PatternType.LITERAL, PatternType.PREFIXED):
-        return "A rule is about one type of resources, and about a literal name or a prefix"
-    if entry.operation <= AclOperation.ANY or entry.permission not in (Permission.ALLOW, Permission.DENY):
-        return "A rule allows or denies one operation, or all of them"
+    if pattern.kind <= ResourceType.ANY:
+        return f"Invalid resourceType {pattern.kind.name}"
+    if pattern.type not in (PatternType.LITERAL, PatternType.PREFIXED):
+        return f"Invalid patternType {pattern.type.name}"
+    if entry.operation <= AclOperation.ANY:
+        return f"Invalid operation {entry.operation.name}"
+    if entry.permission not in (Permission.ALLOW, Permission.DENY):
+        return f"Invalid permissionType {entry.permission.name}"
+    if ":" not in entry.principal:
+        return (
+            f"Could not parse principal from `{entry.principal:.300}` (no colon is present separating the principal "
+            "type from the principal name)"
+        )
     return ""

@@ -78,7 +78,7 @@ def entity_of(parts: Iterable[Part]) -> QuotaEntity:
     if not names:
         raise _invalid("Invalid empty client quota entity")
     if EntityType.IP in names and len(names) > 1:
-        raise _invalid("Invalid client quota entity: an ip stands alone")
+        raise _invalid("Invalid quota entity combination: an ip stands alone")
     return QuotaEntity(*(names.get(kind) for kind in EntityType))
 
 

@@ -36,11 +36,13 @@ def read_filter(components: Iterable[tuple[str, int, str | None]], *, is_strict:
     conditions: dict[str, EntityCondition] = {}
     for kind, match, name in components:
         if not kind:
-            raise ApiError(ErrorCode.INVALID_REQUEST, "Unexpected empty filter component entity type")
+            raise ApiError(ErrorCode.INVALID_REQUEST, "Invalid empty entity type.")
         if kind in conditions:
-            raise ApiError(ErrorCode.INVALID_REQUEST, f"Duplicate {kind:.100} filter component entity type")
+            raise ApiError(
+                ErrorCode.INVALID_REQUEST, f"Entity type {kind:.100} cannot appear more than once in the filter."
+            )
         if kind not in set(EntityType):
-            raise ApiError(ErrorCode.UNSUPPORTED_VERSION, f"Custom entity type '{kind:.100}' not supported")
+            raise ApiError(ErrorCode.UNSUPPORTED_VERSION, f"Unsupported entity type {kind:.100}")
         conditions[kind] = EntityCondition(EntityType(kind), _text(match, name))
     if EntityType.IP in conditions and len(conditions) > 1:
         raise ApiError(

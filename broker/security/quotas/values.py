@@ -55,9 +55,11 @@ def text_of(key: QuotaKey, value: float) -> str:
     whole = round(value)
     if key is not QuotaKey.CONNECTION_CREATION_RATE and whole == _LONG_MAX + 1:  # a double has no nearer one
         whole = _LONG_MAX
-    elif abs(value - whole) > _EPSILON or whole > _LARGEST[key]:
-        kind = "INT" if key is QuotaKey.CONNECTION_CREATION_RATE else "LONG"
-        raise ApiError(ErrorCode.INVALID_REQUEST, f"Configuration {key} must be a {kind} value, and is {value}")
+    elif whole > _LARGEST[key]:
+        kind = "an INT" if key is QuotaKey.CONNECTION_CREATION_RATE else "a LONG"
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"Proposed value for {key} is too large for {kind}.")
+    elif abs(value - whole) > _EPSILON:
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"{key} cannot be a fractional value.")
     return str(whole)
 
 

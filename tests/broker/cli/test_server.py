@@ -71,7 +71,7 @@ def test_another_brokers_directory_is_refused(tmp_path, zookeeper):
 
 
 def test_a_bad_value_is_named(tmp_path):
-    assert "num.partitions='x' is not a whole number" in sentence_of(
+    assert "Invalid value x for configuration num.partitions: Not a number of type INT" in sentence_of(
         run_broker(tmp_path, zookeeper_connect="127.0.0.1:1", num_partitions="x"), MISCONFIGURED
     )
 

@@ -57,7 +57,10 @@ def test_the_number_of_a_broker_is_what_its_file_says_unless_it_was_told_otherwi
     [
         (None, "cannot read {path}: No such file or directory"),
         ("log.dirs=/tmp/x\nzookeeper.connect=z:1\n", "broker.id"),
-        ("broker.id=1\nnum.partitions=x\nzookeeper.connect=z:1\n", "num.partitions='x' is not a whole number"),
+        (
+            "broker.id=1\nnum.partitions=x\nzookeeper.connect=z:1\n",
+            "Invalid value x for configuration num.partitions: Not a number of type INT",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_broker_s_file_is_told_before_anything_is_left_running(tmp_path, text, sentence):

@@ -87,7 +87,7 @@ def test_worst_error_of_several_partitions_counts():
         return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=[topic])
 
     refused = added(ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    with pytest.raises(ApiError, match="Not authorised for the topic"):
+    with pytest.raises(ApiError, match="Topic authorization failed"):
         add_partitions(Coordinators(FakeCluster([1], [refused])), WHO, [TopicPartition("t", 0)])
     again = FakeCluster([1], [added(ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NONE), added(ErrorCode.NONE)])
     add_partitions(Coordinators(again), WHO, [TopicPartition("t", 0)])

@@ -33,11 +33,14 @@ def test_keys_nothing_reads_are_reported_not_refused():
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("num.partitions=many", "num.partitions='many' is not a whole number"),
-        ("num.partitions=0", "num.partitions=0 must be at least 1"),
-        ("auto.create.topics.enable=yes", "auto.create.topics.enable='yes' is not true or false"),
+        ("num.partitions=many", "Invalid value many for configuration num.partitions: Not a number of type INT"),
+        ("num.partitions=0", "Invalid value 0 for configuration num.partitions: Value must be at least 1"),
+        ("auto.create.topics.enable=yes", "auto.create.topics.enable: Expected value to be either true or false"),
         ("super.users=alice", "super.users='alice' is not a list as User:alice;User:bob"),
-        ("authorizer.class.name=a.B", "authorizer.class.name=a.B must be one of"),
+        (
+            "authorizer.class.name=a.B",
+            "Invalid value a.B for configuration authorizer.class.name: String must be one of",
+        ),
         ("listeners=9092", "listeners='9092' is not NAME://host:port,…"),
         ("listeners=PLAINTEXT://h:70000", "listeners='PLAINTEXT://h:70000' is not NAME://host:port,…"),
         ("listeners=PLAINTEXT://0.0.0.0:9092", "set advertised.listeners to a reachable host"),
@@ -82,3 +85,14 @@ def test_super_users_may_have_commas_in_their_names_and_blanks_around_them():
 def test_both_names_of_the_authorizer_are_known():
     for name in ("kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer"):
         assert read_broker_config(f"{MINIMAL}authorizer.class.name={name}").authorizer_class_name == name
+
+
+def test_a_broker_is_numbered_by_kafkas_newer_name_as_well():
+    config = read_broker_config("node.id=7\nzookeeper.connect=localhost:2181\n")
+    assert (config.broker_id, config.node_id, config.unused) == (7, 7, ())
+    assert read_broker_config(MINIMAL).node_id == 1
+
+
+def test_two_numbers_of_one_broker_do_not_start():
+    with pytest.raises(StartupError, match=r"broker\.id=1 and node\.id=2 must be the same"):
+        read_broker_config(MINIMAL + "node.id=2")

@@ -85,7 +85,9 @@ def test_what_nothing_reads_is_reported(name):
 
 
 def test_a_wrong_value_is_named_with_its_listener():
-    with pytest.raises(StartupError, match=r"listener\.name\.outside\.ssl\.client\.auth=yes must be one of none, req"):
+    with pytest.raises(
+        StartupError, match=r"listener\.name\.outside\.ssl\.client\.auth: String must be one of: none, req"
+    ):
         read("listener.name.outside.ssl.client.auth=yes\n")
 
 
@@ -103,3 +105,35 @@ def test_a_secret_is_shown_by_no_text_of_it():
     assert settings.ssl_keystore_password.value == "hunter2"
     secrets = [settings.ssl_keystore_password, settings.of_mechanism("PLAIN").sasl_jaas_config, config.layers]
     assert "hunter2" not in f"{secrets} {secrets[0]} {config.text('ssl.keystore.password')} {settings} {vars(config)}"
+
+
+@pytest.mark.parametrize(
+    ("line", "attribute", "value"),
+    [
+        ("ssl.protocol=TLS", "ssl_protocol", "TLSv1.3"),
+        ("ssl.protocol=TLSv1.1", "ssl_protocol", "TLSv1.3"),
+        ("ssl.protocol=TLSv1.2", "ssl_protocol", "TLSv1.2"),
+        ("ssl.enabled.protocols=TLSv1.2,TLSv1.1,TLSv1", "ssl_enabled_protocols", ("TLSv1.2",)),
+        ("listener.name.outside.ssl.enabled.protocols=TLSv1.3,SSLv3", "ssl_enabled_protocols", ("TLSv1.3",)),
+    ],
+)
+def test_old_versions_of_tls_in_kafkas_files_are_left_out(line, attribute, value):
+    assert getattr(read(f"{line}\n").of_listener("OUTSIDE"), attribute) == value
+
+
+def test_old_versions_that_are_left_out_are_known_by_their_key():
+    config = read("ssl.protocol=TLS\nlistener.name.outside.ssl.enabled.protocols=TLSv1.2, TLSv1.1,TLSv1\n")
+    assert config.old_tls_versions == {"listener.name.outside.ssl.enabled.protocols": "TLSv1.1,TLSv1"}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("ssl.enabled.protocols=TLSv1.1,TLSv1", "TLSv1.1,TLSv1 has neither TLSv1.2 nor TLSv1.3"),
+        ("ssl.enabled.protocols=TLSv1.4", "'TLSv1.4' is not a list of TLSv1.2 and TLSv1.3"),
+        ("ssl.protocol=TLSv1.4", "'TLSv1.4' is not TLS, TLSv1.2 or TLSv1.3"),
+    ],
+)
+def test_versions_of_tls_that_leave_none_or_that_nobody_knows_do_not_start(line, why):
+    with pytest.raises(StartupError, match=why):
+        read(f"{line}\n")

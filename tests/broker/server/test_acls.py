@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from broker.common.errors import ErrorCode
+from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from broker.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from broker.protocol.messages.describe_acls import DescribeAclsRequest
@@ -143,10 +144,16 @@ async def test_what_can_be_no_rule_is_refused_and_the_others_are_kept(served, au
     ],
     ids=lambda request: type(request).__name__,
 )
-async def test_a_number_that_means_nothing_ends_the_connection(served, authorizer, request_):
-    client = await served.client()
-    await client.send_request(request_, 3)
-    assert await client.is_closed()
+async def test_a_number_that_means_nothing_is_refused_or_matches_no_rule(served, authorizer, request_):
+    await permit(authorizer, AclOperation.ALTER)
+    await permit(authorizer, AclOperation.DESCRIBE)
+    answer = await (await served.client()).ask(request_, 3)
+    if request_.api is ApiKey.DESCRIBE_ACLS:
+        assert (answer.error_code, answer.resources) == (0, [])
+        return
+    (result,) = answer.results if request_.api is ApiKey.CREATE_ACLS else answer.filter_results
+    assert result.error_code == ErrorCode.INVALID_REQUEST
+    assert result.error_message.startswith(("Invalid ", "Unknown "))
 
 
 async def test_version_0_knows_literal_names_only(served, authorizer):

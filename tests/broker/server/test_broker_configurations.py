@@ -171,7 +171,7 @@ async def test_a_description_without_an_error_has_no_message(served):
 @pytest.mark.parametrize(
     ("name", "key", "value", "code", "words"),
     [
-        ("2", "max.connections", "5", ErrorCode.INVALID_REQUEST, "ask broker '2'"),
+        ("2", "max.connections", "5", ErrorCode.INVALID_REQUEST, "Unexpected broker id, expected 1, but received 2"),
         ("1", "broker.id", "5", ErrorCode.INVALID_REQUEST, "restart it"),
         ("", "log.retention.hours", "5", ErrorCode.INVALID_REQUEST, "restart it"),
         ("", "listeners", "PLAINTEXT://127.0.0.1:0", ErrorCode.INVALID_REQUEST, "name the broker"),

@@ -30,7 +30,7 @@ def test_defaults_are_those_of_a_small_machine():
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("job=word_count", "job=word_count must be one of windowed_counts, count_table"),
+        ("job=word_count", "configuration job: String must be one of: windowed_counts, count_table"),
         ("group.by=$.path,", r"group\.by=.* is not a field .key, value"),
         ("group.by=$.path,path:key", r"group\.by"),
         ("input.topic=a b", r"input\.topic='a b' is not a topic's name"),

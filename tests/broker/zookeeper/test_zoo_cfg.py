@@ -54,9 +54,9 @@ def test_key_stands_once_however_it_stood(text, then):
     ("texts", "said"),
     [
         ({"dataDir": "/"}, "dataDir is no key"),
-        ({"tickTime": "0"}, "tickTime=0 must be at least 100"),
-        ({"initLimit": "9999"}, "initLimit=9999 must be at most 1000"),
-        ({"syncLimit": "many"}, "syncLimit='many' is not a whole number"),
+        ({"tickTime": "0"}, "Invalid value 0 for configuration tickTime: Value must be at least 100"),
+        ({"initLimit": "9999"}, "Invalid value 9999 for configuration initLimit: Value must be no more than 1000"),
+        ({"syncLimit": "many"}, "Invalid value many for configuration syncLimit: Not a number"),
         ({"minSessionTimeout": "70000"}, "must be at most maxSessionTimeout, which is 60000"),
     ],
 )

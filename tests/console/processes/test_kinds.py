@@ -118,7 +118,7 @@ WRONG = [
     ("broker", {"first_properties": {"log.dirs": "/c"}}, "log.dirs, which has a field of its own."),
     ("broker", {"zookeeper_digest_file": "/etc/shadow"}, "zookeeper_digest_file must be"),
     ("zookeeper", {"super_password_file": "/etc/shadow"}, "super_password_file must be"),
-    ("zookeeper", {"settings": {"tickTime": "soon"}}, "tickTime='soon' is not a whole number"),
+    ("zookeeper", {"settings": {"tickTime": "soon"}}, "Invalid value soon for configuration tickTime: Not a number"),
     ("zookeeper", {"settings": {"dataDir": "/etc"}}, "dataDir is no key of zoo.cfg that can be set here"),
     ("zookeeper", {"host": "--join"}, "host must be a name or an address"),
     ("stream", {"properties": {"spark.jars": "http://h/x.jar"}}, "properties must have no key of Spark's own"),

@@ -50,7 +50,7 @@ async def test_internal_topics_wait_until_enough_brokers_live(scene, topic):
         with pytest.raises(ApiError) as refusal:
             await scene.admin.ensure_internal(topic)
         assert refusal.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert "Replication factor 3 is larger than the number of live brokers, 2" in refusal.value.message
+    assert "factor of 3 cannot be reached because only 2 broker(s) are registered" in refusal.value.message
     scene.join(3)
     await scene.admin.ensure_internal(topic)
     assert [len(set(replicas)) for replicas in scene.created[topic].values()] == [3, 3, 3, 3]
@@ -155,7 +155,7 @@ async def test_lone_broker_waits_whether_others_come(scene, monkeypatch):
     scene.join(1)
     with pytest.raises(ApiError), capture_logs() as lines:
         await scene.admin.ensure_internal(OFFSETS_TOPIC)
-    assert "Replication factor 3" in lines[0]["reason"], "the log says why groups are not served"
+    assert "target replication factor of 3" in lines[0]["reason"], "the log says why groups are not served"
     scene.join(2)
     monkeypatch.setattr("broker.runtime.topics.topic_admin.LONE_BROKER_MS", 0)
     with pytest.raises(ApiError):

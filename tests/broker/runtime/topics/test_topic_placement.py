@@ -49,7 +49,7 @@ def test_replicas_of_a_topic_stand_in_different_racks():
 def test_factor_above_the_number_of_live_brokers_is_refused_with_both_numbers():
     refused = refusal(place_topic, NewTopic("t", 1, 3), cluster(None, None), CONFIG)
     assert refused.code is ErrorCode.INVALID_REPLICATION_FACTOR
-    assert "3 is larger than the number of live brokers, 2" in refused.message
+    assert "factor of 3 cannot be reached because only 2 broker(s) are registered" in refused.message
 
 
 def test_default_factor_waits_for_enough_brokers_too():
@@ -85,7 +85,10 @@ def test_partitions_added_by_hand_need_as_many_replicas_as_the_first():
     assert place_added(known, 2, [(2, 1)], cluster(None, None)) == {1: (2, 1)}
     refused = refusal(place_added, known, 2, [(2,)], cluster(None, None))
     assert refused.code is ErrorCode.INVALID_REPLICA_ASSIGNMENT
-    assert "2 replicas of each partition, not 1" in refused.message
+    assert (
+        "a partition with 1 replica(s), but this is not consistent with previous partitions, which have 2"
+        in refused.message
+    )
 
 
 def test_a_topic_whose_first_partition_has_no_replicas_is_refused_as_by_kafka():

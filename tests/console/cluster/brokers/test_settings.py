@@ -138,7 +138,7 @@ def test_a_refused_value_that_only_the_broker_knows_of_is_told(change, cluster, 
     monkeypatch.setattr("console.cluster.brokers.settings_views.broker_value_refusal", lambda name, text: "")
     response = change("log.cleaner.backoff.ms", "soon")
     assert response.status_code == 422
-    assert "is not a whole number" in response.content.decode()
+    assert "Not a number of type" in response.content.decode()
     assert AuditEvent.objects.get().result == "refused"
 
 

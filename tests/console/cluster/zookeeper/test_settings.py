@@ -56,8 +56,8 @@ def test_an_operator_sets_them_for_every_server_and_for_those_that_join(managed,
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"tickTime": "soon"}, "is not a whole number"),
-        ({"syncLimit": "0"}, "syncLimit=0 must be at least 1."),
+        ({"tickTime": "soon"}, "Not a number of type"),
+        ({"syncLimit": "0"}, "Invalid value 0 for configuration syncLimit: Value must be at least 1."),
         ({"minSessionTimeout": "61000"}, "must be at most maxSessionTimeout, which is 60000."),
     ],
 )

@@ -54,8 +54,8 @@ def test_dead_letter_topic_is_made_if_it_is_named_and_may_be_left_blank(administ
     ("values", "said"),
     [
         ({"name": "Not a name"}, "Lower-case letters"),
-        ({"window.ms": "soon"}, "is not a whole number"),
-        ({"window.ms": "5"}, "must be at least 1000"),
+        ({"window.ms": "soon"}, "Not a number of type"),
+        ({"window.ms": "5"}, "Value must be at least 1000"),
         ({"group.by": "path"}, "is not a field (key, value"),
         ({"input.topic": "a b"}, "is not a topic&#x27;s name"),
         ({"missing.as": "x\\"}, "must not end with a backslash"),

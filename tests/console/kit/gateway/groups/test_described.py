@@ -203,7 +203,7 @@ def test_a_group_that_the_console_may_not_describe_is_unknown_and_the_others_are
         described = ConsumerGroupDescribeResponse(groups=[DescribedConsumerGroup(group_id="g", **refused)])
     view = view_of(listed("g", group_type), described, committed("g"))
     assert view.state == "Unknown"
-    assert "Not authorised for the group." in view.details.unknown_because
+    assert "Group authorization failed." in view.details.unknown_because
 
 
 def test_a_group_that_has_gone_meanwhile_is_left_out():
