@@ -51,12 +51,14 @@ def running_kafka(
     """Run one broker and yield its bootstrap servers; it has ended afterwards.
 
     It is its own KRaft controller, or one of the ensemble at `zookeeper` (`host:port/chroot`) where `name` is a Kafka
-    that still has one. Skips the test where that Kafka is not there and cannot be fetched.
+    that still has one. `{}` in an override stands for the value it replaces. Skips the test where that Kafka is not
+    there and cannot be fetched.
     """
     jars = class_path(name, fetch=fetch)
     port, controller_port = free_ports(2)
     directory.mkdir(parents=True, exist_ok=True)
-    settings = _settings(directory, port, zookeeper, broker_id, controller_port) | dict(overrides or {})
+    settings = _settings(directory, port, zookeeper, broker_id, controller_port)
+    settings |= {key: value.replace("{}", settings.get(key, "")) for key, value in (overrides or {}).items()}
     config = _write(directory / "server.properties", settings)
     if zookeeper is None:
         java(_FORMAT, "format", "-t", _CLUSTER_ID, "-c", str(config), jars=jars, check=True)

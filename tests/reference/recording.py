@@ -4,7 +4,7 @@ import json
 import random
 from pathlib import Path
 
-from tests.reference.comparison import Subject, ours_of, outcomes_of, text_of
+from tests.reference.comparison import Subject, agree, ours_of, outcomes_of, text_of
 from tests.reference.running import References
 
 FOLDER = Path(__file__).parent / "recorded"
@@ -17,9 +17,11 @@ def record(subjects: list[Subject], references: References) -> None:
     for subject in subjects:
         drawn = random.Random(f"recorded {subject.name}")
         cases = [*past_cases(subject.name), *(subject.make(drawn) for _ in range(_OF_EACH))]
+        # Nothing of the reference runs where they are replayed.
+        cases = [case for case in cases if case.get("at") != "kafka"]
         lines = []
         for case, outcome in zip(cases, outcomes_of(subject, references.of(subject), cases), strict=True):
-            if ours_of(subject, case) == outcome:
+            if agree(subject, case, ours_of(subject, case), outcome):
                 lines.append(text_of({"case": case, "outcome": outcome}))
         (FOLDER / f"{subject.name}.jsonl").write_text("\n".join(dict.fromkeys(lines)) + "\n")
 

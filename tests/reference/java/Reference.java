@@ -106,6 +106,7 @@ public final class Reference {
                 made.put("user", SslPrincipalMapper.fromRules(text).getName(given.get("name").asText()));
                 break;
             case "properties": made.set("pairs", pairs(text)); break;
+            case "tool": Tools.evaluate(given, made); break;
             case "config": made.set("value", config(given.get("kind").asText(), text)); break;
             default: throw new IllegalArgumentException(given.toString());
         }
