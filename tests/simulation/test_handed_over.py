@@ -32,6 +32,10 @@ class World:
             leads=lambda partition, leader_epoch: True,
         )
 
+    @property
+    def running(self):
+        return [self.process_of(1), self.process_of(2)]
+
     def states(self):
         return [(WHERE, SimpleNamespace(leader=1, leader_epoch=3, isr=self.isr), None)]
 
