@@ -122,7 +122,9 @@ def _write_a_topic_back(stage: Stage, client: KazooClient) -> None:
     answer = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(_GROUP)])[_GROUP].result(WHOLE_WITHIN_S)
     offsets = [partition.offset for partition in answer.topic_partitions]
     if offsets != [_COMMITTED]:
-        stage.found.append(f"I6: {_GROUP} has committed {_COMMITTED}; after its topic was written back it is {offsets}")
+        stage.violations.append(
+            f"I6: {_GROUP} has committed {_COMMITTED}; after its topic was written back it is {offsets}"
+        )
 
 
 def _hide_a_topic(stage: Stage, client: KazooClient) -> None:

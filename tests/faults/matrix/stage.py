@@ -30,7 +30,7 @@ _OPERATION_S = 10
 
 
 class Stage:
-    """`measured` are the row's own figures in seconds, `found` what it saw that may not be."""
+    """`measured` are the row's own figures in seconds, `violations` what it saw that may not be."""
 
     def __init__(self, cluster: Cluster, history: HistoryWriter, seed: int):
         self.cluster = cluster
