@@ -16,7 +16,7 @@ from tests.audit_ledger import ledger_of
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
 from tests.broker.spark.audit.counted import Counted, table_of
-from tests.broker.spark.audit.told import TOPIC, rows_of, verdicts_of
+from tests.broker.spark.audit.world import TOPIC, rows_of, verdicts_of
 from tests.broker.spark.driver import Driver, write_config
 
 MINUTE_MS = 60_000

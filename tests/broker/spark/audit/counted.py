@@ -12,7 +12,7 @@ from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.spark.jobs.message_audit import WINDOWS_TOPIC
 from tests.broker.connect.mock_cluster import all_records
 from tests.broker.spark.audit.table import Table
-from tests.broker.spark.audit.told import TOPIC
+from tests.broker.spark.audit.world import TOPIC
 
 _REPORT_S, _WINDOW_MS = 0.5, 2_000
 

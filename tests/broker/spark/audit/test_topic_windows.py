@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from broker.audit.increment import AuditTier, Chain, Increment
 from broker.spark.audit.topic_windows import NEWEST_APART, TopicWindows, horizon, understood, written
 from tests.broker.spark.audit.table import Table, ledger_of
-from tests.broker.spark.audit.told import BEGIN, MINUTE, STEPS, TOPIC, World, rows_of, tally, verdicts_of
+from tests.broker.spark.audit.world import BEGIN, MINUTE, STEPS, TOPIC, World, rows_of, tally, verdicts_of
 from tests.examples import examples
 
 CONSUMED, APPENDED, PRODUCED = AuditTier.CONSUMED, AuditTier.APPENDED, AuditTier.PRODUCED

@@ -10,7 +10,7 @@ from broker.audit.tally import RecordTally
 from broker.spark.audit.topic_windows import TopicWindows
 from broker.spark.jobs.message_audit import JOB, InputRecord, count
 from tests.broker.spark.audit.table import Table, ledger_of
-from tests.broker.spark.audit.told import BEGIN, MINUTE, TOPIC, rows_of, tally, verdicts_of
+from tests.broker.spark.audit.world import BEGIN, MINUTE, TOPIC, rows_of, tally, verdicts_of
 from tests.broker.spark.conftest import Row
 
 
