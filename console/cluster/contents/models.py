@@ -19,7 +19,7 @@ class Counted(models.Model):
     #: What was read, in words, and why it ended.
     window = models.CharField(max_length=100)
     ended = models.CharField(max_length=100)
-    found = models.JSONField(default=dict)
+    profile = models.JSONField(default=dict)
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=["topic", "hidden"], name="contents_counted_once"),)

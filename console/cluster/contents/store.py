@@ -23,7 +23,13 @@ def keep(
     actor: User, topic: Topic, hidden: Sequence[MaskPath], window: str, ended: str, profile: dict[str, Any]
 ) -> None:
     """Instead of what was kept for the same topic and eyes."""
-    values = {"at_ms": now_ms(), "actor_name": actor.get_username(), "window": window, "ended": ended, "found": profile}
+    values = {
+        "at_ms": now_ms(),
+        "actor_name": actor.get_username(),
+        "window": window,
+        "ended": ended,
+        "profile": profile,
+    }
     values["topic_id"] = topic.topic_id
     Counted.objects.update_or_create(topic=topic.name, hidden=fingerprint(hidden), defaults=values)
     too_many = Counted.objects.order_by("-at_ms", "-id").values_list("id", flat=True)[ROWS_MAX:]

@@ -25,7 +25,7 @@ def contents(request: UserRequest, name: str) -> HttpResponseBase:
         return render(request, "contents/page.html", context | {"error": str(refusal)}, status=503)
     counted = kept(topic, hidden)
     if wants_csv(request):
-        rows = rows_of(counted.found) if counted else ()
+        rows = rows_of(counted.profile) if counted else ()
         return csv_response(request, f"contents-{topic.name}", TITLES, rows)
-    context |= {"hidden_parts": hidden, "counted": counted, "shown": ProfilePage(counted.found) if counted else None}
+    context |= {"hidden_parts": hidden, "counted": counted, "shown": ProfilePage(counted.profile) if counted else None}
     return render(request, "contents/page.html", context)

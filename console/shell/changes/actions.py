@@ -83,11 +83,11 @@ def do_keep_rule(actor: User, plan: Plan, rule_values: dict[str, object], confir
     def keep() -> None:
         with cluster_atomic():
             if rule_values:
-                values = {"said": rule_values, "actor_name": actor.get_username()}
+                values = {"definition": rule_values, "actor_name": actor.get_username()}
                 ChangeRule.objects.update_or_create(name=plan.object_name, defaults=values)
             else:
                 for row in ChangeRule.objects.filter(name=plan.object_name):
-                    keep_inverse(actor, plan, row.said)
+                    keep_inverse(actor, plan, row.definition)
                     row.delete()
             tell()
 

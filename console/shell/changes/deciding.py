@@ -20,7 +20,7 @@ EMERGENCY = "make change in emergency"
 
 def rules_now() -> list[ApprovalRule]:
     """One that cannot be read any more (its time zone is gone) asks for a second person for everything."""
-    return [_read(rule.name, rule.said) for rule in ChangeRule.objects.all()[:RULES_MAX]]
+    return [_read(rule.name, rule.definition) for rule in ChangeRule.objects.all()[:RULES_MAX]]
 
 
 def _read(name: str, values: dict[str, object]) -> ApprovalRule:

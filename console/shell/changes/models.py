@@ -17,10 +17,10 @@ FORM_LENGTH_MAX = 2 * 1024 * 1024
 
 
 class ChangeRule(models.Model):
-    """`said`: what `rules.parse_rule` reads."""
+    """`definition`: what `rules.parse_rule` reads."""
 
     name = models.CharField(max_length=60, unique=True)
-    said = models.JSONField(default=dict)
+    definition = models.JSONField(default=dict)
     actor_name = models.CharField(max_length=150)
     changed_at = models.DateTimeField(auto_now=True)
 

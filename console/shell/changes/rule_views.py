@@ -40,7 +40,7 @@ def remove(request: UserRequest, rule: str) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     kept = _kept(rule)
     with refusable() as answer:
-        plan = rule_plan(kept.name, kept.said, {}, _others(request.user))
+        plan = rule_plan(kept.name, kept.definition, {}, _others(request.user))
         if is_confirmed(request):
             do_keep_rule(request.user, plan, {}, Confirmation.parse(request.POST))
             (was, *_) = removed(OBJECT_TYPE, REMOVE)
@@ -54,7 +54,7 @@ def remove(request: UserRequest, rule: str) -> HttpResponse:
 
 def _form_page(request: UserRequest, kept: ChangeRule | None) -> HttpResponse:
     was = None if kept else find_removed(OBJECT_TYPE, REMOVE, request.GET.get("kept", ""))
-    begun = (was.object_name, was.values) if was else (kept.name, kept.said) if kept else None
+    begun = (was.object_name, was.values) if was else (kept.name, kept.definition) if kept else None
     initial = initial_of(*begun) if begun else None
     form = ChangeRuleForm(request.POST or None, initial=initial)
     if kept:
@@ -66,7 +66,7 @@ def _form_page(request: UserRequest, kept: ChangeRule | None) -> HttpResponse:
         return render(request, "changes/rule.html", context, status=422 if form.errors else 200)
     name = form.cleaned_data["name"]
     with refusable() as answer:
-        before = kept.said if kept else {}
+        before = kept.definition if kept else {}
         plan = rule_plan(name, before, form.rule_values, _others(request.user), _obstacle(name, is_new=kept is None))
         context |= {"plan": plan, "fields": _fields(request)}
         if is_confirmed(request):

@@ -62,11 +62,11 @@ def do_keep_rule(actor: User, plan: Plan, rule_values: Mapping[str, object], con
 
     def keep() -> None:
         if rule_values:
-            values = {"said": rule_values, "actor_name": actor.get_username(), "changed_ms": now_ms()}
+            values = {"definition": rule_values, "actor_name": actor.get_username(), "changed_ms": now_ms()}
             KeptRule.objects.update_or_create(name=plan.object_name, defaults=values)
         else:
             for row in KeptRule.objects.filter(name=plan.object_name):
-                keep_inverse(actor, plan, row.said)
+                keep_inverse(actor, plan, row.definition)
                 row.delete()
 
     with cluster_atomic():

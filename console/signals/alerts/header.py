@@ -14,7 +14,7 @@ def facts(rule: KeptRule, _reach: Reach) -> HeaderFacts:
     firing = alerts.filter(state=AlertPhase.FIRING).count()
     pending = alerts.filter(state=AlertPhase.PENDING).count()
     silence = RuleSilence.objects.filter(rule=rule.name, until_ms__gt=now_ms()).first()
-    severity = str(rule.said.get("severity", "warning"))
+    severity = str(rule.definition.get("severity", "warning"))
     word, tone = ("firing", severity) if firing else ("pending", "warning") if pending else ("OK", "ok")
     return HeaderFacts(
         name=rule.name,

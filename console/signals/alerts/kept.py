@@ -14,7 +14,7 @@ def with_kept(ruleset: Ruleset) -> tuple[Ruleset, dict[str, str]]:
             useless[rule.name] = "The file has a rule of this name, which counts."
             continue
         try:
-            rules[rule.name] = parse_rule(rule.name, rule.said, ruleset.channels)
+            rules[rule.name] = parse_rule(rule.name, rule.definition, ruleset.channels)
         except AlertRulesError as error:
             useless[rule.name] = str(error)
     return replace(ruleset, rules=rules), useless

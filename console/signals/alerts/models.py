@@ -45,7 +45,7 @@ class KeptRule(models.Model):
     """A rule that was made on the page: what it would say in the file. Channels, which hold secrets, stay there."""
 
     name = models.CharField(max_length=60, unique=True)
-    said = models.JSONField(default=dict)
+    definition = models.JSONField(default=dict)
     actor_name = models.CharField(max_length=150)
     changed_ms = models.BigIntegerField()
 

@@ -46,7 +46,7 @@ def remove(request: UserRequest, rule: str) -> HttpResponse:
     access_alerts(request.user, Right.ADMINISTER)
     kept = _kept(rule)
     with refusable() as answer:
-        plan = rule_plan(kept.name, kept.said, {}, ())
+        plan = rule_plan(kept.name, kept.definition, {}, ())
         if is_confirmed(request):
             do_keep_rule(request.user, plan, {}, Confirmation.parse(request.POST))
             (was, *_) = removed("alert", REMOVE)
@@ -69,7 +69,7 @@ def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
     ruleset = RulesFile().read()
     was = None if kept else find_removed("alert", REMOVE, request.GET.get("kept", ""))
     template = template_called(request.GET.get("template", ""))
-    begun = (was.object_name, was.values) if was else (kept.name, kept.said) if kept else None
+    begun = (was.object_name, was.values) if was else (kept.name, kept.definition) if kept else None
     if begun is None and template is not None:
         begun = (template.name, {**template.values, "channels": list(ruleset.channels)})
     initial = initial_of(*begun) if begun else {"severity": "warning"}
@@ -92,7 +92,7 @@ def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
         name = form.rule.name
         before = KeptRule.objects.filter(name=name).first() if kept else None
         obstacle = _obstacle(name, ruleset, is_new=kept is None)
-        plan = rule_plan(name, before.said if before else {}, form.rule_values, _broken_by(form.rule), obstacle)
+        plan = rule_plan(name, before.definition if before else {}, form.rule_values, _broken_by(form.rule), obstacle)
         context |= {"plan": plan, "fields": [(key, value) for key in request.POST for value in _values(request, key)]}
         if is_confirmed(request):
             do_keep_rule(request.user, plan, form.rule_values, Confirmation.parse(request.POST))

@@ -77,8 +77,8 @@ async def test_fewer_than_all_are_the_newest_of_each_partition(topic, reader, co
         cluster.produce_record(topic, 0, None, b"%d" % number)
     await count(reader)
     (kept,) = [counted async for counted in Counted.objects.all()]
-    assert kept.found["records"] == 1_000
-    assert kept.found["tombstones"] == 5  # all that partition 1 has
+    assert kept.profile["records"] == 1_000
+    assert kept.profile["tombstones"] == 5  # all that partition 1 has
 
 
 async def test_who_sees_less_is_not_shown_what_was_counted_by_who_sees_more(

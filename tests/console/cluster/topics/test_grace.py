@@ -206,7 +206,7 @@ class TestCallingOff:
     def test_no_rule_has_it_wait(self, operator, client_of):
         plan_it(client_of(operator))
         ChangeRule.objects.create(
-            name="two", said={"kind": "approval", "actions": ["*"], "objects": ["*"]}, actor_name="root"
+            name="two", definition={"kind": "approval", "actions": ["*"], "objects": ["*"]}, actor_name="root"
         )
         call_off(client_of(operator), "orders")
         assert (row().state, ProposedChange.objects.count()) == ("called off", 0)

@@ -284,7 +284,7 @@ def _objects(db, settings, cluster, ensemble, connect):
     Alert.objects.create(pk=30_000, rule="health", object_name="x", state="firing", since_ms=1, seen_ms=1)
     settings.ALERTS_FILE.write_text(ALERTS)
     settings.ALERTS_FILE.chmod(0o600)
-    KeptRule.objects.create(name="kept", said={"health": "critical", "channels": ["health"]}, changed_ms=1)
+    KeptRule.objects.create(name="kept", definition={"health": "critical", "channels": ["health"]}, changed_ms=1)
     Drill.objects.create(pk=70_000, fault="pause", name="broker-1", seconds=9, began_ms=1, phase_ms=1, state="done")
     Proposal.objects.create(pk=60_000, kind="leaders", cause="leaders", made_at_ms=1, expires_at_ms=2)
     ScramUser.objects.create(name="alice", pk=20_000, mechanisms={"SCRAM-SHA-256": 4_096})
@@ -304,7 +304,7 @@ def _objects(db, settings, cluster, ensemble, connect):
         batch_size=1,
     )
     moment = timezone.now()
-    ChangeRule.objects.create(name="idle", said={"kind": "approval", "actions": ["none"], "objects": ["none"]})
+    ChangeRule.objects.create(name="idle", definition={"kind": "approval", "actions": ["none"], "objects": ["none"]})
     ProposedChange.objects.create(
         pk=50_000,
         at=moment,

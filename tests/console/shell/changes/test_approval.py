@@ -19,7 +19,7 @@ APPROVAL = {"kind": "approval", "actions": ["*"], "objects": ["prod.*"], "why": 
 
 @pytest.fixture
 def rule(db):
-    return ChangeRule.objects.create(name="prod", said=APPROVAL, actor_name="root")
+    return ChangeRule.objects.create(name="prod", definition=APPROVAL, actor_name="root")
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_who_may_not_do_it_may_not_approve_it(propose, there, viewer, tenant, cl
 
 def test_an_operator_does_not_approve_what_only_administrators_may_do(rule, there, administrator, second, client_of):
     """The page of declarations is open to operators, and says of the plan what stands against it."""
-    ChangeRule.objects.update(said={**APPROVAL, "objects": ["*"]})
+    ChangeRule.objects.update(definition={**APPROVAL, "objects": ["*"]})
     form = {"text": "quotas: [{ip: 127.0.0.9, connection_creation_rate: 5}]", "file": "quotas.yaml"}
     browser, seconds = client_of(administrator), client_of(second)
     shown = browser.post("/declaration/", form)
@@ -134,7 +134,7 @@ def test_an_operator_does_not_approve_what_only_administrators_may_do(rule, ther
 
 
 def test_what_is_hidden_is_hidden_among_changes(rule, there, administrator, limited, client_of, collect):
-    rule.said = {**APPROVAL, "objects": ["*"]}
+    rule.definition = {**APPROVAL, "objects": ["*"]}
     rule.save()
     there.create_topic("secret-plans", 1, 1)
     collect()
@@ -285,7 +285,7 @@ def test_undo_waits_too(rule, there, operator, client_of, collect):
     kept = KeptInverse.objects.create(
         actor_name="operator", action="create topic", object_type="topic", object_name="prod.empty", values={}
     )
-    rule.said = {**APPROVAL, "actions": ["delete topic"]}
+    rule.definition = {**APPROVAL, "actions": ["delete topic"]}
     rule.save()
     browser, address = client_of(operator), f"/topics/prod.empty/+delete/?undo={kept.pk}"
     shown = browser.get(address)
@@ -298,7 +298,7 @@ def test_many_topics_wait_for_the_one(rule, there, operator, second, client_of):
     from console.cluster.topics.many import TOPICS_MAX, deletion_of_many
     from console.cluster.topics.queries import doomed
 
-    rule.said = {**APPROVAL, "actions": ["delete topic"]}
+    rule.definition = {**APPROVAL, "actions": ["delete topic"]}
     rule.save()
     rows = Topic.objects.filter(name__in=("prod.orders", "test.orders"))
     plan = deletion_of_many([doomed(row, EVERYTHING) for row in rows], "b:9092")
@@ -342,7 +342,7 @@ def test_without_a_request_nothing_gets_through(rule, there, operator):
 
 
 def test_what_has_a_secret_does_not_wait(rule, there, administrator, client_of, connect, second):
-    rule.said = {**APPROVAL, "objects": ["*"]}
+    rule.definition = {**APPROVAL, "objects": ["*"]}
     rule.save()
     address = "/connectors/+create/org.example.FileSourceConnector/"
     said = {"as": "json", "json": '{"name": "in", "file": "/x", "db.phrase": "hunter2"}'}
@@ -391,7 +391,7 @@ def test_what_waits_is_counted_for_who_may_consent_to_it_and_for_nobody_else(
 
 
 def test_what_waits_for_its_time_counts_for_who_proposed_it_too(rule, propose, operator, client_of):
-    rule.said = {**APPROVAL, "kind": "freeze", "from": "2000-01-01T00:00", "to": "2100-01-01T00:00"}
+    rule.definition = {**APPROVAL, "kind": "freeze", "from": "2000-01-01T00:00", "to": "2100-01-01T00:00"}
     rule.save()
     propose()
     assert 'title="1 waiting"' in client_of(operator).get("/topics/").content.decode()

@@ -59,7 +59,7 @@ def frozen(cluster, collect, settings) -> ChangeRule:
     collect()
     spec = {"directory": str(settings.DATA_DIR / "connect"), "port": 8083, "properties": {}}
     ManagedProcess.objects.create(name="connect", kind="connect", spec=spec, host=settings.HOST_NAME)
-    return ChangeRule.objects.create(name="sale", said=FREEZE, actor_name="root")
+    return ChangeRule.objects.create(name="sale", definition=FREEZE, actor_name="root")
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_what_waited_is_done_once_its_time_has_come(frozen, operator, client_of)
 
 @pytest.mark.parametrize("by_part", [False, True], ids=["by a form", "by a button of htmx"])
 def test_where_a_rule_refuses_it_is_said_and_in_the_audit(frozen, operator, client_of, by_part):
-    frozen.said = {**FREEZE, "outside": "refuse"}
+    frozen.definition = {**FREEZE, "outside": "refuse"}
     frozen.save()
     browser = client_of(operator)
     answer = browser.post("/processes/connect/start", headers={"hx-request": "true"} if by_part else {})
@@ -110,7 +110,7 @@ def test_where_a_rule_refuses_it_is_said_and_in_the_audit(frozen, operator, clie
 def test_the_api_says_so_too(frozen, operator):
     answer = Program(operator).post("plans/apply", action="start-process", parameters={"name": "connect"})
     assert (answer.status_code, answer.json()["change"]) == (202, ProposedChange.objects.get().pk)
-    frozen.said = {**FREEZE, "outside": "refuse"}
+    frozen.definition = {**FREEZE, "outside": "refuse"}
     frozen.save()
     answer = Program(operator).post("plans/apply", action="start-process", parameters={"name": "connect"})
     assert (answer.status_code, "Black Friday" in answer.json()["detail"]) == (409, True)

@@ -24,7 +24,7 @@ def proposed(cluster, collect, operator, client_of):
     """A record that waits; its number."""
     cluster.create_topic("orders", 1, 1)
     collect()
-    ChangeRule.objects.create(name="all", said=RULE, actor_name="root")
+    ChangeRule.objects.create(name="all", definition=RULE, actor_name="root")
     typed = {"value": "the-value", "key": "the-key", "headers": "the-header: 1"}
     client_of(operator).post("/topics/orders/+produce/", typed)
     return ProposedChange.objects.get().pk

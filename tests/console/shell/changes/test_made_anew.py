@@ -14,7 +14,7 @@ def anew(cluster, collect, operator, administrator, client_of):
     """Propose what `address` shows, make the topic anew, and whether it still is as it was proposed."""
     cluster.create_topic("orders", 1, 1)
     collect()
-    ChangeRule.objects.create(name="all", said=RULE, actor_name="root")
+    ChangeRule.objects.create(name="all", definition=RULE, actor_name="root")
 
     def ask(address: str, action: str, **fields: str) -> list[bool]:
         browser, other, seen = client_of(operator), client_of(administrator), []

@@ -32,7 +32,11 @@ def test_a_rule_is_planned_and_kept(administrator, other, client_of, cluster):
     assert "1 other account may change" in " ".join(shown.context["plan"].touches)
     assert answer.url == "/changes/"
     kept = ChangeRule.objects.get()
-    assert kept.said == {"kind": "approval", "actions": ["delete topic", "change access rules"], "objects": ["prod.*"]}
+    assert kept.definition == {
+        "kind": "approval",
+        "actions": ["delete topic", "change access rules"],
+        "objects": ["prod.*"],
+    }
     assert AuditEvent.objects.get().action == "keep change rule"
     page = client_of(administrator).get("/changes/").content.decode()
     assert "a second person" in page
@@ -48,7 +52,7 @@ def test_who_is_alone_is_not_locked_out(administrator, client_of, cluster):
 def test_a_window_is_changed_and_removed(administrator, client_of, cluster):
     browser = client_of(administrator)
     confirm(browser, ADD, NIGHT)
-    assert ChangeRule.objects.get().said["days"] == ["fri", "sat"]
+    assert ChangeRule.objects.get().definition["days"] == ["fri", "sat"]
     form = browser.get("/changes/+rules/night/").context["form"]
     assert form["begins"].value() == "22:00"
     shown, _ = confirm(browser, "/changes/+rules/night/", {**NIGHT, "ends": "05:00"})

@@ -33,7 +33,7 @@ def clock_now(monkeypatch):
 @pytest.fixture
 def night(db, cluster, collect, clock_now):
     collect()
-    return ChangeRule.objects.create(name="night", said=NIGHT, actor_name="root")
+    return ChangeRule.objects.create(name="night", definition=NIGHT, actor_name="root")
 
 
 def create(browser, **more):
@@ -84,7 +84,7 @@ def test_a_clock_that_goes_back_closes_the_window_again(night, operator, client_
 
 
 def test_a_rule_that_refuses_says_when_and_keeps_nothing(night, operator, client_of, cluster):
-    night.said = {**NIGHT, "outside": "refuse"}
+    night.definition = {**NIGHT, "outside": "refuse"}
     night.save()
     _, answer = create(client_of(operator))
     assert answer.status_code == 409
@@ -133,7 +133,7 @@ def test_an_emergency_by_the_api_too(night, administrator, cluster):
 
 def test_an_emergency_does_not_replace_the_second_person(night, administrator, client_of, cluster):
     ChangeRule.objects.create(
-        name="two", said={"kind": "approval", "actions": ["create topic"], "objects": ["*"]}, actor_name="root"
+        name="two", definition={"kind": "approval", "actions": ["create topic"], "objects": ["*"]}, actor_name="root"
     )
     _, answer = create(client_of(administrator), emergency="The disk is full")
     assert answer.url.startswith("/changes/")
@@ -146,7 +146,7 @@ def test_a_second_person_asked_for_later_is_asked_for(night, operator, client_of
     create(browser)
     number = ProposedChange.objects.get().pk
     ChangeRule.objects.create(
-        name="two", said={"kind": "approval", "actions": ["create topic"], "objects": ["*"]}, actor_name="root"
+        name="two", definition={"kind": "approval", "actions": ["create topic"], "objects": ["*"]}, actor_name="root"
     )
     clock_now.now = NOON.replace(hour=22)
     answer = carry_out(browser, number)
@@ -156,7 +156,7 @@ def test_a_second_person_asked_for_later_is_asked_for(night, operator, client_of
 
 def test_approving_before_its_time_is_refused_with_the_time(night, operator, administrator, client_of, cluster):
     ChangeRule.objects.create(
-        name="two", said={"kind": "approval", "actions": ["create topic"], "objects": ["*"]}, actor_name="root"
+        name="two", definition={"kind": "approval", "actions": ["create topic"], "objects": ["*"]}, actor_name="root"
     )
     create(client_of(operator))
     number = ProposedChange.objects.get().pk

@@ -86,7 +86,7 @@ def test_who_is_no_administrator_may_not_and_is_not_led_to_it(operator, viewer, 
 @pytest.mark.usefixtures("both")
 def test_it_may_have_to_be_approved_and_the_approval_outlives_it(administrator, client_of, django_user_model):
     rule = {"kind": "approval", "actions": ["start afresh"], "objects": ["*"], "why": "All of it goes"}
-    ChangeRule.objects.create(name="all", said=rule, actor_name="root")
+    ChangeRule.objects.create(name="all", definition=rule, actor_name="root")
     answers_for_another()
     admin = client_of(administrator)
     admin.post(MAIN, {"digest": digest_in(admin.get(MAIN)), "typed_name": "main"})
@@ -112,7 +112,7 @@ def test_it_waits_while_the_rules_of_its_own_cluster_say_so_and_of_that_whose_pa
     where, administrator, client_of
 ):
     with in_cluster(where):
-        ChangeRule.objects.create(name="sale", said=FREEZE, actor_name="root")
+        ChangeRule.objects.create(name="sale", definition=FREEZE, actor_name="root")
     admin = client_of(administrator)
     shown = admin.get(OF_STAGING)
     assert "Black Friday" in shown.text
@@ -124,7 +124,7 @@ def test_it_waits_while_the_rules_of_its_own_cluster_say_so_and_of_that_whose_pa
 @pytest.mark.usefixtures("_another")
 def test_the_rules_of_a_cluster_it_is_not_about_do_not_hold_it(administrator, client_of):
     with in_cluster(STAGING):
-        ChangeRule.objects.create(name="sale", said=FREEZE, actor_name="root")
+        ChangeRule.objects.create(name="sale", definition=FREEZE, actor_name="root")
     answers_for_another()
     admin = client_of(administrator)
     assert admin.post(MAIN, {"digest": digest_in(admin.get(MAIN)), "typed_name": "main"}).status_code == 302
@@ -147,5 +147,5 @@ def test_nothing_is_forgotten_of_a_cluster_that_is_read_only(administrator, clie
 @pytest.mark.usefixtures("both")
 def test_changing_and_removing_a_cluster_wait_for_its_rules_too(plan):
     with in_cluster(STAGING):
-        ChangeRule.objects.create(name="sale", said=FREEZE, actor_name="root")
+        ChangeRule.objects.create(name="sale", definition=FREEZE, actor_name="root")
     assert "sale of staging" in the_gate().outlook(plan).sentence

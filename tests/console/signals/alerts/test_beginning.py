@@ -52,7 +52,7 @@ def test_a_template_becomes_a_rule_without_a_file_or_a_channel(template, ask):
     text = ask.post("/alerts/+rule/", form | {"digest": digest_in(planned)}, follow=True).content.decode()
     assert f"Rule {template.name} is active." in text
     assert "→ this page" in text
-    assert KeptRule.objects.get().said["channels"] == []
+    assert KeptRule.objects.get().definition["channels"] == []
 
 
 def test_a_rule_without_a_channel_fires_on_the_page_and_sends_nothing(ask, collect, cluster, clock, settings):

@@ -101,9 +101,9 @@ def test_a_rule_is_changed_and_nothing_else_than_was_shown(ask):
     _, digest = planned(ask, address, threshold="9")
     refused = ask.post(address, RULE | {"threshold": "99", "digest": digest})
     assert refused.status_code == 409
-    assert KeptRule.objects.get().said["above"] == 5
+    assert KeptRule.objects.get().definition["above"] == 5
     ask.post(address, RULE | {"threshold": "9", "digest": digest})
-    assert KeptRule.objects.get().said["above"] == 9
+    assert KeptRule.objects.get().definition["above"] == 9
 
 
 @pytest.mark.parametrize(
