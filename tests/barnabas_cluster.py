@@ -39,7 +39,9 @@ def await_true(
     end = time.monotonic() + deadline_s
     while not condition():
         if time.monotonic() > end:
-            raise AssertionError(f"not within {deadline_s:g} s: {what}" + (f"; {said}" if (said := why_not()) else ""))
+            raise AssertionError(
+                f"not within {deadline_s:g} s: {what}" + (f"; {reason}" if (reason := why_not()) else "")
+            )
         time.sleep(0.02)
 
 

@@ -36,14 +36,14 @@ class Issuer:
     def token(self, subject: str = "alice", *, key_id: str = "ec", lives_s: float = 3600, **claims) -> str:
         """As an issuer makes it now; claims that are None are left out."""
         now = time.time()
-        said = {"sub": subject, "iat": now, "exp": now + lives_s, "iss": ISSUER, "aud": AUDIENCE, **claims}
-        said = {name: value for name, value in said.items() if value is not None}
+        payload = {"sub": subject, "iat": now, "exp": now + lives_s, "iss": ISSUER, "aud": AUDIENCE, **claims}
+        payload = {name: value for name, value in payload.items() if value is not None}
         algorithm = "RS256" if isinstance(self.keys[key_id], rsa.RSAPrivateKey) else "ES256"
-        return self.signed({"alg": algorithm, "kid": key_id}, said)
+        return self.signed({"alg": algorithm, "kid": key_id}, payload)
 
-    def signed(self, header: dict, said: dict) -> str:
+    def signed(self, header: dict, payload: dict) -> str:
         """A token with a header of one's own."""
-        return jws.serialize_compact(header, json.dumps(said), self._key(header["kid"]), registry=_AnyHeader())
+        return jws.serialize_compact(header, json.dumps(payload), self._key(header["kid"]), registry=_AnyHeader())
 
     def _key(self, key_id: str) -> RSAKey | ECKey:
         key = self.keys[key_id]

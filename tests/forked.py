@@ -61,8 +61,8 @@ class Forks:
         unheard = {item.nodeid for item in session.items}
         self._progress = Progress(len(unheard))
         try:
-            for kind, said in _heard([hears for _, hears in forks]):
-                unheard.discard(self._pass_on(session.config, kind, said))
+            for kind, message in _heard([hears for _, hears in forks]):
+                unheard.discard(self._pass_on(session.config, kind, message))
         finally:
             for pid, _ in forks:
                 os.waitpid(pid, 0)
@@ -70,12 +70,12 @@ class Forks:
             session.config.hook.pytest_runtest_logreport(report=_lost(nodeid))
         return True
 
-    def _pass_on(self, config: pytest.Config, kind: str, said: dict) -> str | None:
+    def _pass_on(self, config: pytest.Config, kind: str, message: dict) -> str | None:
         """The test that is over."""
         if kind == "warning":
-            config.hook.pytest_warning_recorded.call_historic(kwargs=said)
+            config.hook.pytest_warning_recorded.call_historic(kwargs=message)
             return None
-        report = config.hook.pytest_report_from_serializable(config=config, data=said)
+        report = config.hook.pytest_report_from_serializable(config=config, data=message)
         config.hook.pytest_runtest_logreport(report=report)
         began, ended = self._ran.get(group_of(report.nodeid), (report.start, report.stop))
         self._ran[group_of(report.nodeid)] = min(began, report.start), max(ended, report.stop)
@@ -165,5 +165,5 @@ def _heard(connections: list[Connection]) -> Iterator[tuple]:
 
 def _lost(nodeid: str) -> pytest.TestReport:
     """A test of which nobody has heard the end is no test that passed."""
-    said = "The worker that had it died, or could not go on."
-    return pytest.TestReport(nodeid, (nodeid.partition("::")[0], None, nodeid), {}, "failed", said, "call")
+    reason = "The worker that had it died, or could not go on."
+    return pytest.TestReport(nodeid, (nodeid.partition("::")[0], None, nodeid), {}, "failed", reason, "call")

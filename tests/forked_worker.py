@@ -20,16 +20,16 @@ class Telling:
         self._tell = tell
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        told = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-        self._tell(("report", told))
+        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        self._tell(("report", data))
 
     def pytest_warning_recorded(self, warning_message, when: str, nodeid: str, location) -> None:
         if when != "runtest":
             return  # they have been told there
-        said = (warning_message.category, warning_message.filename, warning_message.lineno)
+        origin = (warning_message.category, warning_message.filename, warning_message.lineno)
         # Its text alone: what else an exception holds need not be anything that can be sent.
-        told = warnings.WarningMessage(str(warning_message.message), *said)
-        self._tell(("warning", {"warning_message": told, "when": when, "nodeid": nodeid, "location": location}))
+        warning = warnings.WarningMessage(str(warning_message.message), *origin)
+        self._tell(("warning", {"warning_message": warning, "when": when, "nodeid": nodeid, "location": location}))
 
 
 def be_worker(name: str, session: pytest.Session, items: Iterator[pytest.Item], tell: Callable[[tuple], None]) -> None:

@@ -26,7 +26,7 @@ NONE = base64.urlsafe_b64encode(json.dumps({"alg": "none"}).encode()).rstrip(b"=
 class Code:
     """What was asked for when it was given."""
 
-    asked: dict[str, str]
+    query: dict[str, str]
     is_used: bool = False
 
 
@@ -46,7 +46,7 @@ class OidcProvider:
     refuses: str = ""
     #: Answers to a path, raw: (status, headers, body).
     answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    paths_asked: list[str] = field(default_factory=list)
     codes: dict[str, Code] = field(default_factory=dict)
     tokens: list[dict[str, object]] = field(default_factory=list)
     client_ids: tuple[str, ...] = (CLIENT_ID,)
@@ -93,16 +93,16 @@ class OidcProvider:
 
     def authorize(self, address: str) -> str:
         """Where the browser is sent back to. Asserts what an honest client has to ask."""
-        asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-        assert asked["response_type"] == "code"
-        assert asked["client_id"] in self.client_ids
-        assert asked["code_challenge_method"] == "S256"
-        assert "openid" in asked["scope"].split()
+        query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+        assert query["response_type"] == "code"
+        assert query["client_id"] in self.client_ids
+        assert query["code_challenge_method"] == "S256"
+        assert "openid" in query["scope"].split()
         code = secrets.token_urlsafe(16)
-        self.codes[code] = Code(asked)
-        said = {"state": asked["state"], "iss": self.issuer}
-        said |= {"error": self.refuses, "error_description": "<b>evil</b>"} if self.refuses else {"code": code}
-        return f"{asked['redirect_uri']}?{urlencode(said)}"
+        self.codes[code] = Code(query)
+        parameters = {"state": query["state"], "iss": self.issuer}
+        parameters |= {"error": self.refuses, "error_description": "<b>evil</b>"} if self.refuses else {"code": code}
+        return f"{query['redirect_uri']}?{urlencode(parameters)}"
 
     def token(self, form: dict[str, str], authorization: str) -> tuple[int, dict[str, object]]:
         known = base64.b64encode(f"{CLIENT_ID}:{SECRET}".encode()).decode()
@@ -113,10 +113,10 @@ class OidcProvider:
             return 400, {"error": "invalid_grant"}
         code.is_used = True
         challenge = create_s256_code_challenge(form.get("code_verifier", ""))
-        if code.asked["redirect_uri"] != form.get("redirect_uri") or challenge != code.asked["code_challenge"]:
+        if code.query["redirect_uri"] != form.get("redirect_uri") or challenge != code.query["code_challenge"]:
             return 400, {"error": "invalid_grant"}
         answer = {"access_token": secrets.token_urlsafe(16), "token_type": "Bearer", "expires_in": 300}
-        answer["id_token"] = self.id_token(code.asked["nonce"])
+        answer["id_token"] = self.id_token(code.query["nonce"])
         self.tokens.append(answer)
         return 200, answer
 
@@ -148,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
-        self.provider.asked.append(path)
+        self.provider.paths_asked.append(path)
         if path in self.provider.answers:
             self._raw(*self.provider.answers[path])
         elif path == "/.well-known/openid-configuration":
@@ -158,14 +158,14 @@ class _Handler(BaseHTTPRequestHandler):
         elif path == "/authorize":
             self._raw(302, {"Location": self.provider.authorize(self.path)}, b"")
         elif path == "/end":
-            asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
-            self.provider.logouts.append(asked)
-            self._raw(302, {"Location": asked["post_logout_redirect_uri"]}, b"")
+            query = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+            self.provider.logouts.append(query)
+            self._raw(302, {"Location": query["post_logout_redirect_uri"]}, b"")
         else:
             self._json(404, {})
 
     def do_POST(self) -> None:
-        self.provider.asked.append(self.path)
+        self.provider.paths_asked.append(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
         if self.path in self.provider.answers:
             self._raw(*self.provider.answers[self.path])

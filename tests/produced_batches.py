@@ -31,9 +31,9 @@ def batch_of_payload(payload: bytes, records_count: int, compression: Compressio
     packed = bytes(compress(compression, payload))
     header = parse_batch_header(build_batch([Record(0, 1_000, None, None)], compression=compression))
     size = HEADER_BYTES - LENGTH_PREFIX_BYTES + len(packed)
-    told = {"batch_length": size, "records_count": records_count, "last_offset_delta": records_count - 1, **fields}
+    values = {"batch_length": size, "records_count": records_count, "last_offset_delta": records_count - 1, **fields}
     batch = bytearray(HEADER_BYTES)
-    HEADER.pack_into(batch, 0, *header._replace(**told))
+    HEADER.pack_into(batch, 0, *header._replace(**values))
     return sealed(batch + packed)
 
 

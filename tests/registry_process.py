@@ -39,8 +39,8 @@ class RegistryProcess:
     def start(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
         file = self.directory / "schema-registry.properties"
-        said = {"listeners": self.url, **self.properties}
-        file.write_text("".join(f"{key}={value}\n" for key, value in said.items()))
+        properties = {"listeners": self.url, **self.properties}
+        file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
         file.chmod(0o600)
         with (self.directory / "registry.log").open("ab") as log:
             self.process = started(["registry", "--config", str(file)], log)
@@ -104,14 +104,14 @@ def running_registries(
     directory: Path, bootstrap_servers: str, count: int = 1, zookeeper: str = "", authority: str = "", **properties: str
 ) -> Iterator[list[RegistryProcess]]:
     """They serve; all have ended afterwards. Underscores of `properties` are dots."""
-    said = {
+    config = {
         "kafkastore.bootstrap.servers": bootstrap_servers,
         "kafkastore.topic.replication.factor": "1",
         **({"kafkastore.connection.url": zookeeper} if zookeeper else {}),
         **{name.replace("_", "."): value for name, value in properties.items()},
     }
     processes = [
-        RegistryProcess(port, directory / f"registry-{at}", dict(said), authority=authority)
+        RegistryProcess(port, directory / f"registry-{at}", dict(config), authority=authority)
         for at, port in enumerate(free_ports(count), 1)
     ]
     try:

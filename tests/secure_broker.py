@@ -136,12 +136,12 @@ class SecureBroker:
 
     def _authenticated(self, login: Generator, token: bytes) -> tuple[SaslAuthenticateResponse, bool]:
         try:
-            said, is_over = login.send(token)
+            challenge, is_over = login.send(token)
         except Refused as refused:
             code = ErrorCode.SASL_AUTHENTICATION_FAILED
             return SaslAuthenticateResponse(error_code=code, error_message=str(refused)), False
         lifetime_ms = self.lifetime_ms if is_over else 0
-        return SaslAuthenticateResponse(auth_bytes=said, session_lifetime_ms=lifetime_ms), is_over
+        return SaslAuthenticateResponse(auth_bytes=challenge, session_lifetime_ms=lifetime_ms), is_over
 
     def _metadata(self) -> MetadataResponse:
         own = MetadataResponseBroker(node_id=1, host="127.0.0.1", port=self.port, rack=None)
@@ -178,9 +178,9 @@ class SecureBroker:
 
         token = yield
         bare = token.removeprefix(b"n,,")
-        said = dict(part.split(b"=", 1) for part in bare.split(b","))
-        user = said[b"n"].decode().replace("=2C", ",").replace("=3D", "=")
-        first = b"r=" + said[b"r"] + b"more,s=" + base64.b64encode(_SALT) + b",i=%d" % _ITERATIONS
+        attributes = dict(part.split(b"=", 1) for part in bare.split(b","))
+        user = attributes[b"n"].decode().replace("=2C", ",").replace("=3D", "=")
+        first = b"r=" + attributes[b"r"] + b"more,s=" + base64.b64encode(_SALT) + b",i=%d" % _ITERATIONS
         token = yield first, False
         without_proof, _, proof = token.rpartition(b",p=")
         salted = hashlib.pbkdf2_hmac(digest, self.users.get(user, "?").encode(), _SALT, _ITERATIONS)
@@ -189,7 +189,7 @@ class SecureBroker:
         key = bytes(a ^ b for a, b in zip(base64.b64decode(proof), mac(stored, signed), strict=True))
         if hashlib.new(digest, key).digest() != stored:
             raise Refused("Authentication failed during authentication due to invalid credentials")
-        self.came.append(user + (" by token" if said.get(b"tokenauth") == b"true" else ""))
+        self.came.append(user + (" by token" if attributes.get(b"tokenauth") == b"true" else ""))
         yield b"v=" + base64.b64encode(mac(mac(salted, b"Server Key"), signed)), True
 
 

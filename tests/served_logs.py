@@ -54,10 +54,10 @@ class ServedLogs:
             brokers = [MetadataResponseBroker(node_id=1, host="127.0.0.1", port=self.broker.port)]
             return MetadataResponse(brokers=brokers, topics=[MetadataResponseTopic(name="t", partitions=partitions)])
         if request.api is ApiKey.LIST_OFFSETS:
-            asked = [(partition.partition_index, partition.timestamp) for partition in request.topics[0].partitions]
+            wanted = [(partition.partition_index, partition.timestamp) for partition in request.topics[0].partitions]
             offsets = [
                 ListOffsetsPartitionResponse(partition_index=number, offset=self._end(number) if at == LATEST else 0)
-                for number, at in asked
+                for number, at in wanted
             ]
             return ListOffsetsResponse(topics=[ListOffsetsTopicResponse(name="t", partitions=offsets)])
         answered = [

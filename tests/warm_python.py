@@ -35,15 +35,15 @@ class Request(TypedDict):
 
 
 class WarmPython:
-    def __init__(self, asked: socket.socket):
-        self._asked = asked
+    def __init__(self, requests: socket.socket):
+        self._requests = requests
         self._warm: set[str] = set()
         #: By pid: whom its end is told, and whose end is its end.
         self._watched: dict[int, socket.socket] = {}
         self._woken, self._wakes = socket.socketpair()
         self._wakes.setblocking(False)
         self._selector = selectors.DefaultSelector()
-        self._selector.register(asked, selectors.EVENT_READ, self._answer)
+        self._selector.register(requests, selectors.EVENT_READ, self._answer)
         self._selector.register(self._woken, selectors.EVENT_READ, self._reap)
 
     def run(self) -> Request | None:
@@ -51,7 +51,7 @@ class WarmPython:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         signal.set_wakeup_fd(self._wakes.fileno())
-        while self._asked.fileno() >= 0:
+        while self._requests.fileno() >= 0:
             for key, _ in self._selector.select():
                 request = key.data()
                 if request is not None:
@@ -59,11 +59,11 @@ class WarmPython:
         return None
 
     def _answer(self) -> Request | None:
-        said, descriptors, _, _ = socket.recv_fds(self._asked, REQUEST_BYTES_MAX, 2)
-        if not said:
+        data, descriptors, _, _ = socket.recv_fds(self._requests, REQUEST_BYTES_MAX, 2)
+        if not data:
             self._end()
             return None
-        request: Request = json.loads(said)
+        request: Request = json.loads(data)
         self._import(request["arguments"][0])
         answers, log = socket.socket(fileno=descriptors[0]), descriptors[1]
         pid = os.fork()
@@ -92,11 +92,11 @@ class WarmPython:
             if ended:
                 self._tell_end(self._watched.pop(pid), os.waitstatus_to_exitcode(status))
 
-    def _tell_end(self, told: socket.socket, status: int) -> None:
+    def _tell_end(self, parent: socket.socket, status: int) -> None:
         with contextlib.suppress(KeyError):  # abandoned
-            self._selector.unregister(told)
-        with told, contextlib.suppress(OSError):
-            told.send(str(status).encode())
+            self._selector.unregister(parent)
+        with parent, contextlib.suppress(OSError):
+            parent.send(str(status).encode())
 
     def _abandon(self, pid: int) -> None:
         """Nobody waits for its end any more."""
@@ -106,7 +106,7 @@ class WarmPython:
     def _end(self) -> None:
         for pid in self._watched:
             os.kill(pid, signal.SIGKILL)
-        self._asked.close()
+        self._requests.close()
 
     def _forget(self) -> None:
         """In a fork, what is not its own."""
@@ -114,7 +114,7 @@ class WarmPython:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self._selector.close()
-        for item in (self._asked, self._woken, self._wakes, *self._watched.values()):
+        for item in (self._requests, self._woken, self._wakes, *self._watched.values()):
             item.close()
 
 

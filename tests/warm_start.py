@@ -25,11 +25,11 @@ _ROOT = Path(__file__).parent.parent
 class WarmProcess:
     """As much of `subprocess.Popen` as tests use. One that is forgotten is killed."""
 
-    def __init__(self, arguments: Sequence[str], told: socket.socket):
+    def __init__(self, arguments: Sequence[str], parent: socket.socket):
         self.args = arguments
         self.returncode: int | None = None
-        self._told = told
-        self.pid = int(told.recv(64))
+        self._parent = parent
+        self.pid = int(parent.recv(64))
 
     def poll(self) -> int | None:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -40,11 +40,11 @@ class WarmProcess:
         """Raises subprocess.TimeoutExpired after as many seconds."""
         if self.returncode is None:
             ends = select.poll()
-            ends.register(self._told, select.POLLIN)
+            ends.register(self._parent, select.POLLIN)
             if not ends.poll(None if timeout is None else timeout * 1000):
                 raise subprocess.TimeoutExpired(self.args, timeout or 0)
-            with self._told:
-                self.returncode = int(self._told.recv(64))
+            with self._parent:
+                self.returncode = int(self._parent.recv(64))
         return self.returncode
 
     def send_signal(self, number: int) -> None:
@@ -69,10 +69,10 @@ _begun_with: dict[str, str] = {}
 def begin() -> None:
     """From now on what is started is forked. It ends with who began it and all forks of that."""
     global _asks, _begun_with
-    asks, asked = socket.socketpair(type=socket.SOCK_SEQPACKET)
-    with asked:
-        command = [sys.executable, "-m", "tests.warm_python", str(asked.fileno())]
-        process = subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.DEVNULL, pass_fds=[asked.fileno()])
+    asks, listens = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    with listens:
+        command = [sys.executable, "-m", "tests.warm_python", str(listens.fileno())]
+        process = subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.DEVNULL, pass_fds=[listens.fileno()])
     atexit.register(_ended, process, asks)
     _asks, _begun_with = asks, _read_early()
 
@@ -86,11 +86,11 @@ def started(arguments: Sequence[str], log: BinaryIO) -> subprocess.Popen | WarmP
     """`python -m broker` and these arguments; what it prints goes to `log`."""
     if _asks is None or _read_early() != _begun_with:
         return start([sys.executable, "-m", "broker", *arguments], log)
-    told, tells = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    parent, tells = socket.socketpair(type=socket.SOCK_SEQPACKET)
     request = Request(arguments=list(arguments), environment=_environment(), directory=str(_ROOT))
     with tells:
         socket.send_fds(_asks, [json.dumps(request).encode()], [tells.fileno(), log.fileno()])
-    return WarmProcess(arguments, told)
+    return WarmProcess(arguments, parent)
 
 
 def start(command: Sequence[str], log: BinaryIO) -> subprocess.Popen:

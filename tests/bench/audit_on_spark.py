@@ -26,7 +26,7 @@ from broker.audit.increment import AUDIT_TOPIC, AuditTier
 from broker.audit.topic import ensure_topic
 from broker.spark.jobs.message_audit import WINDOWS_TOPIC
 from tests.barnabas_cluster import await_true, running_cluster
-from tests.bench.audit_windows import PARTITIONS, RECORDS_PER_S, REPORT_MS, told
+from tests.bench.audit_windows import PARTITIONS, RECORDS_PER_S, REPORT_MS, increments_of
 from tests.broker.spark.driver import BATCH_DEADLINE_S, Driver, write_config
 
 TOPIC = "counted"
@@ -75,7 +75,7 @@ def _writing(servers: str) -> Iterator[list[float]]:
         assert error is None, error
         reports[0] += 1 / per_report
 
-    per_report = sum(1 for _ in told(TOPIC, 0, 0))
+    per_report = sum(1 for _ in increments_of(TOPIC, 0, 0))
     thread = threading.Thread(target=_write, args=(producer, stop, acknowledged, per_report))
     thread.start()
     try:
@@ -90,7 +90,7 @@ def _write(producer: Producer, stop: threading.Event, acknowledged, per_report: 
     begun_at, number = time.monotonic(), 0
     while not stop.is_set():
         # In the order of partitions, as their sources take turns; all of a report says the time at which it began.
-        for at, increment in enumerate(told(TOPIC, number, time.time_ns() // 1_000_000)):
+        for at, increment in enumerate(increments_of(TOPIC, number, time.time_ns() // 1_000_000)):
             if at % (per_report // _BURSTS) == 0:
                 producer.poll(0)
                 due = begun_at + (number + at / per_report) * REPORT_MS / 1000

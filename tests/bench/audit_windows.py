@@ -47,7 +47,8 @@ def _batch(states: dict[str, str], number: int, topics: int) -> float:
     for topic in (f"topic-{index}" for index in range(topics)):
         at_ms = _BEGIN_MS + number * REPORT_MS
         records = [
-            InputRecord(0, place, increment.to_bytes()) for place, increment in enumerate(told(topic, number, at_ms))
+            InputRecord(0, place, increment.to_bytes())
+            for place, increment in enumerate(increments_of(topic, number, at_ms))
         ]
         began = time.process_time()
         windows = understood(topic, states[topic]) if topic in states else TopicWindows(topic)
@@ -58,7 +59,7 @@ def _batch(states: dict[str, str], number: int, topics: int) -> float:
     return took
 
 
-def told(topic: str, number: int, at_ms: int) -> Iterator[Increment]:
+def increments_of(topic: str, number: int, at_ms: int) -> Iterator[Increment]:
     """The reports of all sources at that time; the first has number 0."""
     window, item = at_ms // WINDOW_MS * WINDOW_MS, RECORDS_PER_S * REPORT_MS // 1000 // PARTITIONS
     first = number * item

@@ -178,9 +178,9 @@ def many_connectors(worker: Worker, directory: Path) -> str:
         await_true(lambda: "name" in worker.ask("PUT", path, config), "configured", 60)  # noqa: B023 (called at once)
 
     def all_run() -> bool:
-        told = worker.ask("GET", "/connectors?expand=status")
+        body = worker.ask("GET", "/connectors?expand=status")
         return (
-            sum([t["state"] for t in item["status"]["tasks"]] == ["RUNNING"] for item in told.values()) == _CONNECTORS
+            sum([t["state"] for t in item["status"]["tasks"]] == ["RUNNING"] for item in body.values()) == _CONNECTORS
         )
 
     await_true(all_run, "all connectors run", 300)

@@ -99,10 +99,10 @@ def _reload_figure() -> str:
             while True:
                 codes = []
                 for connection in connections:
-                    asked = time.perf_counter()
+                    began_s = time.perf_counter()
                     codes.append(_fetched(connection, "group-9999")[0])
                     if loading_since:
-                        pauses.append(time.perf_counter() - asked)
+                        pauses.append(time.perf_counter() - began_s)
                 if ErrorCode.COORDINATOR_LOAD_IN_PROGRESS in codes and loading_since is None:
                     loading_since = time.perf_counter()
                 if ErrorCode.NONE in codes:
@@ -196,9 +196,9 @@ def _coordinator(brokers: int = 1) -> Iterator[tuple[Cluster, BrokerProcess]]:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
         admin.create_topics([NewTopic(_TOPIC, _PARTITIONS, 1)])[_TOPIC].result(30)
         with BrokerConnection("127.0.0.1", cluster.brokers[0].port) as connection:
-            asked = FindCoordinatorRequest(coordinator_keys=["any"])
-            await_true(lambda: connection.ask(asked).coordinators[0].node_id > 0, "there is a coordinator")
-            leader = cluster.broker(connection.ask(asked).coordinators[0].node_id)
+            request = FindCoordinatorRequest(coordinator_keys=["any"])
+            await_true(lambda: connection.ask(request).coordinators[0].node_id > 0, "there is a coordinator")
+            leader = cluster.broker(connection.ask(request).coordinators[0].node_id)
         with BrokerConnection("127.0.0.1", leader.port) as connection:
             await_true(lambda: _fetched(connection, "any")[0] is ErrorCode.NONE, "the coordinator serves")
         yield cluster, leader

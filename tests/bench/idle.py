@@ -82,8 +82,8 @@ def measure(directory: Path, arguments: argparse.Namespace) -> None:
 
 
 def _is_up(product: Product) -> bool:
-    assert product.process.poll() is None, product.said()
-    return "bootstrap servers" in product.said()
+    assert product.process.poll() is None, product.output_text()
+    return "bootstrap servers" in product.output_text()
 
 
 def _await_stream_job(product: Product) -> None:

@@ -100,11 +100,11 @@ class BatchProducer(_Client):
         """Hand over `count` records and wait until each is acknowledged; RuntimeError when one is not."""
         left = count
         while left:
-            asked = min(left, self.PER_CALL)
+            wanted = min(left, self.PER_CALL)
             ctypes.memmove(self._messages, self._fresh, len(self._fresh))
-            accepted = _lib.rd_kafka_produce_batch(self._topic, _PARTITION_ANY, _COPY, self._messages, asked)
+            accepted = _lib.rd_kafka_produce_batch(self._topic, _PARTITION_ANY, _COPY, self._messages, wanted)
             left -= accepted
-            if accepted < asked:
+            if accepted < wanted:
                 _lib.rd_kafka_poll(self._handle, 5)
         if _lib.rd_kafka_flush(self._handle, 120_000) != 0:
             raise RuntimeError(f"{_lib.rd_kafka_outq_len(self._handle)} records were not acknowledged within 120 s")

@@ -30,9 +30,9 @@ def produce_frame(topic: str, value: bytes, records: int = 1, acks: int = 1) -> 
 
 
 def fetch_frame(topic: str, offset: int, max_bytes: int) -> bytes:
-    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes)
+    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes)
     request = FetchRequest(
-        max_wait_ms=500, min_bytes=1, max_bytes=max_bytes, topics=[FetchTopic(topic=topic, partitions=[asked])]
+        max_wait_ms=500, min_bytes=1, max_bytes=max_bytes, topics=[FetchTopic(topic=topic, partitions=[partition])]
     )
     return frame(ApiKey.FETCH, FETCH_VERSION, encode(request, FETCH_VERSION))
 

@@ -164,7 +164,7 @@ class Watched:
             await asyncio.sleep(0.01)
         return json.loads(self._report.read_text())
 
-    async def told(self, work: Awaitable) -> str:
+    async def stall_of(self, work: Awaitable) -> str:
         """What `work` did to the loop, in words."""
         await asyncio.sleep(1)
         await self.longest()
@@ -247,11 +247,11 @@ async def _changed(what: str) -> str:
         office = Office(peer, broker.broker_epoch)
         making = office.lead(1, leader=1, replicas=replicas)
         if what == "made":
-            return await broker.told(making)
+            return await broker.stall_of(making)
         await making
         await _write_everywhere(peer)
         if what == "deleted":
-            return await broker.told(office.delete())
+            return await broker.stall_of(office.delete())
         leader = Leader(broker.membership)
         async with leader.listening() as port:
             await peer.ask(office.metadata(port), 8)
@@ -259,9 +259,9 @@ async def _changed(what: str) -> str:
             await asyncio.sleep(_NOTED_AFTER_S)
             await office.lead(2, leader=_OTHER, replicas=replicas)
             if what == "failed over":
-                return await broker.told(office.lead(3, leader=1, replicas=replicas))
+                return await broker.stall_of(office.lead(3, leader=1, replicas=replicas))
             await leader.is_asked(PARTITIONS)
-            return await broker.told(leader.let_them_cut())
+            return await broker.stall_of(leader.let_them_cut())
 
 
 async def _controller(what: str) -> str:
@@ -269,10 +269,10 @@ async def _controller(what: str) -> str:
         await broker.is_controller()
         broker.register_other()
         if what == "made":
-            return await broker.told(broker.make_topic())
+            return await broker.stall_of(broker.make_topic())
         await broker.make_topic()
         await asyncio.sleep(_NOTED_AFTER_S)
-        return await broker.told(broker.lose_other() if what == "lost" else broker.elect_anew())
+        return await broker.stall_of(broker.lose_other() if what == "lost" else broker.elect_anew())
 
 
 class Office:
@@ -349,7 +349,7 @@ class Leader:
 
     def __init__(self, membership: ClusterMembership | None) -> None:
         self._membership = membership
-        self._asked: set[int] = set()
+        self._fetched: set[int] = set()
         self._asked_again: set[int] = set()
         self._may_tell = asyncio.Event()
 
@@ -362,7 +362,7 @@ class Leader:
             server.close()
 
     async def is_asked(self, partitions: int) -> None:
-        await _until(lambda: len(self._asked) == partitions)
+        await _until(lambda: len(self._fetched) == partitions)
 
     async def let_them_cut(self) -> None:
         """Returns when each partition was asked for from its new end."""
@@ -383,13 +383,13 @@ class Leader:
                 writer.write((len(head) + len(body)).to_bytes(4) + head + body)
 
     async def _answer(self, request: FetchRequest) -> FetchResponse:
-        asked = [partition for topic in request.topics for partition in topic.partitions]
-        parted = [partition for partition in asked if partition.fetch_offset > 2]
-        self._asked |= {partition.partition for partition in parted}
-        self._asked_again |= {partition.partition for partition in asked if partition.fetch_offset <= 2}
+        partitions = [partition for topic in request.topics for partition in topic.partitions]
+        parted = [partition for partition in partitions if partition.fetch_offset > 2]
+        self._fetched |= {partition.partition for partition in parted}
+        self._asked_again |= {partition.partition for partition in partitions if partition.fetch_offset <= 2}
         if parted:
             await self._may_tell.wait()
-        elif not asked:
+        elif not partitions:
             await asyncio.sleep(0.5)
         answers = [
             PartitionData(
@@ -399,7 +399,7 @@ class Leader:
                 diverging_epoch=EpochEndOffset(epoch=1, end_offset=2) if partition.fetch_offset > 2 else None,
                 records=b"",
             )
-            for partition in asked
+            for partition in partitions
         ]
         responses = [FetchableTopicResponse(topic_id=_TOPIC_ID, partitions=answers)] if answers else []
         return FetchResponse(session_id=1, responses=responses)
@@ -422,7 +422,7 @@ async def _two_readers() -> str:
             for number in range(_READS):
                 await _fetch(peer, places[number % 2])
 
-        return await broker.told(read())
+        return await broker.stall_of(read())
 
 
 async def _cold_reader() -> str:
@@ -439,7 +439,7 @@ async def _cold_reader() -> str:
             while offset < last // 2:
                 offset += await _fetch(peer, offset, 1_000_000) // 16_000
 
-        return await broker.told(read())
+        return await broker.stall_of(read())
 
 
 async def _flushing() -> str:
@@ -452,7 +452,7 @@ async def _flushing() -> str:
             for _ in range(_READS):
                 await _produce(peer, 100)
 
-        return await broker.told(write())
+        return await broker.stall_of(write())
 
 
 async def _one_partition(broker: Watched, peer: Peer) -> None:
@@ -476,9 +476,9 @@ async def _produce(peer: Peer, size: int) -> int:
 
 async def _fetch(peer: Peer, offset: int, max_bytes: int = 100_000) -> int:
     """The bytes that came."""
-    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes)
+    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes)
     request = FetchRequest(
-        max_wait_ms=500, min_bytes=1, max_bytes=max_bytes, topics=[FetchTopic(topic="t", partitions=[asked])]
+        max_wait_ms=500, min_bytes=1, max_bytes=max_bytes, topics=[FetchTopic(topic="t", partitions=[partition])]
     )
     answer = (await peer.ask(request, 12)).responses[0].partitions[0]
     assert not answer.error_code

@@ -147,7 +147,7 @@ def _large_fetches(broker: Broker, kind: str, topic: str) -> float:
 
 def _handshakes() -> str:
     """Of others, so many a second, spread evenly; the bystander sends 200 small requests a second to the plain port."""
-    told = []
+    messages = []
     with running_broker() as broker, broker.target.topic() as topic:
         bystander, request = broker.connected("plain"), produce_frame(topic, bytes(100))
         for per_second in (0, 250, 500, 1_000):
@@ -162,9 +162,9 @@ def _handshakes() -> str:
             others.join()
             p50, p99 = latencies[len(latencies) // 2], latencies[len(latencies) * 99 // 100]
             rate = done.value / (SECONDS + 1)
-            told.append(f"{rate:,.0f}/s: p50 {p50:.2f} p99 {p99:.2f} ms, {100 * busy:.0f} % of a core")
+            messages.append(f"{rate:,.0f}/s: p50 {p50:.2f} p99 {p99:.2f} ms, {100 * busy:.0f} % of a core")
         bystander.close()
-    return "   ".join(told)
+    return "   ".join(messages)
 
 
 def _shake_hands(port: int, per_second: int, seconds: float, done: "multiprocessing.sharedctypes.Synchronized") -> None:

@@ -52,13 +52,13 @@ class Watch:
         self._fsync(fd)
 
     def _tell(self) -> None:
-        told = {
+        report = {
             "wall_ms": 1000 * self._longest_s,
             "cpu_ms": 1000 * self._longest_cpu_s,
             "fsyncs": self._longest_syncs,
         }
         temporary = self._report.with_suffix(".tmp")
-        temporary.write_text(json.dumps(told))
+        temporary.write_text(json.dumps(report))
         temporary.replace(self._report)
         self._forget()
 

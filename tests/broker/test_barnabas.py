@@ -57,8 +57,8 @@ def test_a_broker_is_called_a_broker(capsys):
 @pytest.mark.parametrize(("words", "status"), [(["--help"], 0), (["-h"], 0), ([], 2), (["brokr"], 2)])
 def test_whoever_does_not_know_is_told_every_command(capsys, words, status):
     assert barnabas.main(words) == status
-    said = capsys.readouterr().out
-    assert all(f"  {name} " in said for name in (*barnabas.CONSOLE_COMMANDS, *barnabas.BROKER_COMMANDS))
+    output = capsys.readouterr().out
+    assert all(f"  {name} " in output for name in (*barnabas.CONSOLE_COMMANDS, *barnabas.BROKER_COMMANDS))
 
 
 def test_a_broker_is_started_without_django_and_celery():

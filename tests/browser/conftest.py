@@ -48,7 +48,7 @@ class Product:
     environment: dict[str, str]
     session: dict | None = None
 
-    def said(self) -> str:
+    def output_text(self) -> str:
         return self.output.read_text()
 
     @property
@@ -135,10 +135,10 @@ def _is_free(port: int) -> bool:
 
 def await_up(product: Product) -> None:
     def is_up() -> bool:
-        assert product.process.poll() is None, product.said()
-        return "bootstrap servers" in product.said()
+        assert product.process.poll() is None, product.output_text()
+        return "bootstrap servers" in product.output_text()
 
-    await_true(is_up, f"up; it said:\n{product.said()}", _UP_DEADLINE_S)
+    await_true(is_up, f"up; it said:\n{product.output_text()}", _UP_DEADLINE_S)
 
 
 def stop_product(product: Product) -> None:
@@ -150,7 +150,7 @@ def stop_product(product: Product) -> None:
     except subprocess.TimeoutExpired:
         product.process.kill()
         product.manage("down")
-        raise AssertionError(f"not stopped within {_STOP_DEADLINE_S} s:\n{product.said()}") from None
+        raise AssertionError(f"not stopped within {_STOP_DEADLINE_S} s:\n{product.output_text()}") from None
 
 
 @pytest.fixture(scope="package")

@@ -54,15 +54,15 @@ def page(chromium, session):
 
 
 def test_every_page_is_whole_and_live_below_the_path(page, outside):
-    asked: list[tuple[str, int]] = []
+    requests: list[tuple[str, int]] = []
     sockets: list[str] = []
-    page.on("response", lambda response: asked.append((response.url, response.status)))
+    page.on("response", lambda response: requests.append((response.url, response.status)))
     page.on("websocket", lambda websocket: sockets.append(websocket.url))
     for path in PAGES:
         page.goto(outside + path)
         page.locator("#connection[data-state=live]").wait_for()
         assert page.locator(".sidebar nav a[aria-current], .account nav a[aria-current]").count() == 1, path
-    assert {(url, status) for url, status in asked if status >= 400 or not url.startswith(outside)} == set()
+    assert {(url, status) for url, status in requests if status >= 400 or not url.startswith(outside)} == set()
     assert sockets
     assert all(urlsplit(url).path == f"{PREFIX}/ws/live/" for url in sockets)
 

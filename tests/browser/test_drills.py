@@ -101,8 +101,8 @@ def test_a_paused_controller_is_continued_and_the_report_says_that_it_came_as_ex
     named = re.compile(r"[1-9]\d* (fell behind|rebalanced|with another coordinator|as before)")
     expect(window.locator("#drill-groups")).to_contain_text(named)
     print(table.inner_text(), window.locator("#drill-groups").inner_text())
-    asked = "/drills/+begin/?fault=pause&whom=controller&seconds=20"
-    take_pictures(chromium, playground, "drill", {"report": "/drills/1/", "list": "/drills/", "begin": asked})
+    address = "/drills/+begin/?fault=pause&whom=controller&seconds=20"
+    take_pictures(chromium, playground, "drill", {"report": "/drills/1/", "list": "/drills/", "begin": address})
     expect(window.get_by_text("as expected", exact=True).first).to_be_visible()
     assert table.get_by_text("worse", exact=True).count() == 0
 

@@ -34,9 +34,9 @@ def console(tmp_path_factory, provider):
     rules.write_text(RULES)
     for item in (secret, rules):
         item.chmod(0o600)
-    said = {"ISSUER": provider.issuer, "CLIENT_ID": CLIENT_ID, "NAME": "Acme"}
-    said |= {"CLIENT_SECRET_FILE": str(secret), "RULES_FILE": str(rules)}
-    variables = {f"BARNABAS_OIDC_{name}": value for name, value in said.items()}
+    sso_settings = {"ISSUER": provider.issuer, "CLIENT_ID": CLIENT_ID, "NAME": "Acme"}
+    sso_settings |= {"CLIENT_SECRET_FILE": str(secret), "RULES_FILE": str(rules)}
+    variables = {f"BARNABAS_OIDC_{name}": value for name, value in sso_settings.items()}
     variables["DJANGO_SETTINGS_MODULE"] = "tests.browser.settings"
     with web_process(directory, WORLD, **variables) as port:
         yield f"http://127.0.0.1:{port}/"

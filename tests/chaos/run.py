@@ -31,8 +31,8 @@ class ChaosRun:
     @property
     def violations(self) -> list[str]:
         late = [name for name, at_s in self.agreed_s.items() if at_s is None]
-        told = [f"{name} did not agree within {AGREES_WITHIN_S:g} s: {self.truth.of(name)}" for name in late]
-        return [*told, *(f"left behind: {item}" for item in self.left_behind)]
+        messages = [f"{name} did not agree within {AGREES_WITHIN_S:g} s: {self.truth.of(name)}" for name in late]
+        return [*messages, *(f"left behind: {item}" for item in self.left_behind)]
 
     def __str__(self) -> str:
         lines = [f"seed {self.seed}, {len(self.faults)} faults"]
@@ -63,7 +63,7 @@ def _await_agreement(product: Product, within_s: float) -> None:
     deadline = time.monotonic() + within_s
     while not (truth := look(product.data, product.bootstrap_servers)).agrees:
         if time.monotonic() > deadline:
-            raise AssertionError("not well before chaos began:\n" + "\n".join(truth.said()))
+            raise AssertionError("not well before chaos began:\n" + "\n".join(truth.differences()))
         time.sleep(POLL_S)
 
 

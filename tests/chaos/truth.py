@@ -30,7 +30,7 @@ class Truth:
     def of(self, name: str) -> str:
         return "; ".join(self.faults[name]) or "agrees"
 
-    def said(self) -> list[str]:
+    def differences(self) -> list[str]:
         return [f"{name}: {self.of(name)}" for name in self.faults]
 
 

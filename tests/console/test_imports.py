@@ -33,7 +33,7 @@ collect.Command().run_from_argv(["manage.py", "collect"])
 def test_no_page_is_imported_by(program, tmp_path):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("BARNABAS_", "CELERY_"))}
     environment |= {"BARNABAS_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "console.settings"}
-    told = subprocess.run(
+    completed = subprocess.run(
         [
             sys.executable,
             "-c",
@@ -45,7 +45,7 @@ def test_no_page_is_imported_by(program, tmp_path):
         text=True,
         check=True,
     )
-    assert told.stdout.splitlines()[-1] == "set()"
+    assert completed.stdout.splitlines()[-1] == "set()"
 
 
 def test_pages_of_who_has_no_provider_import_nothing_that_speaks_to_one():
@@ -53,5 +53,5 @@ def test_pages_of_who_has_no_provider_import_nothing_that_speaks_to_one():
     code = "import django, sys; django.setup(); import console.urls; print({'authlib', 'joserfc'} & sys.modules.keys())"
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "console.settings"}
     command = [sys.executable, "-c", code]
-    told = subprocess.run(command, cwd=CODE_DIR, env=environment, capture_output=True, text=True, check=True)
-    assert told.stdout.splitlines()[-1] == "set()"
+    completed = subprocess.run(command, cwd=CODE_DIR, env=environment, capture_output=True, text=True, check=True)
+    assert completed.stdout.splitlines()[-1] == "set()"

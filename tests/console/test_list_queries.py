@@ -6,8 +6,8 @@ from django.test.utils import CaptureQueriesContext
 
 
 @pytest.fixture
-def asked(viewer, client_of):
-    """asked(address): the number of queries of one visit."""
+def queries_of(viewer, client_of):
+    """queries_of(address): the number of queries of one visit."""
     browser = client_of(viewer)
 
     def visit(address: str) -> int:
@@ -21,7 +21,7 @@ def asked(viewer, client_of):
 @pytest.mark.parametrize(
     "address", ["/topics/", "/topics/?sort=-lag", "/consumers/", "/placement/", "/topics/orders-0/"]
 )
-def test_a_list_of_many_asks_no_more_often_than_a_list_of_few(address, asked, cluster, collect):
+def test_a_list_of_many_asks_no_more_often_than_a_list_of_few(address, queries_of, cluster, collect):
     def grow(numbers: range) -> None:
         for number in numbers:
             cluster.create_topic(f"orders-{number}", 1 + number, 1)
@@ -30,8 +30,8 @@ def test_a_list_of_many_asks_no_more_often_than_a_list_of_few(address, asked, cl
         collect()
 
     grow(range(2))
-    asked(address)
-    few = asked(address)
+    queries_of(address)
+    few = queries_of(address)
     grow(range(2, 12))
 
-    assert asked(address) <= few
+    assert queries_of(address) <= few

@@ -151,10 +151,12 @@ class FakeBrokers:
 
 def _setting(name: str, layers: Mapping[str, Mapping[str, str]]) -> BrokerSetting:
     key = BY_NAME[name]
-    said: dict[str, str | None] = {source: values[name] for source, values in layers.items() if name in values}
-    said = {source: render_value(key.read(text or "")) for source, text in said.items()}
-    said["default"] = key.default_text
-    source, value = next(iter(said.items()))
+    values_by_source: dict[str, str | None] = {
+        source: values[name] for source, values in layers.items() if name in values
+    }
+    values_by_source = {source: render_value(key.read(text or "")) for source, text in values_by_source.items()}
+    values_by_source["default"] = key.default_text
+    source, value = next(iter(values_by_source.items()))
     is_read_only = update_mode(name) is UpdateMode.READ_ONLY
     known = (name, value, source, key.default_text, key.meaning, choices_of(key))
-    return BrokerSetting(*known, is_read_only=is_read_only, values_by_source=said)
+    return BrokerSetting(*known, is_read_only=is_read_only, values_by_source=values_by_source)

@@ -11,11 +11,11 @@ class FakeCluster(Protocol):
 
 
 class FakeClients:
-    """Tests write `told`: broker → what it tells, None for a broker that does not tell; others tell of no client."""
+    """`views_by_broker`: what a broker tells, None if it does not tell; brokers that it lacks tell of no client."""
 
     def __init__(self, cluster: FakeCluster):
         self._cluster = cluster
-        self.told: dict[int, tuple[TrafficView, ...] | None] = {}
+        self.views_by_broker: dict[int, tuple[TrafficView, ...] | None] = {}
 
     def traffic(self) -> Mapping[int, tuple[TrafficView, ...] | None]:
-        return {broker_id: self.told.get(broker_id, ()) for broker_id in self._cluster.alive_brokers()}
+        return {broker_id: self.views_by_broker.get(broker_id, ()) for broker_id in self._cluster.alive_brokers()}

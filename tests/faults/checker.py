@@ -212,9 +212,11 @@ _INVARIANTS = (
 )
 
 
-def faults_in_log(path: Path, told: tuple[str, ...] = ()) -> list[str]:
-    """I10: lines of a broker's log that tell of an unhandled exception or an error, and match none of `told`."""
+def faults_in_log(path: Path, allowed: tuple[str, ...] = ()) -> list[str]:
+    """I10: lines of a broker's log that tell of an unhandled exception or an error, and match none of `allowed`."""
     troubles = (line for line in path.read_text().splitlines() if _TROUBLE.search(_QUOTED.sub('""', line)))
     return [
-        f"I10 {path.parent.name}: {line}" for line in troubles if not any(re.search(pattern, line) for pattern in told)
+        f"I10 {path.parent.name}: {line}"
+        for line in troubles
+        if not any(re.search(pattern, line) for pattern in allowed)
     ]

@@ -25,11 +25,11 @@ def test_a_producer_that_makes_no_progress_is_named_with_what_it_waits_for(histo
     with pytest.raises(AssertionError) as failure:
         stuck.await_progress(0.2)
     stuck.stop()
-    said = str(failure.value)
-    assert said.startswith(
+    message = str(failure.value)
+    assert message.startswith(
         "not within 0.2 s: every producer makes progress; producer p-all (acks all) on kept: 0 records"
     )
-    assert "for partition 0; last error: none; partitions led: no broker says who leads (_TRANSPORT)" in said
+    assert "for partition 0; last error: none; partitions led: no broker says who leads (_TRANSPORT)" in message
 
 
 def test_leaders_of_the_partitions_are_named(history):

@@ -151,15 +151,15 @@ def look(targets: Iterable[Target], seed: int, rounds: int) -> Iterator[Growth]:
 
 def look_for(targets: list[Target], seed: int, seconds: float, tell: Callable[[str], None]) -> int:
     """By lines and by time, in turn, until the time is over; how much was found, each target told of once a unit."""
-    chance, told, until = random.Random(seed), set(), time.monotonic() + seconds
+    chance, known, until = random.Random(seed), set(), time.monotonic() + seconds
     runs = 0
     while time.monotonic() < until:
         target = chance.choice(targets)
         pump = target.pumps(chance)
         for growth in (counted(target, pump), timed(target, pump) and timed(target, pump)):
-            if growth is not None and (growth.target, growth.unit) not in told:
-                told.add((growth.target, growth.unit))
+            if growth is not None and (growth.target, growth.unit) not in known:
+                known.add((growth.target, growth.unit))
                 tell(str(growth))
         runs += 1
-    tell(f"{runs} inputs of {len(targets)} targets, {len(told)} grow too fast")
-    return len(told)
+    tell(f"{runs} inputs of {len(targets)} targets, {len(known)} grow too fast")
+    return len(known)

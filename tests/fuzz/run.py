@@ -49,7 +49,7 @@ def run_fuzz(directory: Path, seconds: float, seed: int, say: Callable[[str], No
 
 def _attack(attacker: Attacker, victim: Victim, seconds: float, say: Callable[[str], None]) -> list[str]:
     until = time.monotonic() + seconds
-    said = 0.0
+    reported_s = 0.0
     while time.monotonic() < until:
         for _ in range(_LOOK_EVERY):
             try:
@@ -58,8 +58,8 @@ def _attack(attacker: Attacker, victim: Victim, seconds: float, say: Callable[[s
                 break
         if violations := victim.violations():
             return violations
-        if time.monotonic() - said > 60:
-            said = time.monotonic()
+        if time.monotonic() - reported_s > 60:
+            reported_s = time.monotonic()
             sent, stalls = attacker.counts.sent.total(), len(victim.stalls())
             say(f"{sent:,} requests, {stalls} stalls, RSS {victim.rss_max_mb:.0f} MB")
     return []

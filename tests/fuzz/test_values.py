@@ -45,9 +45,9 @@ def test_harmful_names_and_what_brokers_said_come_back():
     made = pools(1)
     answer = MESSAGES[APIS[11]].response(member_id="a-member")
     made.learn(answer)
-    said = {made.request(MESSAGES[APIS[11]].request, 5).member_id for _ in range(300)}
-    assert "a-member" in said
-    assert any(OUTSIDE in item for item in said)
+    member_ids = {made.request(MESSAGES[APIS[11]].request, 5).member_id for _ in range(300)}
+    assert "a-member" in member_ids
+    assert any(OUTSIDE in item for item in member_ids)
 
 
 def test_nothing_is_made_up_that_is_far_larger_than_a_frame():

@@ -33,7 +33,7 @@ class Look(NamedTuple):
     calls: traceback.StackSummary
     api: str
 
-    def told(self) -> str:
+    def describe(self) -> str:
         places = " < ".join(f"{Path(call.filename).name}:{call.lineno} {call.name}" for call in reversed(self.calls))
         return f"{self.computed_ms:.0f} ms {self.api} {places}"
 
@@ -47,7 +47,7 @@ def _look_at(frame: FrameType, computed_ms: float) -> Look:
     return Look(computed_ms, calls, f"{routes[0].api.name} v{routes[0].version}" if routes else "")
 
 
-class _Asked:
+class _Question:
     """The loop says itself how much it had computed by then: who watches it may wait for a processor to hear of it."""
 
     def __init__(self) -> None:
@@ -73,20 +73,20 @@ class LoopWatch:
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         while not loop.is_closed():
-            asked = _Asked()
+            requested_asked = _Question()
             began_ns, began = time.clock_gettime_ns(self._clock_id), time.monotonic()
             looks: list[Look] = []
             try:
-                loop.call_soon_threadsafe(asked.answer)
+                loop.call_soon_threadsafe(requested_asked.answer)
             except RuntimeError:
                 return
-            while not asked.is_answered.wait(_LOOK_EVERY_S):
+            while not requested_asked.is_answered.wait(_LOOK_EVERY_S):
                 computed_ms = (time.clock_gettime_ns(self._clock_id) - began_ns) / 1e6
                 if computed_ms > (1 + len(looks)) * _LOOK_AFTER_MS:
                     looks.append(_look_at(sys._current_frames()[self._thread_id], computed_ms))
             took_ms = 1_000 * (time.monotonic() - began)
             # Whoever watches may itself have had to wait for a processor between the two clocks it begins with.
-            computed_ms = min((asked.computed_ns - began_ns) / 1e6, took_ms)
+            computed_ms = min((requested_asked.computed_ns - began_ns) / 1e6, took_ms)
             if computed_ms > STALL_MS:
                 self._note(computed_ms, took_ms, looks)
             time.sleep(_LOOK_EVERY_S)
@@ -94,10 +94,10 @@ class LoopWatch:
     def _note(self, computed_ms: float, took_ms: float, looks: list[Look]) -> None:
         late = [look for look in looks if look.computed_ms > STALL_MS] or looks
         stack = "".join(late[0].calls.format()) if late else ""
-        told = [look.told() for look in looks]
+        texts = [look.describe() for look in looks]
         with self._path.open("a") as notes:
             notes.write(
-                json.dumps({"computed_ms": computed_ms, "took_ms": took_ms, "stack": stack, "looks": told}) + "\n"
+                json.dumps({"computed_ms": computed_ms, "took_ms": took_ms, "stack": stack, "looks": texts}) + "\n"
             )
 
 

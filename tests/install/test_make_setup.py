@@ -109,8 +109,8 @@ def test_another_python_is_refused_and_one_that_fits_is_named(checkout, version)
     program(checkout / "python3.12", "exit 0")
     for name in ("python3.13", "python3.14"):
         program(checkout / name, "echo not installed >&2; exit 127")  # as shims of version managers do
-    said = setup(checkout, f"PYTHON={other}", PATH=f"{checkout}:/usr/bin:/bin")
-    assert said == (
+    output = setup(checkout, f"PYTHON={other}", PATH=f"{checkout}:/usr/bin:/bin")
+    assert output == (
         f"Barnabas needs Python 3.11 to 3.14; {other} is Python {version}. "
         "Next: delete .venv and type: make PYTHON=python3.12 setup"
     )
@@ -119,8 +119,8 @@ def test_another_python_is_refused_and_one_that_fits_is_named(checkout, version)
 def test_no_python_at_all_is_a_sentence_too(checkout):
     for name in ("python3.11", "python3.12", "python3.13", "python3.14"):
         program(checkout / name, "exit 127")
-    said = setup(checkout, f"PYTHON={checkout}/none", PATH=f"{checkout}:/usr/bin:/bin")
-    assert f"{checkout}/none is none. Next: install one of these" in said
+    output = setup(checkout, f"PYTHON={checkout}/none", PATH=f"{checkout}:/usr/bin:/bin")
+    assert f"{checkout}/none is none. Next: install one of these" in output
 
 
 @pytest.mark.parametrize(
@@ -147,16 +147,16 @@ def test_an_environment_without_pip_says_so(checkout):
 
 
 def test_an_index_that_cannot_be_reached_says_so(with_venv):
-    said = setup(with_venv, PIP_INDEX_URL="http://127.0.0.1:9/simple")
-    assert said.startswith("The package index cannot be reached;")
-    assert said.endswith(f"All that pip did is in .venv/{LOG}.")
+    output = setup(with_venv, PIP_INDEX_URL="http://127.0.0.1:9/simple")
+    assert output.startswith("The package index cannot be reached;")
+    assert output.endswith(f"All that pip did is in .venv/{LOG}.")
 
 
 def test_a_package_without_a_wheel_is_named_and_not_compiled(with_venv, index):
-    said = setup(
+    output = setup(
         with_venv, PIP_INDEX_URL=index({"fast-1.0.tar.gz": b"", "fast-1.0-cp39-cp39-musllinux_1_2_armv7l.whl": b""})
     )
-    assert said.startswith("fast==1.0 has no wheel for Python {}.{} on this machine.".format(*sys.version_info))
+    assert output.startswith("fast==1.0 has no wheel for Python {}.{} on this machine.".format(*sys.version_info))
 
 
 def test_a_package_that_the_index_does_not_have_is_named(with_venv, index):
@@ -164,8 +164,8 @@ def test_a_package_that_the_index_does_not_have_is_named(with_venv, index):
 
 
 def test_a_package_that_is_not_the_lock_s_is_refused(with_venv, index):
-    said = setup(with_venv, PIP_INDEX_URL=index({"fast-1.0-py3-none-any.whl": b"other"}))
-    assert said.startswith("A downloaded package is not the one of requirements.lock;")
+    output = setup(with_venv, PIP_INDEX_URL=index({"fast-1.0-py3-none-any.whl": b"other"}))
+    assert output.startswith("A downloaded package is not the one of requirements.lock;")
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,8 @@ def test_a_key_read_at_the_start_is_read_only_and_refused(cluster, admin):
 def test_kafka_python_finds_what_may_change_and_changes_it(cluster, kafka_python):
     broker = KafkaPythonResource(ConfigResourceType.BROKER, "1", {"log.cleaner.backoff.ms": "12345"})
     assert kafka_python.alter_configs([broker]) == {"broker": {"1": "OK"}}
-    asked = KafkaPythonResource(ConfigResourceType.BROKER, "1")
-    dynamic = kafka_python.describe_configs([asked], config_filter="dynamic")["broker"]["1"]
+    resource = KafkaPythonResource(ConfigResourceType.BROKER, "1")
+    dynamic = kafka_python.describe_configs([resource], config_filter="dynamic")["broker"]["1"]
     assert dynamic["log.cleaner.backoff.ms"]["value"] == "12345"
     assert "broker.id" not in dynamic
     with pytest.raises(ValueError, match=r"broker\.id"):

@@ -37,8 +37,8 @@ def cluster(tmp_path_factory, zookeeper):
 
 @pytest.fixture(params=["PLAIN", "SCRAM-SHA-512"])
 def file(tmp_path, request) -> str:
-    said = f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism={request.param}\n"
-    return written(tmp_path / "client.properties", said + "sasl.username=ann\nsasl.password=sesame\n")
+    properties = f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism={request.param}\n"
+    return written(tmp_path / "client.properties", properties + "sasl.username=ann\nsasl.password=sesame\n")
 
 
 def ran(*words: str, given: str = "") -> str:
@@ -101,8 +101,8 @@ def _read(stream) -> list:
 def test_a_console_that_is_not_let_in_is_told_why(cluster, membership, tmp_path, password):
     path = tmp_path / "client.properties"
     if password:
-        said = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username=ann\n"
-        written(path, said + f"sasl.password={password}\n")
+        properties = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username=ann\n"
+        written(path, properties + f"sasl.password={password}\n")
     with pytest.raises(ClientRefusedError, match="does not let the console in") as refused:
         gateway_of(cluster, membership, str(path), 2.0).describe_cluster()
     assert "guess" not in str(refused.value)

@@ -27,8 +27,8 @@ def topic(cluster, name):
 def metric(cluster, which, client_id):
     """The largest that a broker tells of a client id; None if none tells any."""
     result = re.compile(rf'^barnabas_broker_quota_{which}{{client_id="{client_id}",.*}} (\S+)$', re.MULTILINE)
-    told = [float(value) for broker in cluster.brokers for value in result.findall(broker.get("/metrics"))]
-    return max(told, default=None)
+    values = [float(value) for broker in cluster.brokers for value in result.findall(broker.get("/metrics"))]
+    return max(values, default=None)
 
 
 def limited(cluster, configs, client_id, key, rate=RATE):
@@ -38,14 +38,14 @@ def limited(cluster, configs, client_id, key, rate=RATE):
 
 def produce(cluster, topic, client_id, count):
     """How often, and for how long together, the client was told to wait, in s."""
-    told = []
+    messages = []
     config = {"bootstrap.servers": cluster.bootstrap_servers, "client.id": client_id, "batch.size": 8_000}
-    producer = Producer({**config, "throttle_cb": lambda event: told.append(event.throttle_time)})
+    producer = Producer({**config, "throttle_cb": lambda event: messages.append(event.throttle_time)})
     for _ in range(count):
         producer.produce(topic, VALUE)
         producer.poll(0)
     assert producer.flush(60) == 0
-    return [item for item in told if item]
+    return [item for item in messages if item]
 
 
 def is_bound(cluster, topic):
@@ -58,8 +58,8 @@ def test_a_producer_is_held_to_its_rate_and_a_bystander_is_not(cluster, configs,
     limited(cluster, configs, topic, "producer_byte_rate")
     await_true(lambda: is_bound(cluster, topic), "the topic's leader has heard of the quota", 30)
     # Ten seconds' worth is a burst; of 120 KB more the second half of the wait is for the last requests.
-    told = produce(cluster, topic, topic, 620)
-    assert told
+    throttled = produce(cluster, topic, topic, 620)
+    assert throttled
     assert metric(cluster, "throttled_ms_total", topic) > 0
     # One request of 8 KB may go beyond the bound before it is waited for.
     assert metric(cluster, "rate", topic) <= RATE + 8_500 / 10
@@ -132,5 +132,5 @@ def test_the_zookeeper_generation_says_what_it_said(cluster, name):
     altered = typed(*old, "--alter", *pair, "--add-config", "producer_byte_rate=10000000")
     whose = f"user-principal '{name}', default client-id"
     assert altered.out.splitlines()[-1] == f"Completed Updating config for entity: {whose}."
-    told = typed(*old, "--describe", *pair).out
-    assert told.splitlines()[-1] == f"Configs for {whose} are producer_byte_rate=10000000"
+    output = typed(*old, "--describe", *pair).out
+    assert output.splitlines()[-1] == f"Configs for {whose} are producer_byte_rate=10000000"

@@ -65,8 +65,8 @@ def test_rules_are_added_told_and_taken_away(acls, each_broker, name):
     await_true(lambda: each_broker("--topic", name) == [current(name, alice, bob)] * 3, "both")
     of_bob = f"ACLs for principal `User:bob`\n{current(name, bob)}"
     assert acls("--list", "--topic", name, "--principal", "User:bob").out == of_bob
-    (told,) = json.loads(acls("--list", "--topic", name, "--output", "json").out)
-    assert told["acls"][1] == {
+    (listed,) = json.loads(acls("--list", "--topic", name, "--output", "json").out)
+    assert listed["acls"][1] == {
         "principal": "User:bob",
         "host": "*",
         "operation": "DESCRIBE_CONFIGS",
@@ -95,10 +95,10 @@ def test_producers_and_consumers_get_what_they_need(acls, name):
     both = ("--producer", "--consumer", "--topic", name, "--group", name, "--transactional-id", name, "--idempotent")
     added = acls("--add", "--allow-principal", "User:a", *both, "--output", "json")
     assert added.status == 0, added
-    told = json.loads(acls("--list", "--principal", "User:a", "--output", "json").out)
+    document = json.loads(acls("--list", "--principal", "User:a", "--output", "json").out)
     granted = {
         item["resourceType"]: {acl["operation"] for acl in item["acls"]}
-        for item in told
+        for item in document
         if item["name"] in (name, "kafka-cluster")
     }
     assert granted == {
@@ -166,10 +166,10 @@ def test_rules_written_in_zookeeper_are_heard_of_by_every_broker(in_zookeeper, e
     added = in_zookeeper("--add", "--allow-principal", "User:z", "--topic", name, "--resource-pattern-type", "prefixed")
     assert added.status == 0
     assert added.err.startswith("Warning: support for ACL configuration directly through the authorizer is deprecated")
-    told = current(name, entry("User:z", "ALL"), pattern="PREFIXED")
-    assert added.out.endswith(told)
+    rule = current(name, entry("User:z", "ALL"), pattern="PREFIXED")
+    assert added.out.endswith(rule)
     wanted = ("--topic", name, "--resource-pattern-type", "prefixed")
-    await_true(lambda: each_broker(*wanted) == [told] * 3, "heard of")
+    await_true(lambda: each_broker(*wanted) == [rule] * 3, "heard of")
     assert in_zookeeper("--remove", "--force", *wanted).out == ""
     await_true(lambda: each_broker(*wanted) == [""] * 3, "gone")
     refused = in_zookeeper("--add", "--allow-principal", "User:z", "--topic", "a/b")
@@ -215,9 +215,9 @@ def test_rules_written_in_zookeeper_are_heard_of_by_every_broker(in_zookeeper, e
     ],
 )
 def test_what_cannot_be_meant_is_told_in_a_sentence(words, sentence):
-    told = typed("kafka-acls", "--bootstrap-server", "localhost:1", *words)
-    assert (told.status, told.out) == (1, "")
-    assert sentence in told.err
+    outcome = typed("kafka-acls", "--bootstrap-server", "localhost:1", *words)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert sentence in outcome.err
 
 
 def test_exactly_one_action_is_wanted():

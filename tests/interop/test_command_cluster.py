@@ -10,16 +10,16 @@ from tests.typed import typed
 
 
 @pytest.fixture
-def asked(cluster):
+def run_command(cluster):
     return lambda name, *words: typed(name, *words, "--bootstrap-server", cluster.bootstrap_servers)
 
 
-def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, asked):
-    told = asked("kafka-broker-api-versions")
-    assert (told.status, told.err) == (0, "")
-    heads = re.findall(r"^(\S+) \(id: (\d) rack: null\) -> \($", told.out, re.MULTILINE)
+def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, run_command):
+    outcome = run_command("kafka-broker-api-versions")
+    assert (outcome.status, outcome.err) == (0, "")
+    heads = re.findall(r"^(\S+) \(id: (\d) rack: null\) -> \($", outcome.out, re.MULTILINE)
     assert heads == [(f"{broker.host}:{broker.port}", str(broker.broker_id)) for broker in cluster.brokers]
-    lines = told.out.split("\n)\n")[0].splitlines()
+    lines = outcome.out.split("\n)\n")[0].splitlines()
     assert lines[1] == "\tProduce(0): 0 to 11 [usable: 11],"
     assert "\tLeaderAndIsr(4): UNSUPPORTED," in lines
     assert "\tAlterPartitionReassignments(45): 0 [usable: 0]," in lines
@@ -27,22 +27,22 @@ def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, asked):
         "\tDescribeRequests(20001): 0 to 5 [usable: 5],",
         "\tDescribeClientTraffic(20002): 0 [usable: 0]",
     ]
-    assert "UNKNOWN" not in told.out
-    described = json.loads(asked("kafka-broker-api-versions", "--output", "json").out)
+    assert "UNKNOWN" not in outcome.out
+    described = json.loads(run_command("kafka-broker-api-versions", "--output", "json").out)
     assert {"key": 0, "name": "Produce", "min": 0, "max": 11, "usable": 11} in described[0]["apis"]
 
 
-def test_the_id_of_the_cluster_is_what_another_client_says(cluster, asked):
+def test_the_id_of_the_cluster_is_what_another_client_says(cluster, run_command):
     client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     known = client.describe_cluster().result(30).cluster_id
-    assert asked("kafka-cluster", "cluster-id") == (0, f"Cluster ID: {known}\n", "")
+    assert run_command("kafka-cluster", "cluster-id") == (0, f"Cluster ID: {known}\n", "")
 
 
-def test_what_only_kraft_has_is_one_sentence(asked):
-    unregistered = asked("kafka-cluster", "unregister", "--id", "9")
+def test_what_only_kraft_has_is_one_sentence(run_command):
+    unregistered = run_command("kafka-cluster", "unregister", "--id", "9")
     assert unregistered == (0, "The target cluster does not support the broker unregistration API.\n", "")
-    assert asked("kafka-features", "describe") == (0, "", "")
-    changed = asked("kafka-features", "upgrade", "--metadata", "3.8")
+    assert run_command("kafka-features", "describe") == (0, "", "")
+    changed = run_command("kafka-features", "upgrade", "--metadata", "3.8")
     assert changed == (1, "", "The target cluster has no feature levels that could be changed.\n")
-    wrong = asked("kafka-features", "upgrade", "--metadata", "2.8")
+    wrong = run_command("kafka-features", "upgrade", "--metadata", "2.8")
     assert "known are 3.0-IV1 to 3.9-IV0" in wrong.err

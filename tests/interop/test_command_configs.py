@@ -44,8 +44,8 @@ def test_what_another_client_set_is_told_and_a_file_adds_to_it(cluster, configs,
     admin.incremental_alter_configs([resource])[resource].result(10)
     (tmp_path / "more.properties").write_text("# more\nmax.message.bytes = 2000000\n")
     configs("--alter", "--topic", topic, "--add-config-file", str(tmp_path / "more.properties"))
-    (told,) = json.loads(configs("--describe", "--topic", topic, "--output", "json").out)
-    assert {config["name"]: config["value"] for config in told["configs"]} == {
+    (described,) = json.loads(configs("--describe", "--topic", topic, "--output", "json").out)
+    assert {config["name"]: config["value"] for config in described["configs"]} == {
         "max.message.bytes": "2000000",
         "retention.ms": "5000000",
     }
@@ -66,8 +66,8 @@ def test_a_broker_all_brokers_and_loggers_are_told_and_changed(configs):
     assert of_all in described
     for whose in (("--broker", "2"), ("--broker-defaults",)):
         assert configs("--alter", *whose, "--delete-config", "log.cleaner.backoff.ms").status == 0
-    told = configs("--alter", "--broker-logger", "1", "--add-config", "broker.log=DEBUG")
-    assert told == (0, "Completed updating config for broker-logger 1.\n", "")
+    outcome = configs("--alter", "--broker-logger", "1", "--add-config", "broker.log=DEBUG")
+    assert outcome == (0, "Completed updating config for broker-logger 1.\n", "")
     logger = "  broker.log=DEBUG sensitive=false synonyms={}\n"
     assert logger in configs("--describe", "--broker-logger", "1").out
     assert configs("--alter", "--broker-logger", "1", "--delete-config", "broker.log").status == 0
@@ -99,9 +99,9 @@ def test_what_is_refused_is_one_sentence_on_stderr(configs, topic):
 def test_a_users_credential_is_kept_told_without_its_secret_and_removed(configs):
     altered = configs("--alter", "--user", "bob", "--add-config", "SCRAM-SHA-256=[password=swordfish]")
     assert (altered.status, altered.err) == (0, "")
-    told = configs("--describe", "--user", "bob").out
-    assert "SCRAM-SHA-256=iterations=" in told
-    assert "swordfish" not in told + altered.out
+    output = configs("--describe", "--user", "bob").out
+    assert "SCRAM-SHA-256=iterations=" in output
+    assert "swordfish" not in output + altered.out
     assert configs("--alter", "--user", "bob", "--delete-config", "SCRAM-SHA-256").status == 0
     assert "SCRAM-SHA-256" not in configs("--describe", "--user", "bob").out
 

@@ -58,10 +58,10 @@ def test_a_line_that_is_no_record_ends_the_producer_after_what_came_before(produ
 
 def test_records_that_are_not_delivered_are_told_and_the_status_is_kafkas(produce, consume):
     words = ("--producer-property", "max.request.size=2000")
-    told = produce("x" * 3000 + "\nshort\n", *words)
-    assert told.status == 0
-    assert "ERROR Error when sending message to topic" in told.err
-    assert "with key: null, value: 3000 bytes with error:" in told.err
+    outcome = produce("x" * 3000 + "\nshort\n", *words)
+    assert outcome.status == 0
+    assert "ERROR Error when sending message to topic" in outcome.err
+    assert "with key: null, value: 3000 bytes with error:" in outcome.err
     assert consume("--max-messages", "1").out == "short\n"
     assert produce("x" * 3000 + "\nshort\n", "--sync", *words).status == 1
 

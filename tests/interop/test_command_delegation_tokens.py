@@ -15,7 +15,7 @@ from tests.typed import typed
     ],
 )
 def test_who_has_not_logged_in_is_refused(cluster, words):
-    told = typed("kafka-delegation-tokens", "--bootstrap-server", cluster.bootstrap_servers, *words)
+    outcome = typed("kafka-delegation-tokens", "--bootstrap-server", cluster.bootstrap_servers, *words)
     refused = "kafka-delegation-tokens: Whoever asks for delegation tokens logs in, and not by one.\n"
-    assert (told.status, told.err) == (1, refused)
-    assert told.out.startswith(f"Calling {words[0][2:]} token operation ")
+    assert (outcome.status, outcome.err) == (1, refused)
+    assert outcome.out.startswith(f"Calling {words[0][2:]} token operation ")

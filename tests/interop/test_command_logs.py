@@ -32,10 +32,10 @@ def topic(cluster, command, name):
 def test_offsets_of_moments_are_told_a_partition_a_line(cluster, command, topic):
     assert command("kafka-get-offsets", "--topic", topic) == (0, f"{topic}:0:10\n{topic}:1:0\n", "")
     of_first = ("kafka-get-offsets", "--topic-partitions", f"{topic}:0-1", "--time")
-    told = {
+    offsets = {
         moment: command(*of_first, moment).out for moment in ("-2", "earliest", "-3", str(FIRST_MS + 3500), "9" * 13)
     }
-    assert told == {
+    assert offsets == {
         "-2": f"{topic}:0:0\n",
         "earliest": f"{topic}:0:0\n",
         "-3": f"{topic}:0:9\n",
@@ -100,19 +100,19 @@ def test_records_are_deleted_as_far_as_a_file_says(command, topic, tmp_path):
 
 
 def test_log_directories_are_told_in_the_last_line(command, topic):
-    def told(*words):
+    def describe(*words):
         described = command("kafka-log-dirs", "--describe", "--topic-list", f"{topic},{topic}-x", *words)
         assert described.status == 0
         head, received, line = described.out.splitlines()
         assert head == "Querying brokers for log directories information"
         return received, json.loads(line)
 
-    received, tree = told()
+    received, tree = describe()
     brokers = ",".join(str(broker["broker"]) for broker in tree["brokers"])
     assert received == f"Received log directory information from brokers {brokers}"
 
     def sizes():
-        directories = [directory for broker in told()[1]["brokers"] for directory in broker["logDirs"]]
+        directories = [directory for broker in describe()[1]["brokers"] for directory in broker["logDirs"]]
         assert all(directory["error"] is None for directory in directories)
         return [
             partition["size"] for directory in directories for partition in directory["partitions"]
@@ -120,7 +120,7 @@ def test_log_directories_are_told_in_the_last_line(command, topic):
         ]  # fmt: skip
 
     await_true(lambda: len(set(sizes())) == 1 and min(sizes()) > 0, "every replica has the records")
-    received, tree = told("--broker-list", "2")
+    received, tree = describe("--broker-list", "2")
     assert (received[-2:], [broker["broker"] for broker in tree["brokers"]]) == (" 2", [2])
 
 

@@ -9,8 +9,8 @@ from tests.typed import typed, typed_in_shell
 
 
 def described(cluster, topic: str) -> str:
-    told = typed("kafka-topics", "--bootstrap-server", cluster.bootstrap_servers, "--describe", "--topic", topic)
-    return told.out.splitlines()[0] if told.status == 0 else told.out
+    outcome = typed("kafka-topics", "--bootstrap-server", cluster.bootstrap_servers, "--describe", "--topic", topic)
+    return outcome.out.splitlines()[0] if outcome.status == 0 else outcome.out
 
 
 def test_a_plan_is_made_of_what_is_typed_without_any_cluster():

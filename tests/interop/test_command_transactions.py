@@ -33,16 +33,16 @@ def topic(cluster, name):
 @pytest.fixture
 def hanging(cluster, topic):
     """An hour ago a batch of a transaction came that no coordinator knows of: its broker did not ask any."""
-    with ClusterConnections(parse_bootstrap_servers(cluster.bootstrap_servers)) as asked:
-        throttle_brokers(asked, [1], {VERIFIED: "false"})
+    with ClusterConnections(parse_bootstrap_servers(cluster.bootstrap_servers)) as connections:
+        throttle_brokers(connections, [1], {VERIFIED: "false"})
         try:
-            _write_unverified(asked, topic)
+            _write_unverified(connections, topic)
         finally:
-            throttle_brokers(asked, [1], {VERIFIED: None})
+            throttle_brokers(connections, [1], {VERIFIED: None})
     return topic
 
 
-def _write_unverified(asked: ClusterConnections, topic: str) -> None:
+def _write_unverified(connections: ClusterConnections, topic: str) -> None:
     then_ms = time.time_ns() // 1_000_000 - HOUR_MS
     batch = build_batch(
         [Record(0, then_ms, b"k", b"v")], producer_id=7777, producer_epoch=3, base_sequence=0, is_transactional=True
@@ -51,16 +51,16 @@ def _write_unverified(asked: ClusterConnections, topic: str) -> None:
 
     def is_written() -> bool:
         request = ProduceRequest(transactional_id=topic, acks=-1, timeout_ms=10_000, topic_data=[data])
-        answer = asked.ask_broker(1, request)
+        answer = connections.ask_broker(1, request)
         return answer.responses[0].partition_responses[0].error_code == 0
 
     await_true(is_written, "the broker takes the batch unverified")
 
 
-def rows(told) -> list[list[str]]:
+def rows(outcome) -> list[list[str]]:
     """Without the head; every cell is followed by a TAB."""
-    assert (told.status, told.err) == (0, "")
-    lines = told.out.splitlines()
+    assert (outcome.status, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
     assert {line[-1] for line in lines} == {"\t"}
     return [[cell.rstrip() for cell in line[:-1].split("\t")] for line in lines[1:]]
 

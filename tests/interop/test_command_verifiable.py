@@ -21,10 +21,10 @@ def test_a_producer_tells_where_each_number_was_written(cluster, name):
         "3", "--value-prefix", "7", "--repeating-keys", "2", "--message-create-time", "1000",
     )  # fmt: skip
     assert sent.status == 0
-    started, *told, stopped, data = events(sent.out)
+    started, *written, stopped, data = events(sent.out)
     assert (started["name"], stopped["name"]) == ("startup_complete", "shutdown_complete")
-    assert list(told[0]) == ["timestamp", "name", "key", "value", "offset", "partition", "topic"]
-    assert [(line["key"], line["value"], line["offset"]) for line in told] == [
+    assert list(written[0]) == ["timestamp", "name", "key", "value", "offset", "partition", "topic"]
+    assert [(line["key"], line["value"], line["offset"]) for line in written] == [
         ("0", "7.0", 0),
         ("1", "7.1", 1),
         ("0", "7.2", 2),
@@ -62,15 +62,15 @@ def test_a_consumer_tells_what_it_reads_of_another_client_and_commits_it(cluster
         name, "--max-messages", "3", "--verbose",
     )  # fmt: skip
     assert read.status == 0
-    told = events(read.out)
-    assert told[0]["name"] == "startup_complete"
-    assert told[1]["name"] == "partitions_assigned"
-    assert told[1]["partitions"] == [{"topic": name, "partition": 0}]
-    assert [config["value"] for config in told if config["name"] == "record_data"] == ["0", "1", "2"]
-    assert sum(item["count"] for item in told if item["name"] == "records_consumed") == 3
-    committed = [item for item in told if item["name"] == "offsets_committed"][-1]
+    lines = events(read.out)
+    assert lines[0]["name"] == "startup_complete"
+    assert lines[1]["name"] == "partitions_assigned"
+    assert lines[1]["partitions"] == [{"topic": name, "partition": 0}]
+    assert [config["value"] for config in lines if config["name"] == "record_data"] == ["0", "1", "2"]
+    assert sum(item["count"] for item in lines if item["name"] == "records_consumed") == 3
+    committed = [item for item in lines if item["name"] == "offsets_committed"][-1]
     assert (committed["success"], committed["offsets"]) == (True, [{"topic": name, "partition": 0, "offset": 3}])
-    assert [item["name"] for item in told[-2:]] == ["partitions_revoked", "shutdown_complete"]
+    assert [item["name"] for item in lines[-2:]] == ["partitions_revoked", "shutdown_complete"]
     reader = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": name})
     assert reader.committed([TopicPartition(name, 0)], 10)[0].offset == 3
     reader.close()

@@ -115,8 +115,8 @@ def test_offsets_are_found_by_timestamp(cluster, name):
         producer.produce(name, b"v", timestamp=1_700_000_000_000 + number * 1_000)
     assert producer.flush(DEADLINE_S) == 0
     reader = consumer(cluster)
-    asked = [TopicPartition(name, 0, 1_700_000_000_000 + 41_500)]
-    assert reader.offsets_for_times(asked, timeout=10)[0].offset == 42
+    partitions = [TopicPartition(name, 0, 1_700_000_000_000 + 41_500)]
+    assert reader.offsets_for_times(partitions, timeout=10)[0].offset == 42
     assert reader.get_watermark_offsets(TopicPartition(name, 0), timeout=10) == (0, 100)
     reader.close()
 

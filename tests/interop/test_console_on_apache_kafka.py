@@ -188,10 +188,10 @@ def test_the_cluster_is_known_as_kraft_by_its_answer(db, gateway):
 
 def test_eligible_leader_replicas_are_told_by_partition(gateway, orders):
     """Whole partitions have none; null would mean that the cluster keeps none."""
-    told = gateway.quorum.eligible_leaders(orders)
+    leaders = gateway.quorum.eligible_leaders(orders)
     assert [
         (partition.partition, partition.leader, partition.isr, partition.elr or (), partition.last_known_elr or ())
-        for partition in told
+        for partition in leaders
     ] == [
         (0, 1, (1,), (), ()),
         (1, 1, (1,), (), ()),

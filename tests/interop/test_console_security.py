@@ -58,8 +58,8 @@ def cluster(tmp_path_factory, zookeeper):
 @pytest.fixture
 def browser(cluster, settings, tmp_path):
     """An administrator's, at a console that logs in as the user console."""
-    said = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n"
-    file = written(tmp_path / "client.properties", f"{said}sasl.username=console\nsasl.password={_OWN}\n")
+    properties = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n"
+    file = written(tmp_path / "client.properties", f"{properties}sasl.username=console\nsasl.password={_OWN}\n")
     znodes = KazooGateway(cluster.zookeeper.connect)
     membership = ConsoleMembership(lambda: znodes)
     settings.CLUSTER_GATEWAY = KafkaGateway(ClusterClient(cluster.bootstrap_servers, file), membership)
@@ -85,13 +85,13 @@ def confirm(browser, address: str, form: dict, **more: str):
 
 
 def logs_in(cluster, directory, password: str) -> bool:
-    said = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-512\n"
-    file = written(directory / "alice.properties", f"{said}sasl.username=alice\nsasl.password={password}\n")
+    properties = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-512\n"
+    file = written(directory / "alice.properties", f"{properties}sasl.username=alice\nsasl.password={password}\n")
     with ClusterConnections(
         parse_bootstrap_servers(cluster.bootstrap_servers), security=read_own_security(file)
-    ) as asked:
+    ) as connections:
         try:
-            asked.describe_topics([])
+            connections.describe_topics([])
         except LoginRefused:
             return False
     return True
@@ -126,9 +126,9 @@ def test_a_quota_is_set_felt_seen_beside_its_limit_and_taken_back(browser, colle
     collector.look("quotas")
     assert QuotaRow.objects.get().values == {"producer_byte_rate": 10_000.0}
 
-    said = {"bootstrap.servers": cluster.bootstrap_servers, "security.protocol": "SASL_PLAINTEXT", "linger.ms": 0}
+    properties = {"bootstrap.servers": cluster.bootstrap_servers, "security.protocol": "SASL_PLAINTEXT", "linger.ms": 0}
     own = {"sasl.mechanism": "SCRAM-SHA-256", "sasl.username": "console", "sasl.password": _OWN}
-    producer = Producer(said | own)
+    producer = Producer(properties | own)
     for _ in range(40):
         producer.produce("orders", bytes(5_000))
     producer.flush(5)

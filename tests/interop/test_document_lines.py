@@ -94,12 +94,12 @@ class Machine:
     def leave_running(self, place: str, **placeholders: str) -> Terminal:
         self._terminals += 1
         out = self.home / f"terminal-{self._terminals}"
-        with out.open("w") as file, out.with_suffix(".err").open("w") as told:
+        with out.open("w") as file, out.with_suffix(".err").open("w") as errors:
             process = subprocess.Popen(
                 self.words(place, **placeholders),
                 stdin=subprocess.DEVNULL,
                 stdout=file,
-                stderr=told,
+                stderr=errors,
                 start_new_session=True,
             )
         return Terminal(process, out)

@@ -145,8 +145,8 @@ def test_a_key_has_one_partition_on_the_slides_demo(run):
 
 
 def test_acks_of_the_slides_demo_tell_offsets_or_not(run, values):
-    told = [re.sub(r"\d+ ms", "… ms", line) for line in run("acks", count=2)]
-    assert told == [
+    lines = [re.sub(r"\d+ ms", "… ms", line) for line in run("acks", count=2)]
+    assert lines == [
         "acks=0: 2 sent in … ms, 0 offsets known",
         "acks=1: 2 sent in … ms, 2 offsets known",
         "acks=all: 2 sent in … ms, 2 offsets known",

@@ -32,8 +32,8 @@ def topic(cluster, name) -> str:
 def committed(cluster, group: str, topic: str) -> int:
     """As a tool sees it; -1001 is nothing."""
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    asked = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])
-    return admin.list_consumer_group_offsets([asked])[group].result(20).topic_partitions[0].offset
+    partitions = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, 0)])
+    return admin.list_consumer_group_offsets([partitions])[group].result(20).topic_partitions[0].offset
 
 
 def librdkafka(cluster, group: str, **config) -> Consumer:

@@ -60,9 +60,9 @@ def cluster(tmp_path_factory, zookeeper):
 
 
 def login(cluster, user: str) -> dict[str, str]:
-    said = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": MECHANISM}
+    properties = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": MECHANISM}
     own = {"sasl.username": user, "sasl.password": f"of {user}"}
-    return {"bootstrap.servers": cluster.bootstrap_servers, **said, **own}
+    return {"bootstrap.servers": cluster.bootstrap_servers, **properties, **own}
 
 
 def knows_all(cluster) -> bool:
@@ -83,9 +83,11 @@ def _code(act) -> object:
 
 
 def stream_cluster(cluster):
-    said = login(cluster, STREAMS)
-    options = {f"kafka.{name}": text for name, text in said.items() if "password" not in name}
-    file = written(cluster.brokers[0].directory / "streams.properties", f"sasl.password={said['sasl.password']}\n")
+    properties = login(cluster, STREAMS)
+    options = {f"kafka.{name}": text for name, text in properties.items() if "password" not in name}
+    file = written(
+        cluster.brokers[0].directory / "streams.properties", f"sasl.password={properties['sasl.password']}\n"
+    )
     return cluster_of(read_sink_settings(options | {"kafka.client.config": file}))
 
 
@@ -94,11 +96,11 @@ def coordinators(cluster) -> Coordinators:
 
 
 def delivered(cluster, user: str, topic: str) -> KafkaError | None:
-    said: list[KafkaError | None] = []
+    messages: list[KafkaError | None] = []
     producer = Producer(login(cluster, user) | {"message.timeout.ms": 8_000})
-    producer.produce(topic, b"x", on_delivery=lambda error, _message: said.append(error))
+    producer.produce(topic, b"x", on_delivery=lambda error, _message: messages.append(error))
     producer.flush(20)
-    return said[0]
+    return messages[0]
 
 
 @pytest.mark.parametrize("topic", [METRICS_TOPIC, REQUESTS_TOPIC, DOCUMENTS_TOPIC])
@@ -129,13 +131,15 @@ def test_the_stream_job_writes_a_batch_exactly_once_and_the_next_driver_takes_ov
         create_topic(admin, topic, 1, configs)
     assert latest_offsets(admin, partitions_of(admin, [REQUESTS_TOPIC]), committed_only=True)
     result = stream_cluster(cluster)
-    asked, name = Coordinators(result), f"{LEDGER_PREFIX}query"
-    ledger = SinkCommitLog(name, result, asked)
+    coordinators, name = Coordinators(result), f"{LEDGER_PREFIX}query"
+    ledger = SinkCommitLog(name, result, coordinators)
     for batch, run in enumerate(("first driver", "second driver")):
         await_true(lambda run=run: _code(lambda: ledger.enter(run)) is None, "the driver takes over")
-        producer = init_producer(asked, ledger.free_id(0, batch), 60_000)
+        producer = init_producer(coordinators, ledger.free_id(0, batch), 60_000)
         rows = EncodedRows(pa.array([b"k"], pa.binary()), pa.array([b"v"], pa.binary()), None)
-        TaskProducer(Leaders(result), asked, producer, Compression.NONE).write({TopicPartition(COUNTS_TOPIC, 0): rows})
+        TaskProducer(Leaders(result), coordinators, producer, Compression.NONE).write(
+            {TopicPartition(COUNTS_TOPIC, 0): rows}
+        )
         ledger.decide(run, batch, [producer])
         ledger.finish(batch)
         ledger.sweep(run)

@@ -35,10 +35,10 @@ def registrations(cluster, znodes) -> dict[int, dict]:
 
 
 def addresses(registrations, listener: str) -> dict[int, str]:
-    told = {
+    described = {
         number: dict(endpoint.split("://") for endpoint in one["endpoints"]) for number, one in registrations.items()
     }
-    return {number: endpoints[listener] for number, endpoints in told.items()}
+    return {number: endpoints[listener] for number, endpoints in described.items()}
 
 
 def ports(registrations, listener: str) -> set[int]:
@@ -99,7 +99,10 @@ def test_a_listener_comes_and_goes_while_the_broker_runs(cluster, znodes):
     before = registration(znodes, 2)
     keys = ("listeners", "listener.security.protocol.map")
     late = {"listeners": "LATE://127.0.0.1:0", "listener.security.protocol.map": "LATE:PLAINTEXT"}
-    change(admin, *(ConfigEntry(key, f"{told(cluster, key)},{late[key]}", incremental_operation=SET) for key in keys))
+    change(
+        admin,
+        *(ConfigEntry(key, f"{value_in_file(cluster, key)},{late[key]}", incremental_operation=SET) for key in keys),
+    )
     await_true(lambda: len(registration(znodes, 2)["endpoints"]) == 5, "the listener is advertised")
     assert registration(znodes, 2)["endpoints"][:4] == before["endpoints"], "the others are where they were"
     address = dict(endpoint.split("://") for endpoint in registration(znodes, 2)["endpoints"])["LATE"]
@@ -117,7 +120,7 @@ def test_a_broker_is_advertised_elsewhere_while_it_runs(cluster, znodes, name):
     """Brokers and the controller follow; who still dials the former address finds it, too."""
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     before = registration(znodes, 2)["endpoints"]
-    elsewhere = told(cluster, "listeners").replace("127.0.0.1", "127.1")
+    elsewhere = value_in_file(cluster, "listeners").replace("127.0.0.1", "127.1")
     change(admin, ConfigEntry("advertised.listeners", elsewhere, incremental_operation=SET))
     after = [item.replace("127.0.0.1", "127.1") for item in before]
     await_true(lambda: registration(znodes, 2)["endpoints"] == after, "its new addresses are registered")
@@ -141,7 +144,7 @@ def test_a_broker_is_advertised_elsewhere_while_it_runs(cluster, znodes, name):
 )
 def test_listeners_that_cannot_be_are_refused_while_the_broker_runs(cluster, znodes, value, words):
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    text = value.replace("{now}", told(cluster, "listeners"))
+    text = value.replace("{now}", value_in_file(cluster, "listeners"))
     with pytest.raises(KafkaException) as refused:
         change(admin, ConfigEntry("listeners", text, incremental_operation=SET))
     assert words in refused.value.args[0].str()
@@ -154,13 +157,15 @@ def test_a_listener_whose_port_is_taken_is_refused_while_the_broker_runs(cluster
         "listeners": f"LATE://127.0.0.1:{cluster.broker(1).port}",
         "listener.security.protocol.map": "LATE:PLAINTEXT",
     }
-    entries = [ConfigEntry(key, f"{told(cluster, key)},{late[key]}", incremental_operation=SET) for key in late]
+    entries = [
+        ConfigEntry(key, f"{value_in_file(cluster, key)},{late[key]}", incremental_operation=SET) for key in late
+    ]
     with pytest.raises(KafkaException, match="cannot listen on LATE") as refused:
         change(admin, *entries)
     assert "already in use" in refused.value.args[0].str()
 
 
-def told(cluster, key: str) -> str:
+def value_in_file(cluster, key: str) -> str:
     """Broker 2's file."""
     return OF_SHARED_CLUSTER[key].replace("{port}", str(cluster.broker(2).port))
 

@@ -29,15 +29,15 @@ def cluster(two_disks):
 
 
 @pytest.fixture
-def asked(cluster):
+def connections(cluster):
     host, port = cluster.bootstrap_servers.split(":")
     with ClusterConnections([(host, int(port))]) as asking:
         yield asking
 
 
-def places_of(asked) -> dict[str, tuple[bool, int]]:
+def places_of(connections) -> dict[str, tuple[bool, int]]:
     """By directory: is it a copy, and how far behind."""
-    answer = asked.ask_any(DescribeLogDirsRequest(topics=None))
+    answer = connections.ask_any(DescribeLogDirsRequest(topics=None))
     return {
         result.log_dir: (one.is_future_key, one.offset_lag)
         for result in answer.results
@@ -47,9 +47,9 @@ def places_of(asked) -> dict[str, tuple[bool, int]]:
     }
 
 
-def alter(asked, path: str) -> ErrorCode:
+def alter(connections, path: str) -> ErrorCode:
     topics = [AlterReplicaLogDirTopic(name=TOPIC, partitions=[0])]
-    answer = asked.ask_any(AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path=path, topics=topics)]))
+    answer = connections.ask_any(AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path=path, topics=topics)]))
     return ErrorCode(answer.results[0].partitions[0].error_code)
 
 
@@ -57,7 +57,7 @@ def segments(directory: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted((directory / f"{TOPIC}-0").glob("*.log")))
 
 
-def test_a_replica_moves_byte_for_byte_though_it_is_written_to_and_the_broker_killed(cluster, asked, tmp_path):
+def test_a_replica_moves_byte_for_byte_though_it_is_written_to_and_the_broker_killed(cluster, connections, tmp_path):
     failures: list = []
     producer = Producer(
         {"bootstrap.servers": cluster.bootstrap_servers, "acks": "all", "linger.ms": 5, "batch.size": 100_000}
@@ -69,10 +69,10 @@ def test_a_replica_moves_byte_for_byte_though_it_is_written_to_and_the_broker_ki
         assert producer.flush(60) == 0
 
     send(5_000)
-    (here,) = places_of(asked)
+    (here,) = places_of(connections)
     there = str(tmp_path / ("other" if here.endswith("one") else "one"))
-    assert alter(asked, there) is ErrorCode.NONE
-    await_true(lambda: places_of(asked).get(there, (False, 0))[0], "the copy is shown")
+    assert alter(connections, there) is ErrorCode.NONE
+    await_true(lambda: places_of(connections).get(there, (False, 0))[0], "the copy is shown")
     send(500)
     (broker,) = cluster.brokers
     broker.kill()
@@ -84,7 +84,7 @@ def test_a_replica_moves_byte_for_byte_though_it_is_written_to_and_the_broker_ki
 
     def is_moved() -> bool:
         try:
-            return places_of(asked) == {there: (False, 0)}
+            return places_of(connections) == {there: (False, 0)}
         except BrokerUnreachable:
             return False  # the connection was to the process that was killed
 

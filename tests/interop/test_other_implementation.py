@@ -43,8 +43,8 @@ def test_what_is_produced_there_is_read_there(servers):
         "kafka-console-producer", "--topic", "typed", "--bootstrap-server", servers, stdin="one\ntwo\n"
     )
     assert (produced.status, produced.err) == (0, "")
-    asked = ("--topic", "typed", "--from-beginning", "--max-messages", "2", "--bootstrap-server", servers)
-    assert sorted(typed_in_shell("kafka-console-consumer", *asked).out.split()) == ["one", "two"]
+    arguments = ("--topic", "typed", "--from-beginning", "--max-messages", "2", "--bootstrap-server", servers)
+    assert sorted(typed_in_shell("kafka-console-consumer", *arguments).out.split()) == ["one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_what_is_produced_there_is_read_there(servers):
 def test_what_a_broker_does_not_serve_is_one_sentence(servers, command, missing):
     name, *words = command.split()
     refused = typed(name, *words, "--bootstrap-server", servers)
-    told = refused.out + refused.err
-    assert told.count(f"does not serve {missing}") == 1
-    assert "Traceback" not in told
-    assert len(told.strip().splitlines()) <= 2
+    output = refused.out + refused.err
+    assert output.count(f"does not serve {missing}") == 1
+    assert "Traceback" not in output
+    assert len(output.strip().splitlines()) <= 2
 
 
 @pytest.mark.long

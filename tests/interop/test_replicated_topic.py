@@ -124,10 +124,13 @@ def test_deleted_records_are_those_that_no_living_replica_can_show_again(whole):
     assert produce(whole, "forgotten", (b"value-%d" % n for n in range(50))) == []
     leader = whole.broker(leader_of(whole, "forgotten"))
     follower = whole.broker(min(ALL - {leader.broker_id}))
-    admin, asked = AdminClient({"bootstrap.servers": f"127.0.0.1:{leader.port}"}), TopicPartition("forgotten", 0, 20)
+    admin, partition = (
+        AdminClient({"bootstrap.servers": f"127.0.0.1:{leader.port}"}),
+        TopicPartition("forgotten", 0, 20),
+    )
     follower.process.send_signal(signal.SIGSTOP)
     try:
-        answer = admin.delete_records([asked])[asked]
+        answer = admin.delete_records([partition])[partition]
         await_true(lambda: first_offset(leader, "forgotten") == 20, "the leader has let go of them")
         assert not answer.done(), "a follower that stands still has them, and could be elected"
     finally:

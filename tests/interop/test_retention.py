@@ -119,8 +119,8 @@ def read_all(cluster, name):
 def test_deleted_records_are_not_read_again(cluster, name, admin):
     create(admin, name)
     produce(cluster, name, [(b"k", str(number).encode()) for number in range(50)])
-    asked = TopicPartition(name, 0, 20)
-    assert admin.delete_records([asked])[asked].result(30).low_watermark == 20
+    partition = TopicPartition(name, 0, 20)
+    assert admin.delete_records([partition])[partition].result(30).low_watermark == 20
     reader = consumer(cluster)
     reader.assign([TopicPartition(name, 0, OFFSET_BEGINNING)])
     assert [offset for _, offset, _ in drain(reader, 30)] == list(range(20, 50))

@@ -45,7 +45,7 @@ def run(cluster, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
 
 
-def asked(cluster, topic, *configs: str) -> dict:
+def preview(cluster, topic, *configs: str) -> dict:
     arguments = [part for config in configs for part in ("--config", config)]
     done = run(cluster, "--topic", topic, "--json", *arguments)
     assert done.returncode == 0, done.stderr
@@ -54,16 +54,16 @@ def asked(cluster, topic, *configs: str) -> dict:
 
 
 def test_what_is_told_is_what_then_goes(cluster, topic):
-    assert asked(cluster, topic)["deleted_records"] == 0
-    told = asked(cluster, topic, "retention.bytes=4000")
-    assert 0 < told["new_log_start_offset"] < 40
-    assert told["deleted_records"] == told["new_log_start_offset"]
+    assert preview(cluster, topic)["deleted_records"] == 0
+    forecast = preview(cluster, topic, "retention.bytes=4000")
+    assert 0 < forecast["new_log_start_offset"] < 40
+    assert forecast["deleted_records"] == forecast["new_log_start_offset"]
     assert first_offset(cluster, topic) == 0, "nothing goes by asking"
     size_before = sum(path.stat().st_size for path in files(cluster, topic))
     change(AdminClient({"bootstrap.servers": cluster.bootstrap_servers}), topic, "retention.bytes", "4000")
-    await_true(lambda: first_offset(cluster, topic) == told["new_log_start_offset"], "as much goes as was told")
+    await_true(lambda: first_offset(cluster, topic) == forecast["new_log_start_offset"], "as much goes as was told")
     await_true(
-        lambda: sum(path.stat().st_size for path in files(cluster, topic)) == size_before - told["deleted_bytes"],
+        lambda: sum(path.stat().st_size for path in files(cluster, topic)) == size_before - forecast["deleted_bytes"],
         "as many bytes freed as were told",
     )
 
@@ -77,15 +77,15 @@ def size_of(cluster, topic) -> int | None:
 
 
 def test_compaction_is_told_as_it_then_happens(cluster, topic):
-    told = asked(cluster, topic, "cleanup.policy=compact", "min.cleanable.dirty.ratio=0.01")["compaction"]
-    assert told["is_due"]
-    assert told["records_kept"] == 4
-    left = sum(path.stat().st_size for path in files(cluster, topic)) - told["bytes_before"]
+    compaction = preview(cluster, topic, "cleanup.policy=compact", "min.cleanable.dirty.ratio=0.01")["compaction"]
+    assert compaction["is_due"]
+    assert compaction["records_kept"] == 4
+    left = sum(path.stat().st_size for path in files(cluster, topic)) - compaction["bytes_before"]
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     change(admin, topic, "min.cleanable.dirty.ratio", "0.01")
     change(admin, topic, "cleanup.policy", "compact")
     await_true(
-        lambda: size_of(cluster, topic) == left + told["bytes_after"],
+        lambda: size_of(cluster, topic) == left + compaction["bytes_after"],
         "compacted to what was told",
     )
 

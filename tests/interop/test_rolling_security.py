@@ -118,11 +118,11 @@ def test_a_cluster_in_use_goes_from_plain_text_to_tls_with_logins(cluster, tmp_p
     authority = Authority()
     (tmp_path / "server.pem").write_text(authority.server().pem())
     ca = authority.write(tmp_path)
-    told = command(
+    output = command(
         *("kafka-configs", "--zookeeper", cluster.zookeeper.connect, "--alter", "--entity-type", "users"),
         *("--entity-name", "alice", "--add-config", f"SCRAM-SHA-256=[iterations=4096,password={PASSWORD}]"),
     )
-    assert "Completed Updating config" in told
+    assert "Completed Updating config" in output
     ports = dict(zip((broker.broker_id for broker in cluster.brokers), free_ports(2), strict=True))
     secured = ",".join(f"127.0.0.1:{port}" for port in ports.values())
     by_tls = {

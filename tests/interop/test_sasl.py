@@ -48,11 +48,11 @@ def command(*words: str) -> str:
 
 def give(cluster, user: str, password: str = PASSWORD) -> None:
     added = ",".join(f"{mechanism}=[iterations=4096,password={password}]" for mechanism in MECHANISMS[1:])
-    told = command(
+    output = command(
         *("kafka-configs", "--zookeeper", cluster.zookeeper.connect, "--alter"),
         *("--entity-type", "users", "--entity-name", user, "--add-config", added),
     )
-    assert "Completed Updating config for entity: user-principal" in told
+    assert "Completed Updating config for entity: user-principal" in output
 
 
 @pytest.fixture(scope="module")

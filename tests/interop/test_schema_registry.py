@@ -258,10 +258,10 @@ def test_every_endpoint_answers_in_confluents_shape(registry, name, cluster):
     assert ask("POST", f"/subjects/{name}/versions", {"schema": ORDER}).body["error_code"] == 42205
     assert ask("DELETE", f"/mode/{name}").body == {"mode": "READONLY"}
     assert "." in ask("GET", "/contexts").body
-    told = ask("GET", "/v1/metadata/id").body
-    assert told["id"] == ""
+    body = ask("GET", "/v1/metadata/id").body
+    assert body["id"] == ""
     brokers = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    assert told["scope"]["clusters"]["kafka-cluster"] == brokers.list_topics(timeout=10).cluster_id
+    assert body["scope"]["clusters"]["kafka-cluster"] == brokers.list_topics(timeout=10).cluster_id
     assert "version" in ask("GET", "/v1/metadata/version").body
     assert ask("POST", "/").body == {}
     assert ask("GET", "/associations/resources/-/t?resourceType=topic").status == 404
@@ -300,6 +300,6 @@ def test_ids_come_from_elsewhere_in_import_mode_only(registry, name):
 
 def test_a_reference_is_never_fetched(registry, name):
     schema = '{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1:1/x.json"}}}'
-    told = registry.ask("POST", f"/subjects/{name}/versions", {"schema": schema, "schemaType": "JSON"})
-    assert told.body["error_code"] == 42201
-    assert "x.json" in told.body["message"]
+    response = registry.ask("POST", f"/subjects/{name}/versions", {"schema": schema, "schemaType": "JSON"})
+    assert response.body["error_code"] == 42201
+    assert "x.json" in response.body["message"]

@@ -31,8 +31,8 @@ def registries(cluster, tmp_path, name):
 def leader_of(registries):
     """The one whose last word on who leads is its own name."""
     for registry in registries:
-        told = [line for line in registry.log().splitlines() if "event=leader" in line]
-        if told and f"leader=127.0.0.1:{registry.port} " in told[-1] + " ":
+        lines = [line for line in registry.log().splitlines() if "event=leader" in line]
+        if lines and f"leader=127.0.0.1:{registry.port} " in lines[-1] + " ":
             return registry
     return None
 
@@ -53,9 +53,9 @@ class Writers:
             number += 1
             name = f"{self._label}{number}"
             with contextlib.suppress(OSError):
-                told = self._through.ask("POST", f"/subjects/{name}/versions", schema(name))
-                if told.status == 200:
-                    self.answered[name] = told.body["id"]
+                response = self._through.ask("POST", f"/subjects/{name}/versions", schema(name))
+                if response.status == 200:
+                    self.answered[name] = response.body["id"]
 
     def stop(self):
         self._stopped.set()
@@ -68,8 +68,8 @@ def check(answered, registries):
     for registry in registries:
 
         def is_known(name, schema_id, registry=registry):
-            told = registry.ask("GET", f"/schemas/ids/{schema_id}")
-            return told.status == 200 and json.loads(told.body["schema"])["name"] == name
+            response = registry.ask("GET", f"/schemas/ids/{schema_id}")
+            return response.status == 200 and json.loads(response.body["schema"])["name"] == name
 
         for name, schema_id in answered.items():
             await_true(lambda name=name, schema_id=schema_id: is_known(name, schema_id), f"{name} is {schema_id}", 30)
@@ -122,17 +122,17 @@ def test_two_that_know_nothing_of_each_other_still_give_no_id_twice(cluster, tmp
         answered = {}
         for number in range(3):
             for at, registry in enumerate(registries):
-                told = registry.ask("POST", f"/subjects/s{number}-{at}/versions", schema(f"S{number}_{at}"))
-                assert told.status == 200, told
-                answered[f"S{number}_{at}"] = told.body["id"]
+                response = registry.ask("POST", f"/subjects/s{number}-{at}/versions", schema(f"S{number}_{at}"))
+                assert response.status == 200, response
+                answered[f"S{number}_{at}"] = response.body["id"]
         check(answered, registries)
 
 
 @pytest.mark.parametrize(
-    ("config", "partitions", "told"),
+    ("config", "partitions", "sentence"),
     [({"cleanup.policy": "delete"}, 1, "cleanup.policy"), ({"cleanup.policy": "compact"}, 2, "one partition")],
 )
-def test_a_topic_that_would_lose_schemas_is_refused(cluster, tmp_path, name, config, partitions, told):
+def test_a_topic_that_would_lose_schemas_is_refused(cluster, tmp_path, name, config, partitions, sentence):
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     admin.create_topics([NewTopic(name, partitions, 1, config=config)])[name].result()
     registry = RegistryProcess(0, tmp_path, {
@@ -144,7 +144,7 @@ def test_a_topic_that_would_lose_schemas_is_refused(cluster, tmp_path, name, con
         assert registry.process.wait(90) == 78
     finally:
         registry.kill()
-    assert told in registry.log()
+    assert sentence in registry.log()
 
 
 def test_what_was_deleted_for_good_leaves_its_id_behind(cluster, tmp_path, name):

@@ -134,10 +134,10 @@ def test_kafka_python_speaks_tls(settings, topic, ca, own):
 def test_kcat_speaks_tls(settings, topic):
     options = [part for name, value in settings.items() for part in ("-X", f"{name}={value}")]
     subprocess.run(["kcat", "-P", "-t", topic, *options], input=b"by kcat\n", check=True, timeout=30)
-    said = subprocess.run(
+    completed = subprocess.run(
         ["kcat", "-C", "-t", topic, "-e", "-q", *options], capture_output=True, check=True, timeout=30
     )
-    assert said.stdout == b"by kcat\n"
+    assert completed.stdout == b"by kcat\n"
 
 
 def alter(settings, broker_id: int, name: str, value: str | None) -> None:

@@ -52,11 +52,11 @@ def key_server(issuer):
     """Serves the issuer's key `rsa`, and counts who asks."""
 
     class Keys(http.server.BaseHTTPRequestHandler):
-        asked = 0
+        request_count = 0
         keys = ("rsa",)
 
         def do_GET(self):
-            Keys.asked += 1
+            Keys.request_count += 1
             body = issuer.key_set(*Keys.keys)
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
@@ -196,24 +196,27 @@ def hostile(issuer) -> dict[str, str]:
 
 @pytest.mark.parametrize("name_", ["unsecured", "expired", "not yet", "of another", "for another"])
 def test_a_token_that_is_not_believed_is_told_of_and_the_login_fails(cluster, issuer, name_):
-    told = []
+    messages = []
     client = AdminClient(
-        {**bearer(cluster.bootstrap_servers, hostile(issuer)[name_]), "error_cb": lambda error: told.append(str(error))}
+        {
+            **bearer(cluster.bootstrap_servers, hostile(issuer)[name_]),
+            "error_cb": lambda error: messages.append(str(error)),
+        }
     )
     with pytest.raises(KafkaException):
         client.list_topics(timeout=3)
     client.poll(0)
-    assert any("invalid_token" in item for item in told), told
+    assert any("invalid_token" in item for item in messages), messages
 
 
 def test_keys_are_not_read_for_each_login_and_a_new_one_is_found(cluster, by_url, issuer, key_server):
-    before = key_server.asked
+    before = key_server.request_count
     for _ in range(3):
         AdminClient(bearer(by_url, issuer.token(key_id="rsa"))).list_topics(timeout=20)
-    assert key_server.asked == before
+    assert key_server.request_count == before
     key_server.keys = ("rsa", "ec")
     AdminClient(bearer(by_url, issuer.token(key_id="ec"))).list_topics(timeout=20)
-    assert key_server.asked > before
+    assert key_server.request_count > before
 
 
 # -- delegation tokens
@@ -358,7 +361,7 @@ def test_the_secret_is_in_no_log_and_no_description(cluster):
 
 
 @pytest.fixture
-def asked(cluster, tmp_path):
+def run_as(cluster, tmp_path):
     """The command as somebody with these client properties."""
 
     def ask(properties: str, *words: str):
@@ -379,8 +382,8 @@ ALICE = (
 )
 
 
-def test_a_token_is_made_renewed_used_and_ended_with_the_command(cluster, asked):
-    made = asked(ALICE, "--create", "--max-life-time-period", "-1", "--renewer-principal", "User:bob")
+def test_a_token_is_made_renewed_used_and_ended_with_the_command(cluster, run_as):
+    made = run_as(ALICE, "--create", "--max-life-time-period", "-1", "--renewer-principal", "User:bob")
     assert (made.status, made.err) == (0, "")
     lines = made.out.splitlines()
     assert lines[0] == ("Calling create token operation with renewers :[User:bob] , max-life-time-period :-1")
@@ -389,19 +392,19 @@ def test_a_token_is_made_renewed_used_and_ended_with_the_command(cluster, asked)
     assert (row[0], row[2:5]) == (token_id, ["User:alice", "User:alice", "[User:bob]"])
     hmac = row[1]
 
-    renewed = asked(ALICE, "--renew", "--hmac", hmac, "--renew-time-period", "-1")
+    renewed = run_as(ALICE, "--renew", "--hmac", hmac, "--renew-time-period", "-1")
     assert renewed.out.splitlines()[1].startswith("Completed renew operation. New expiry date : 20")
-    described = asked(ALICE, "--describe", "--owner-principal", "User:alice", "--output", "json")
+    described = run_as(ALICE, "--describe", "--owner-principal", "User:alice", "--output", "json")
     assert token_id in {load["tokenId"] for load in json.loads(described.out)}
 
     by_token = (
         "sasl.mechanism=SCRAM-SHA-512\nsasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule "
         f'required username="{token_id}" password="{hmac}" tokenauth="true";'
     )
-    refused = asked(by_token, "--describe")
+    refused = run_as(by_token, "--describe")
     assert refused.status == 1
     assert "logs in, and not by one" in refused.err, "it has logged in, but may not ask for tokens"
 
-    ended = asked(ALICE, "--expire", "--hmac", hmac, "--expiry-time-period", "-1")
+    ended = run_as(ALICE, "--expire", "--hmac", hmac, "--expiry-time-period", "-1")
     assert ended.out.splitlines()[1].startswith("Completed expire operation. New expiry date : 20")
-    assert hmac not in asked(ALICE, "--describe").out
+    assert hmac not in run_as(ALICE, "--describe").out

@@ -142,12 +142,12 @@ def test_a_client_that_makes_topics_without_end_is_told_why_they_end(tmp_path, o
 def test_a_preview_of_retention_is_told_to_who_can_read_the_secret(tmp_path, own_znodes, capsys):
     with running_cluster(tmp_path / "cluster", overrides=own_znodes) as cluster:
         create(cluster, "t", 1)
-        asked = ["--bootstrap-server", cluster.bootstrap_servers, "--topic", "t", "--zookeeper"]
-        asked.append(cluster.zookeeper.connect)
+        arguments = ["--bootstrap-server", cluster.bootstrap_servers, "--topic", "t", "--zookeeper"]
+        arguments.append(cluster.zookeeper.connect)
         with pytest.raises(StartupError):
-            retention_preview.main(asked)
+            retention_preview.main(arguments)
         digest = own_znodes["zookeeper.digest.file"]
-        assert retention_preview.main([*asked, "--zookeeper-digest-file", digest]) == 0
+        assert retention_preview.main([*arguments, "--zookeeper-digest-file", digest]) == 0
         assert "t: cleanup.policy delete" in capsys.readouterr().out
 
 
@@ -181,8 +181,8 @@ def test_an_outsider_reads_no_secret_and_changes_nothing(tmp_path, own_znodes, a
         prefix = AclRule("TOPIC", "audit-", "PREFIXED", "User:alice", "DENY", "READ")
         users = [NewUser("admin", "sesame"), NewUser("alice", "opened", (rule, prefix))]
         assert admit_users(connect, digest, users, "SCRAM-SHA-256") == ""
-        asked = ("--bootstrap-server", cluster.bootstrap_servers, "--command-config", str(login))
-        await_true(lambda: typed("kafka-topics", *asked, "--list").status == 0, "the first login")
+        arguments = ("--bootstrap-server", cluster.bootstrap_servers, "--command-config", str(login))
+        await_true(lambda: typed("kafka-topics", *arguments, "--list").status == 0, "the first login")
         for command, *words in (
             ("kafka-topics", "--create", "--topic", "orders", "--partitions", "2"),
             ("kafka-delegation-tokens", "--create", "--max-life-time-period", "-1"),
@@ -196,8 +196,8 @@ def test_an_outsider_reads_no_secret_and_changes_nothing(tmp_path, own_znodes, a
                 )
             ),
         ):
-            told = typed(command, *asked, *words)
-            assert told.status == 0, (command, words, told)
+            outcome = typed(command, *arguments, *words)
+            assert outcome.status == 0, (command, words, outcome)
         owner, operator = as_owner(cluster), as_owner(cluster, "super:super secret")
         await_true(lambda: operator.exists(used_path("/config")), "the quotas")
         paths = list(all_paths(operator))

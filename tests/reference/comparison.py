@@ -198,20 +198,20 @@ def _outcomes(subject: Subject, reference: Reference, cases: list[dict]) -> Iter
         yield from (outcome for case in cases for outcome in outcomes_of(subject, reference, [case]))
 
 
-def _shrunk(subject: Subject, jvm: Reference, listed: list[Difference], found: tuple) -> tuple[dict, dict, dict]:
+def _shrunk(subject: Subject, jvm: Reference, listed: list[Difference], shrunk: tuple) -> tuple[dict, dict, dict]:
     smaller = subject.smaller or _smaller
     for _ in range(_SHRINK_ROUNDS):
-        candidates = [case for case in smaller(found[0]) if len(text_of(case)) < len(text_of(found[0]))][:300]
+        candidates = [case for case in smaller(shrunk[0]) if len(text_of(case)) < len(text_of(shrunk[0]))][:300]
         for case, reference in zip(candidates, _outcomes(subject, jvm, candidates), strict=False):
             ours = ours_of(subject, case)
-            is_same_kind = _kind_of(subject, listed, case, ours, reference) == _kind_of(subject, listed, *found)
+            is_same_kind = _kind_of(subject, listed, case, ours, reference) == _kind_of(subject, listed, *shrunk)
             is_listed = agree(subject, case, ours, reference) or listed_of(subject, listed, case, ours, reference)
             if is_same_kind and not is_listed:
-                found = (case, ours, reference)
+                shrunk = (case, ours, reference)
                 break
         else:
             break
-    return found
+    return shrunk
 
 
 def _smaller(node: object) -> Iterator:

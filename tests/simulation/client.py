@@ -101,9 +101,9 @@ class ClusterClient:
         self.leaders = leaders
         return True
 
-    def _newer(self, where: TopicPartition, told: Leader) -> Leader:
+    def _newer(self, where: TopicPartition, leader: Leader) -> Leader:
         """A broker that is cut off tells of leaders of long ago: the newest that was heard of counts (KIP-320)."""
-        known = self._newest.get((told.topic_id, where.partition))
-        if known is None or known.leader_epoch <= told.leader_epoch:
-            known = self._newest[told.topic_id, where.partition] = told
+        known = self._newest.get((leader.topic_id, where.partition))
+        if known is None or known.leader_epoch <= leader.leader_epoch:
+            known = self._newest[leader.topic_id, where.partition] = leader
         return known

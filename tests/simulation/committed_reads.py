@@ -22,13 +22,13 @@ async def fetch_committed(
     leader = client.leaders.get(where)
     if leader is None or leader.broker_id < 0:
         return None
-    asked = FetchPartition(
+    partition = FetchPartition(
         partition=where.partition,
         current_leader_epoch=leader.leader_epoch,
         fetch_offset=position,
         partition_max_bytes=max_bytes,
     )
-    topic = FetchTopic(topic_id=leader.topic_id or UUID(int=0), partitions=[asked])
+    topic = FetchTopic(topic_id=leader.topic_id or UUID(int=0), partitions=[partition])
     request = FetchRequest(max_wait_ms=50, min_bytes=1, isolation_level=_READ_COMMITTED, topics=[topic])
     try:
         response = await client.ask(leader.broker_id, request, _FETCH_VERSION)

@@ -103,9 +103,9 @@ class Consumer:
         if leader is None or leader.broker_id < 0:
             return
         other = replace(leader, leader_epoch=max(0, leader.leader_epoch + self._random.choice((-2, -1, 1))))
-        asked = FetchTopic(topic_id=leader.topic_id, partitions=[self._fetch_partition(leader.topic_id, where, other)])
+        topic = FetchTopic(topic_id=leader.topic_id, partitions=[self._fetch_partition(leader.topic_id, where, other)])
         try:
-            response = await self._client.ask(leader.broker_id, FetchRequest(topics=[asked]), _FETCH_VERSION)
+            response = await self._client.ask(leader.broker_id, FetchRequest(topics=[topic]), _FETCH_VERSION)
         except NoAnswerError:
             return
         answer = response.responses[0].partitions[0]

@@ -22,11 +22,11 @@ def is_asked_for() -> bool:
     return os.environ.get("SIMULATE_AUDIT", "") not in ("", "0")
 
 
-def ledger_of(told: Mapping[TopicPartition, list[Record]]) -> AuditState:
-    """`told`: what is committed in each partition of the audit topic."""
+def ledger_of(records_by_partition: Mapping[TopicPartition, list[Record]]) -> AuditState:
+    """`records_by_partition`: what is committed in each partition of the audit topic."""
     ledger = AuditState()
-    for where in sorted(told):
-        for record in told[where] if where.topic == AUDIT_TOPIC else ():
+    for where in sorted(records_by_partition):
+        for record in records_by_partition[where] if where.topic == AUDIT_TOPIC else ():
             try:
                 ledger.add(Increment.from_bytes(record.value))
             except BadIncrement:
@@ -46,8 +46,8 @@ def check_counts(
             continue
         story = ledger.stories.get(Chain(AuditTier.APPENDED, BROKER, *where))
         if story is None or story.end != ends[where] or story.start != 0 or story.gaps:
-            told = (story.start, story.end, story.gaps) if story else None
-            history.violate(f"{where} ends at {ends[where]} and is counted so: {told}")
+            counted_range = (story.start, story.end, story.gaps) if story else None
+            history.violate(f"{where} ends at {ends[where]} and is counted so: {counted_range}")
             continue
         counted = {
             window: tally.count for window, tally in ((window, story.tally(window)) for window in story.windows())

@@ -110,10 +110,10 @@ async def list_offset(client: ClusterClient, where: TopicPartition, what: int) -
     leader = client.leaders.get(where)
     if leader is None or leader.broker_id < 0:
         return None
-    asked = ListOffsetsPartition(
+    partition = ListOffsetsPartition(
         partition_index=where.partition, current_leader_epoch=leader.leader_epoch, timestamp=what
     )
-    request = ListOffsetsRequest(topics=[ListOffsetsTopic(name=where.topic, partitions=[asked])])
+    request = ListOffsetsRequest(topics=[ListOffsetsTopic(name=where.topic, partitions=[partition])])
     try:
         response = await client.ask(leader.broker_id, request, _LIST_VERSION)
     except NoAnswerError:

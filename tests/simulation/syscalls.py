@@ -147,11 +147,11 @@ class Syscalls:
             raise OSError(number, os.strerror(number))
 
     def _count(self, what: str, count: int) -> None:
-        _, is_on_loop, asked = self.turn
+        _, is_on_loop, counts = self.turn
         if not is_on_loop:
             return
-        before = asked.get(what, 0)
-        now = asked[what] = before + count
+        before = counts.get(what, 0)
+        now = counts[what] = before + count
         worst = self.worst[what]
         if now > worst.count:
             worst.count = now

@@ -12,8 +12,8 @@ from tests.simulation.timeline import Timeline
 
 @pytest.mark.parametrize("may_lack_offsets", [True, False])
 def test_a_hole_is_a_violation_where_no_power_cut_has_left_one(may_lack_offsets):
-    history, asked = History(Timeline()), []
-    record_logs(history, "/tmp/run", lambda _: False, lambda log: asked.append(log) or may_lack_offsets)
+    history, logs = History(Timeline()), []
+    record_logs(history, "/tmp/run", lambda _: False, lambda log: logs.append(log) or may_lack_offsets)
     try:
         logger(__name__).error(
             "offsets are missing before or between segments: …", directory="/tmp/run/broker-2/life-2/orders-2"
@@ -21,7 +21,7 @@ def test_a_hole_is_a_violation_where_no_power_cut_has_left_one(may_lack_offsets)
     finally:
         ignore_logs()
         structlog.reset_defaults()
-    assert asked == ["/broker-2/life-2/orders-2"]
+    assert logs == ["/broker-2/life-2/orders-2"]
     assert bool(history.violations) is not may_lack_offsets
 
 

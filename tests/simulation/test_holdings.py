@@ -110,17 +110,17 @@ def test_an_offset_that_too_few_hold_is_found_when_its_commit_succeeds(cluster):
 
 def test_what_was_written_before_the_disk_failed_is_held(tmp_path):
     """A follower writes several batches at once; the first may be in its log when the next cannot be written."""
-    told = []
+    messages = []
 
     def append_and_fail(log, batches):
         log.append_as_follower(memoryview(batches)[: len(plain())])
         raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "Too many open files")
 
     log = Log.open(tmp_path / "broker-1" / "life-1" / "orders-0", LogConfig())
-    watched = _watched(append_and_fail, lambda *what, **how: told.append((what[1], how)), by_leader=False)
+    watched = _watched(append_and_fail, lambda *what, **how: messages.append((what[1], how)), by_leader=False)
     with pytest.raises(ApiError):
         watched(log, plain())
-    assert told == [(0, {"by_leader": False})]
+    assert messages == [(0, {"by_leader": False})]
 
 
 @pytest.mark.parametrize(("acks", "synced", "is_wrong"), [(-1, 2, False), (-1, 1, True), (1, 1, False), (1, 0, True)])

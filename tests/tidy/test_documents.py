@@ -86,7 +86,7 @@ def controller_table() -> dict[str, tuple[str, str]]:
     """Event -> the flows and effects of its row."""
     page = text_of("docs/internals/controller.md")
     rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|([^|]*)\|$", page, re.MULTILINE)
-    return {event: (flows, told) for event, flows, told in rows}
+    return {event: (flows, effects) for event, flows, effects in rows}
 
 
 def test_the_controller_s_table_has_every_event_and_the_file_of_its_flow():
@@ -100,7 +100,7 @@ def test_the_controller_s_table_has_every_event_and_the_file_of_its_flow():
 def test_the_controller_s_table_has_every_effect_and_nothing_else():
     known = {effect.__name__ for effect in effects.ControllerEffect.__subclasses__()}
     outcomes = {event.__name__ for event in events.ControllerEvent.__subclasses__()}
-    named = {name for _, told in controller_table().values() for name in re.findall(r"`(\w+)`", told)}
+    named = {name for _, effects in controller_table().values() for name in re.findall(r"`(\w+)`", effects)}
     assert named - outcomes == known
 
 
@@ -113,12 +113,12 @@ def test_the_table_of_listeners_is_the_code_s():
         for node in ast.walk(tree)
         if _is_subscription(node)
     }
-    said, listed = set(), ""
+    listed_files, listed = set(), ""
     page = text_of("docs/internals/replication.md")
     for first, second in re.findall(r"^\|([^|]*)\|([^|]*)\|[^|]*\|$", page, re.MULTILINE):
         listed = next((list_ for list_ in _LISTS if f"`{list_}`" in first), listed if not first.strip() else "")
-        said |= {(listed, file) for file in re.findall(r"`([\w/]+\.py)`", second) if listed}
-    assert said == used
+        listed_files |= {(listed, file) for file in re.findall(r"`([\w/]+\.py)`", second) if listed}
+    assert listed_files == used
 
 
 def _is_subscription(node: ast.AST) -> bool:

@@ -66,12 +66,12 @@ def run(directory: Path, **files: str) -> str:
     return f"{done.stdout}{done.stderr}exit status {done.returncode}"
 
 
-def outcomes(said: str) -> dict[str, str]:
-    return {name: outcome for outcome, name in re.findall(r"^(PASSED|FAILED|ERROR) .*::(\w+)", said, re.MULTILINE)}
+def outcomes(output: str) -> dict[str, str]:
+    return {name: outcome for outcome, name in re.findall(r"^(PASSED|FAILED|ERROR) .*::(\w+)", output, re.MULTILINE)}
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def forked_run(tmp_path_factory):
     """A run in which everything happens, and what its tests wrote."""
     directory = tmp_path_factory.mktemp("forked")
     dies_first = {"a": DIES}  # so that nothing else is in the hands of its worker
@@ -79,12 +79,12 @@ def told(tmp_path_factory):
     return run(directory, **files), (directory / "ran").read_text()
 
 
-def test_every_test_of_every_file_runs_once_and_a_file_in_one_process(told):
-    said, ran = told
+def test_every_test_of_every_file_runs_once_and_a_file_in_one_process(forked_run):
+    output, ran = forked_run
     lines = [line.split() for line in ran.splitlines()]
     assert sorted((file[-1], number) for file, number, _ in lines) == [(file, n) for file in "bcd" for n in "012"]
     assert len({(file, pid) for file, _, pid in lines}) == 3
-    assert said.count("PASSED") == 9 + len(["test_a_worker_is_warned", "test_a_worker_holds_what_ends_badly"])
+    assert output.count("PASSED") == 9 + len(["test_a_worker_is_warned", "test_a_worker_holds_what_ends_badly"])
 
 
 def test_a_line_is_printed_for_each_tenth_of_the_tests():
@@ -95,34 +95,34 @@ def test_a_line_is_printed_for_each_tenth_of_the_tests():
     assert lines[-1].startswith("tests  100 %  20 of 20  ")
 
 
-def test_a_failure_is_told_with_what_the_test_had_printed_and_makes_the_run_fail(told):
-    said, _ = told
-    assert outcomes(said)["test_a_worker_prints_and_fails"] == "FAILED"
-    assert (said.count("seen before"), said.count("logged before")) == (1, 1)
-    assert said.endswith("exit status 1")
+def test_a_failure_is_told_with_what_the_test_had_printed_and_makes_the_run_fail(forked_run):
+    output, _ = forked_run
+    assert outcomes(output)["test_a_worker_prints_and_fails"] == "FAILED"
+    assert (output.count("seen before"), output.count("logged before")) == (1, 1)
+    assert output.endswith("exit status 1")
 
 
-def test_whoever_a_dead_worker_had_has_failed(told):
-    said, _ = told
-    assert outcomes(said)["test_a_worker_dies_here"] == outcomes(said)["test_a_worker_was_dead_before"] == "FAILED"
-    assert said.count("The worker that had it died") == 2
+def test_whoever_a_dead_worker_had_has_failed(forked_run):
+    output, _ = forked_run
+    assert outcomes(output)["test_a_worker_dies_here"] == outcomes(output)["test_a_worker_was_dead_before"] == "FAILED"
+    assert output.count("The worker that had it died") == 2
 
 
-def test_what_goes_wrong_at_the_end_of_a_worker_is_told(told):
-    said, _ = told
-    assert outcomes(said)["test_a_worker_holds_what_ends_badly"] == "ERROR"
-    assert "ValueError: ('at the', 'end')" in said
+def test_what_goes_wrong_at_the_end_of_a_worker_is_told(forked_run):
+    output, _ = forked_run
+    assert outcomes(output)["test_a_worker_holds_what_ends_badly"] == "ERROR"
+    assert "ValueError: ('at the', 'end')" in output
 
 
-def test_a_warning_is_told_once(told):
-    said, _ = told
-    assert (said.count("UserWarning: while read"), said.count("UserWarning: while run")) == (1, 1)
+def test_a_warning_is_told_once(forked_run):
+    output, _ = forked_run
+    assert (output.count("UserWarning: while read"), output.count("UserWarning: while run")) == (1, 1)
 
 
 def test_a_file_that_cannot_be_read_ends_it_before_any_test(tmp_path):
-    said = run(tmp_path, a="import nothing_of_this_name\n", b=COUNTED)
-    assert "1 error" in said
-    assert said.endswith("exit status 2")
+    output = run(tmp_path, a="import nothing_of_this_name\n", b=COUNTED)
+    assert "1 error" in output
+    assert output.endswith("exit status 2")
     assert not (tmp_path / "ran").exists()
 
 

@@ -28,7 +28,7 @@ def calls() -> Iterator[tuple[str, ast.Call, bool]]:
     """Where a plan is made; whether it is only asked the rules of changes about, and shown to nobody."""
     classes = plan_classes()
     for path, tree in TREES.items():
-        asked = {
+        expressions = {
             id(argument)
             for node in ast.walk(tree)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "ask_rules"
@@ -42,7 +42,7 @@ def calls() -> Iterator[tuple[str, ast.Call, bool]]:
         }
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes - own:
-                yield f"{path.relative_to(CONSOLE)}:{node.lineno}", node, id(node) in asked
+                yield f"{path.relative_to(CONSOLE)}:{node.lineno}", node, id(node) in expressions
 
 
 def missing_of(call: ast.Call) -> set[str]:

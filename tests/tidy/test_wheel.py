@@ -128,14 +128,14 @@ def test_what_is_installed_starts_from_any_directory_and_stops(installed, tmp_pa
         "BARNABAS_CONNECT_PORT": "0",
         "BARNABAS_REGISTRY_PORT": "0",
     }
-    barnabas, said = installed / "bin" / "barnabas", tmp_path / "up.log"
-    with said.open("w") as log:
+    barnabas, up_log = installed / "bin" / "barnabas", tmp_path / "up.log"
+    with up_log.open("w") as log:
         up = subprocess.Popen([barnabas, "up"], cwd=tmp_path, env=environment, stdout=log, stderr=log)
     try:
-        await_true(lambda: "bootstrap servers" in said.read_text() or up.poll() is not None, "up", _UP_S)
-        assert up.poll() is None, said.read_text()
-        assert "✗" not in said.read_text(), said.read_text()
-        assert "data in kept/here" in said.read_text()
+        await_true(lambda: "bootstrap servers" in up_log.read_text() or up.poll() is not None, "up", _UP_S)
+        assert up.poll() is None, up_log.read_text()
+        assert "✗" not in up_log.read_text(), up_log.read_text()
+        assert "data in kept/here" in up_log.read_text()
         for path, words in (("login/", b"<form"), ("static/css/tokens.css", b"--")):
             with urllib.request.urlopen(f"http://127.0.0.1:{console}/{path}", timeout=20) as answer:
                 assert words in answer.read()

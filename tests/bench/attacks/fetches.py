@@ -11,15 +11,15 @@ _FIVE_MINUTES_MS = 300_000
 
 
 def fetch(topic: str, partitions: int, **options) -> bytes:
-    asked = [FetchPartition(partition=index, partition_max_bytes=1) for index in range(partitions)]
-    return request(FetchRequest(topics=[FetchTopic(topic=topic, partitions=asked)], **options), _VERSION)
+    fetch_partitions = [FetchPartition(partition=index, partition_max_bytes=1) for index in range(partitions)]
+    return request(FetchRequest(topics=[FetchTopic(topic=topic, partitions=fetch_partitions)], **options), _VERSION)
 
 
 def parked(aim: Aim) -> Iterator[None]:
     """57,000 fetches of the partition that others write to, to be answered when there is a gigabyte."""
-    asked = fetch(aim.topic, 1, max_wait_ms=_FIVE_MINUTES_MS, min_bytes=2**30, max_bytes=2**30)
+    request = fetch(aim.topic, 1, max_wait_ms=_FIVE_MINUTES_MS, min_bytes=2**30, max_bytes=2**30)
     opened = connections(aim, 60)
-    waiting = dict.fromkeys(opened, asked * 950)
+    waiting = dict.fromkeys(opened, request * 950)
     deadline = time.monotonic() + 20
     while any(waiting.values()) and time.monotonic() < deadline:
         for item, rest in waiting.items():
@@ -31,16 +31,16 @@ def parked(aim: Aim) -> Iterator[None]:
         time.sleep(0.2)
         opened.pop(0).close()
         opened += connections(aim, 1)
-        send_some(opened[-1], asked * 950)
+        send_some(opened[-1], request * 950)
 
 
 def woken(aim: Aim) -> Iterator[None]:
     """10,000 fetches that every record of others wakes, and that come again."""
-    asked = fetch(aim.topic, 1, max_wait_ms=_FIVE_MINUTES_MS, min_bytes=1, max_bytes=1)
+    request = fetch(aim.topic, 1, max_wait_ms=_FIVE_MINUTES_MS, min_bytes=1, max_bytes=1)
     opened = connections(aim, 20)
     while True:
         for item in opened:
-            send_some(item, asked * 25)
+            send_some(item, request * 25)
             try:
                 item.recv(1 << 20)
             except OSError:
@@ -51,10 +51,10 @@ def woken(aim: Aim) -> Iterator[None]:
 
 def sessions(aim: Aim) -> Iterator[None]:
     """50 fetch sessions at a time, opened and left."""
-    asked = fetch(aim.topic, 50, max_wait_ms=0, min_bytes=0, max_bytes=100, session_id=0, session_epoch=0)
+    request = fetch(aim.topic, 50, max_wait_ms=0, min_bytes=0, max_bytes=100, session_id=0, session_epoch=0)
     line = Line(aim)
     while True:
-        line.send(asked * 50)
+        line.send(request * 50)
         line.take(50)
         yield
         time.sleep(0.02)

@@ -70,8 +70,10 @@ def long_names(aim: Aim) -> Iterator[None]:
     line = Line(aim)
     for number in count():
         name = f"{number}-" + "G" * 30_000
-        asked = joining(name, b"", group_instance_id=name, reason="\r\nlevel=error \x1b[2J\u2028" * 1_000)
-        line.send(request(asked, 8, "c" * 30_000) + request(joining(f"g-{number}", b"", reason=name), 8, name[:30_000]))
+        join_request = joining(name, b"", group_instance_id=name, reason="\r\nlevel=error \x1b[2J\u2028" * 1_000)
+        line.send(
+            request(join_request, 8, "c" * 30_000) + request(joining(f"g-{number}", b"", reason=name), 8, name[:30_000])
+        )
         line.take(1)
         yield
         time.sleep(0.005)
@@ -134,11 +136,11 @@ def transactional_ids(aim: Aim) -> Iterator[None]:
     coordinated(aim, CoordinatorType.TRANSACTION)
     line = Line(aim)
     for number in count():
-        asked = [
+        requests = [
             InitProducerIdRequest(transactional_id=f"x-{number}-{index}", transaction_timeout_ms=900_000)
             for index in range(50)
         ]
-        line.send(b"".join(request(item, 1) for item in asked))
+        line.send(b"".join(request(item, 1) for item in requests))
         line.take(50)
         if number % 50 == 0:
             line.send(request(ListTransactionsRequest(), 0))
@@ -149,10 +151,10 @@ def transactional_ids(aim: Aim) -> Iterator[None]:
 
 def producer_ids(aim: Aim) -> Iterator[None]:
     """Producer ids, 500 at a time."""
-    asked = request(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0), 1) * 500
+    requests = request(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0), 1) * 500
     line = Line(aim)
     while True:
-        line.send(asked)
+        line.send(requests)
         line.take(500)
         yield
         time.sleep(0.01)

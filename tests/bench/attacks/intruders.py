@@ -59,13 +59,13 @@ def worthless_certificates(aim: Aim) -> Iterator[None]:
     """100 handshakes a second by who has a certificate of yesterday, of tomorrow, of somebody else's, or none."""
     doors = Doors.of(aim)
     contexts = [_context(doors, name) for name in (*WORTHLESS, "")]
-    asked = request(MetadataRequest(topics=None), _METADATA_VERSION)
+    metadata_request = request(MetadataRequest(topics=None), _METADATA_VERSION)
     while True:
         for context in contexts:
             with contextlib.suppress(OSError):
                 plain = socket.create_connection((aim.host, doors.tls_port), timeout=_TIMEOUT_S)
                 with context.wrap_socket(plain, server_hostname="localhost") as secured:
-                    secured.sendall(asked)
+                    secured.sendall(metadata_request)
                     if answer := secured.recv(100):
                         raise Broken(f"a worthless certificate is answered {answer!r}")
             yield
@@ -121,11 +121,11 @@ def oversized_logins(aim: Aim) -> Iterator[None]:
     at = aim._replace(port=Doors.of(aim).sasl_port)
     token = request(SaslAuthenticateRequest(auth_bytes=bytes(500_000)), _AUTHENTICATE_VERSION)
     shake = request(SaslHandshakeRequest(mechanism=MECHANISM), _HANDSHAKE_VERSION)
-    said = ((100 * 1024 * 1024).to_bytes(4) + b"\0", token, shake + token, shake * 100)
+    tokens = ((100 * 1024 * 1024).to_bytes(4) + b"\0", token, shake + token, shake * 100)
     opened = {number: connections(at, 1)[0] for number in range(200)}
     while True:
         for number, item in opened.items():
-            if send_some(item, said[number % len(said)]) < 0:
+            if send_some(item, tokens[number % len(tokens)]) < 0:
                 opened[number] = connections(at, 1)[0]
         yield
         time.sleep(0.05)
@@ -185,8 +185,8 @@ def _await(line: Line, aim: Aim, *, is_seen: bool) -> None:
 
 
 def _sees(line: Line, aim: Aim) -> bool:
-    asked = MetadataRequest(topics=[MetadataRequestTopic(name=aim.topic)], allow_auto_topic_creation=False)
-    answer = line.ask(asked, _METADATA_VERSION)
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=aim.topic)], allow_auto_topic_creation=False)
+    answer = line.ask(request, _METADATA_VERSION)
     if answer is None:
         raise _cut_off()
     return answer.topics[0].error_code == ErrorCode.NONE
@@ -234,20 +234,20 @@ def _heard_login(at: Aim) -> list[bytes]:
     exchange = ClientExchange(
         USER, lambda salt, iterations: derive_keys(PASSWORD.encode(), salt, iterations), os.urandom(16).hex()
     )
-    said = [exchange.first()]
-    answer = line.ask(SaslAuthenticateRequest(auth_bytes=said[0]), _AUTHENTICATE_VERSION)
-    said.append(exchange.final(bytes(answer.auth_bytes)))
-    answer = line.ask(SaslAuthenticateRequest(auth_bytes=said[1]), _AUTHENTICATE_VERSION)
+    messages = [exchange.first()]
+    answer = line.ask(SaslAuthenticateRequest(auth_bytes=messages[0]), _AUTHENTICATE_VERSION)
+    messages.append(exchange.final(bytes(answer.auth_bytes)))
+    answer = line.ask(SaslAuthenticateRequest(auth_bytes=messages[1]), _AUTHENTICATE_VERSION)
     exchange.verify(bytes(answer.auth_bytes))
-    return said
+    return messages
 
 
 def _client_hello() -> bytes:
-    said = ssl.MemoryBIO()
-    tls = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), said, server_hostname="localhost")
+    outgoing = ssl.MemoryBIO()
+    tls = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
     with contextlib.suppress(ssl.SSLWantReadError):
         tls.do_handshake()
-    return said.read()
+    return outgoing.read()
 
 
 def _context(doors: Doors, name: str) -> ssl.SSLContext:

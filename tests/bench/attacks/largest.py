@@ -100,11 +100,11 @@ def _scalar(kind: Primitive, field: WireField, number: int) -> Any:
 def _of_every_api(*, is_wide: bool) -> Any:
     def attack(aim: Aim) -> Iterator[None]:
         line = Line(aim)
-        asked = [(handler, version) for handler in HANDLERS for version in sorted({*handler.served})]
+        served = [(handler, version) for handler in HANDLERS for version in sorted({*handler.served})]
         made: dict[tuple[ApiKey, int], bytes] = {}
         while True:
-            random.shuffle(asked)
-            for handler, version in asked:
+            random.shuffle(served)
+            for handler, version in served:
                 key = handler.api, version
                 made[key] = made.get(key) or largest(handler, version, is_wide=is_wide)
                 line.send(made[key])
@@ -117,13 +117,13 @@ def _of_every_api(*, is_wide: bool) -> Any:
 
 def announced(aim: Aim) -> Iterator[None]:
     """Every API in every version, its first array said to hold two billion elements, then one."""
-    asked = [
+    announced_apis = [
         (handler.api, version) for handler in HANDLERS for version in range(handler.served[0], handler.served[1] + 1)
     ]
     line = Line(aim)
     while True:
-        random.shuffle(asked)
-        for api, version in asked:
+        random.shuffle(announced_apis)
+        for api, version in announced_apis:
             head = encode_request_header(RequestHeader(api, version, 1, "hostile"))
             for count in (b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff\x0f", b"\xff\xff\xff\xff\x07"):
                 body = count * 200
@@ -135,7 +135,7 @@ def announced(aim: Aim) -> Iterator[None]:
 
 def everything(aim: Aim) -> Iterator[None]:
     """Every API asked for everything there is: by no names at all."""
-    asked = []
+    requests = []
     for handler in HANDLERS:
         if handler.api in (ApiKey.SASL_AUTHENTICATE, ApiKey.DELETE_TOPICS):
             continue
@@ -145,10 +145,10 @@ def everything(aim: Aim) -> Iterator[None]:
                 setattr(made, field.name, None)
             elif field.exists_in(version) and field.name in _VALUES:
                 setattr(made, field.name, _VALUES[field.name])
-        asked.append(request(made, version))
+        requests.append(request(made, version))
     line = Line(aim)
     while True:
-        for item in asked:
+        for item in requests:
             line.send(item)
             line.take()
             yield

@@ -63,9 +63,9 @@ def questions(aim: Aim) -> Iterator[None]:
     """All there is, asked of every API that tells of it."""
     have_wide_topics(aim)
     line = Line(aim)
-    asked = _questions()
+    requests = _questions()
     while True:
-        for item in asked:
+        for item in requests:
             line.send(item)
             line.take()
             yield

@@ -98,8 +98,8 @@ def _print_rounds(house: House, seconds: float, when: str) -> None:
     share = 100 * (_cpu_seconds(collector) - used) / (time.monotonic() - began)
     for tier, seen in ends.items():
         rounds = [(b - a) / 1_000 - INTERVALS_SECONDS[tier] for a, b in itertools.pairwise(seen)]
-        said = f"median {statistics.median(rounds):6.2f} s   slowest {max(rounds):6.2f} s" if rounds else "none came"
-        print(f"collector: a round of {tier:7} {said}   (< 5)")
+        summary = f"median {statistics.median(rounds):6.2f} s   slowest {max(rounds):6.2f} s" if rounds else "none came"
+        print(f"collector: a round of {tier:7} {summary}   (< 5)")
     looks = max(1, len(ends["topics"]) - 1)
     entry = (_cpu_seconds(collector) - used) / looks
     print(f"collector: takes {share:.0f} % of a core {when} (< 30), {entry:.2f} s of CPU for each look at the topics")

@@ -114,8 +114,8 @@ def running_house(directory: Path) -> Iterator[House]:
         )
     house = House(process, directory / "data", port)
     try:
-        said = directory / "up.log"
-        await_true(lambda: "bootstrap servers" in said.read_text(), "up", _UP_DEADLINE_S)
+        up_log = directory / "up.log"
+        await_true(lambda: "bootstrap servers" in up_log.read_text(), "up", _UP_DEADLINE_S)
         for tier in ("topics", "groups"):
             await_true(lambda tier=tier: house.state(f"{tier}_at_ms"), f"the first {tier}", _FIRST_LOOK_DEADLINE_S)
         yield house

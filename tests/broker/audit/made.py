@@ -15,7 +15,9 @@ def windows_of(*records):
     return dict(counter.drain()).get(partition, {})
 
 
-def told(tier, *records, source="s", epoch="e", sequence=0, start=None, end=None, at_ms=0, is_last=True, partition=0):
+def increment_of(
+    tier, *records, source="s", epoch="e", sequence=0, start=None, end=None, at_ms=0, is_last=True, partition=0
+):
     """`start` and `end` are those of the records, if it is a tier that covers offsets."""
     first, last = (records[0][1], records[-1][1] + 1) if records else (0, 0)
     if tier is AuditTier.PRODUCED:

@@ -121,10 +121,10 @@ def check_counts(cluster, topic, acknowledged):
     ledger = ledger_of(cluster.bootstrap_servers)
     log_ends = ends(cluster, topic)
     for partition in range(PARTITIONS):
-        told = ledger.stories[Chain(AuditTier.APPENDED, BROKER, topic, partition)]
-        assert (told.start, told.end, told.gaps, told.is_doubtful) == (0, log_ends[partition], [], False)
-        assert all(one.end == next_.start for one, next_ in itertools.pairwise(told.increments))
-        counted = {(partition, window): told.tally(window).count for window in told.windows()}
+        story = ledger.stories[Chain(AuditTier.APPENDED, BROKER, topic, partition)]
+        assert (story.start, story.end, story.gaps, story.is_doubtful) == (0, log_ends[partition], [], False)
+        assert all(one.end == next_.start for one, next_ in itertools.pairwise(story.increments))
+        counted = {(partition, window): story.tally(window).count for window in story.windows()}
         assert counted == {key: count for key, count in acknowledged.items() if key[0] == partition}
 
 
@@ -192,8 +192,8 @@ def test_batches_over_windows_and_transactions_are_counted_as_readers_of_committ
         lambda: (story_told := story(cluster, "mixed", 0)) and story_told.end == ends(cluster, "mixed")[0],
         "all is told",
     )
-    told = story(cluster, "mixed", 0)
-    assert {window: told.tally(window).count for window in told.windows()} == {
+    counted = story(cluster, "mixed", 0)
+    assert {window: counted.tally(window).count for window in counted.windows()} == {
         start_ms: 30, start_ms + MINUTE: 10, start_ms + 2 * MINUTE: 10
     }  # fmt: skip
 

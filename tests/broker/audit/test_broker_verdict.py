@@ -12,7 +12,7 @@ from broker.audit.report import report_lines
 from broker.audit.states import WindowState
 from broker.audit.tally import RecordTally, window_of
 from broker.audit.verdict import APPENDED, BROKERS, judge
-from tests.broker.audit.made import MINUTE, records, told
+from tests.broker.audit.made import MINUTE, increment_of, records
 from tests.examples import examples
 
 LATER = 60 * MINUTE
@@ -21,7 +21,9 @@ PRODUCED, READ, CONSUMED = AuditTier.PRODUCED, AuditTier.APPENDED, AuditTier.CON
 
 def counted(*expected, sequence=0, epoch="e", term=1, start=None, end=None):
     """By a broker, from headers: no checksums, and bytes of its own."""
-    increment = told(AuditTier.APPENDED, *expected, source=BROKER, sequence=sequence, epoch=epoch, start=start, end=end)
+    increment = increment_of(
+        AuditTier.APPENDED, *expected, source=BROKER, sequence=sequence, epoch=epoch, start=start, end=end
+    )
     windows = {window: replace(tally, checksum=0, bytes=61) for window, tally in increment.windows.items()}
     return replace(increment, windows=windows, term=term, is_by_header=True)
 
@@ -44,14 +46,16 @@ def states(verdict):
 def test_an_increment_of_a_broker_comes_back_and_one_of_a_client_says_no_word_more():
     increment = counted(*records(3, 4), sequence=7)
     assert Increment.from_bytes(increment.to_bytes()) == increment
-    assert b"term" not in told(READ, *records(3)).to_bytes()
-    assert b"is_by_header" not in told(READ, *records(3)).to_bytes()
+    assert b"term" not in increment_of(READ, *records(3)).to_bytes()
+    assert b"is_by_header" not in increment_of(READ, *records(3)).to_bytes()
 
 
 def test_as_many_are_never_others_by_a_count_of_headers():
     for tier in (PRODUCED, CONSUMED, AuditTier.SUNK, AuditTier.MIRRORED):
-        assert states(judged(counted(*records(0, 1, 2)), told(tier, *records(0, 1, 2)))) == [WindowState.COMPLETE]
-        assert states(judged(counted(*records(0, 1, 2)), told(tier, *records(0, 2, 2), end=3))) != [
+        assert states(judged(counted(*records(0, 1, 2)), increment_of(tier, *records(0, 1, 2)))) == [
+            WindowState.COMPLETE
+        ]
+        assert states(judged(counted(*records(0, 1, 2)), increment_of(tier, *records(0, 2, 2), end=3))) != [
             WindowState.MISMATCH
         ]
 
@@ -69,7 +73,7 @@ def test_as_many_are_never_others_by_a_count_of_headers():
 )
 def test_what_is_planted_is_found_once_between_its_tiers(tiers, state, above, below):
     verdict = judged(
-        *(counted(*records(*item), start=0, end=3) if tier == BROKER else told(
+        *(counted(*records(*item), start=0, end=3) if tier == BROKER else increment_of(
             tier, *records(*item), **({} if tier is PRODUCED else {"start": 0, "end": 3})
         ) for tier, item in tiers.items())
     )  # fmt: skip
@@ -79,8 +83,8 @@ def test_what_is_planted_is_found_once_between_its_tiers(tiers, state, above, be
 
 def test_a_counter_that_began_later_than_the_brokers_leaves_the_comparison_to_them():
     verdict = judged(
-        told(PRODUCED, *records(0, 1)), counted(*records(0, 1, 2, 3)), told(READ, *records(3)),
-        told(CONSUMED, *records(0, 1, 2, 3)), told(PRODUCED, *records(2, 3), sequence=1),
+        increment_of(PRODUCED, *records(0, 1)), counted(*records(0, 1, 2, 3)), increment_of(READ, *records(3)),
+        increment_of(CONSUMED, *records(0, 1, 2, 3)), increment_of(PRODUCED, *records(2, 3), sequence=1),
     )  # fmt: skip
     assert states(verdict) == [WindowState.COMPLETE]
 
@@ -98,15 +102,17 @@ def test_a_record_that_is_counted_with_its_batch_is_neither_lost_nor_there_twice
     """A batch whose first record is of the second minute and whose next one is of the first."""
     by_header = in_windows((0, 0), (MINUTE, 1), (MINUTE, 2), (MINUTE, 3))
     true = [(1_000, 0, b""), (MINUTE, 1, b""), (MINUTE - 1, 2, b""), (MINUTE + 1, 3, b"")]
-    verdict = judged(by_header, told(CONSUMED, *true))
+    verdict = judged(by_header, increment_of(CONSUMED, *true))
     assert (states(verdict), verdict.findings) == ([WindowState.COMPLETE] * 2, ())
-    young = judged(by_header, told(CONSUMED, *true), now_ms=3 * MINUTE - 1)
+    young = judged(by_header, increment_of(CONSUMED, *true), now_ms=3 * MINUTE - 1)
     assert states(young) == [WindowState.PENDING, WindowState.PENDING]
 
 
 def test_a_loss_beside_a_record_that_is_counted_with_its_batch_is_found():
     by_header = in_windows((0, 0), (MINUTE, 1), (MINUTE, 2), (MINUTE, 3), (MINUTE, 4))
-    verdict = judged(by_header, told(CONSUMED, (1_000, 0, b""), (MINUTE - 1, 2, b""), (MINUTE + 1, 3, b""), end=5))
+    verdict = judged(
+        by_header, increment_of(CONSUMED, (1_000, 0, b""), (MINUTE - 1, 2, b""), (MINUTE + 1, 3, b""), end=5)
+    )
     assert [(finding.window, finding.state) for finding in verdict.findings] == [(MINUTE, WindowState.MISSING)]
 
 
@@ -124,10 +130,10 @@ def test_whatever_headers_hide_nothing_is_found_that_is_not_there_and_a_loss_alo
             by_header.append((window_of(times[0] if is_of_one else at_ms), offset))
             true.append((at_ms, offset, b"%d" % offset))
             offset += 1
-    assert judged(in_windows(*by_header), told(CONSUMED, *true)).findings == ()
+    assert judged(in_windows(*by_header), increment_of(CONSUMED, *true)).findings == ()
     lost = data.draw(st.integers(0, len(true) - 1))
     kept = [item for item in true if item[1] != lost]
-    result = judged(in_windows(*by_header), told(CONSUMED, *kept, start=0, end=offset))
+    result = judged(in_windows(*by_header), increment_of(CONSUMED, *kept, start=0, end=offset))
     assert {finding.state for finding in result.findings} == {WindowState.MISSING}
 
 
@@ -135,7 +141,7 @@ def test_a_leader_that_goes_on_from_a_boundary_counts_nothing_twice_and_leaves_n
     """Its predecessor had told more than it could note."""
     verdict = judged(
         counted(*records(0, 1)), counted(*records(2, 3), sequence=1),
-        counted(*records(2, 3, 4), epoch="next", term=2), told(CONSUMED, *records(0, 1, 2, 3, 4)),
+        counted(*records(2, 3, 4), epoch="next", term=2), increment_of(CONSUMED, *records(0, 1, 2, 3, 4)),
     )  # fmt: skip
     assert states(verdict) == [WindowState.COMPLETE]
     assert verdict.rows[0].tiers[BROKERS].count == 5
@@ -144,7 +150,7 @@ def test_a_leader_that_goes_on_from_a_boundary_counts_nothing_twice_and_leaves_n
 def test_what_a_leader_says_after_the_next_one_has_spoken_is_not_heard():
     verdict = judged(
         counted(*records(0, 1)), counted(*records(2, 3, 4), epoch="next", term=2),
-        counted(*records(2, 3), sequence=1), told(CONSUMED, *records(0, 1, 2, 3, 4)),
+        counted(*records(2, 3), sequence=1), increment_of(CONSUMED, *records(0, 1, 2, 3, 4)),
     )  # fmt: skip
     assert states(verdict) == [WindowState.COMPLETE]
 
@@ -152,7 +158,7 @@ def test_what_a_leader_says_after_the_next_one_has_spoken_is_not_heard():
 def test_records_that_an_unclean_election_took_back_are_not_known_and_not_lost():
     verdict = judged(
         counted(*records(0, 1, 2, 3)), counted(*records(2, 3, minute=5), epoch="next", term=2),
-        told(CONSUMED, *records(0, 1, 2, 3)),
+        increment_of(CONSUMED, *records(0, 1, 2, 3)),
     )  # fmt: skip
     assert states(verdict) == [WindowState.UNKNOWN, WindowState.UNKNOWN]
     assert verdict.findings == ()

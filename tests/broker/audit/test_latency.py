@@ -46,10 +46,10 @@ def test_what_is_said_is_what_was_told():
         assert Latency.of_list(item.as_list()) == item
 
 
-@pytest.mark.parametrize("said", [[], [1], [0, 0, 1], [0, 0, 1, -1], [0, 0, 10**6, 1], [0, 0, "1", 1], [True, 0]])
-def test_what_is_no_latency_is_refused(said):
+@pytest.mark.parametrize("latency", [[], [1], [0, 0, 1], [0, 0, 1, -1], [0, 0, 10**6, 1], [0, 0, "1", 1], [True, 0]])
+def test_what_is_no_latency_is_refused(latency):
     with pytest.raises((ValueError, TypeError)):
-        Latency.of_list(said)
+        Latency.of_list(latency)
 
 
 def test_what_is_taken_makes_room():
@@ -77,8 +77,8 @@ def test_an_increment_without_what_was_added_reads_as_it_always_did():
 
 def test_what_was_added_comes_back_and_what_is_not_known_is_passed_over():
     whole = increment(aside={DEAD: {60_000: RecordTally(1)}}, latencies={0: latency(5, 6)})
-    said = whole.to_bytes().replace(b'{"format"', b'{"of a later version": [1], "format"')
-    assert Increment.from_bytes(said) == whole
+    written = whole.to_bytes().replace(b'{"format"', b'{"of a later version": [1], "format"')
+    assert Increment.from_bytes(written) == whole
     assert [window for window, _ in whole.whole()] == [0, 60_000]
 
 
@@ -95,10 +95,10 @@ def test_what_was_added_comes_back_and_what_is_not_known_is_passed_over():
     ],
 )
 def test_a_lie_is_no_increment(before, after):
-    said = increment().to_bytes()
-    assert before in said
+    written = increment().to_bytes()
+    assert before in written
     with pytest.raises(BadIncrement):
-        Increment.from_bytes(said.replace(before, after))
+        Increment.from_bytes(written.replace(before, after))
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])

@@ -16,8 +16,8 @@ def record(offset):
     return CountedRecord(offset * 1_000, offset, None, b"%d" % offset)
 
 
-def count(told, kind=""):
-    windows = told.windows if kind == "" else told.aside.get(kind, {})
+def count(increment, kind=""):
+    windows = increment.windows if kind == "" else increment.aside.get(kind, {})
     return sum((tally for tally in windows.values()), start=RecordTally()).count
 
 
@@ -44,15 +44,15 @@ def test_how_a_record_ended_may_be_known_late():
     pending.mark(P, 1, DEAD)
     pending.mark(P, 9, DEAD)
     pending.mark(Q, 1, DEAD)
-    told = pending.take(P, 4, 0)
-    assert (count(told), count(told, DEAD), count(told, FILTERED)) == (2, 1, 1)
+    increment = pending.take(P, 4, 0)
+    assert (count(increment), count(increment, DEAD), count(increment, FILTERED)) == (2, 1, 1)
 
 
 def test_latency_is_of_the_moment_a_record_is_safe_and_of_no_dead_letter():
     pending = pending_of(1, 2)
     pending.mark(P, 1, DEAD)
-    told = pending.take(P, 3, 2_500)
-    assert {window: item.most_ms for window, item in told.latencies.items()} == {0: 500}
+    increment = pending.take(P, 3, 2_500)
+    assert {window: item.most_ms for window, item in increment.latencies.items()} == {0: 500}
 
 
 def test_what_comes_again_is_counted_when_it_comes():
@@ -71,21 +71,21 @@ def test_what_another_has_now_is_not_told():
 
 @given(st.lists(st.integers(1, 4_000), min_size=1, max_size=8), st.integers(1_000, 3_000))
 def test_memory_is_bounded_and_all_is_told_once(steps, pending_max):
-    pending, offset, told = Pending(pending_max=pending_max), 0, []
+    pending, offset, increments = Pending(pending_max=pending_max), 0, []
     for step in steps:
         for _ in range(step):
             pending.add(P, record(offset))
             offset += 1
         assert pending._count <= pending_max
-        told.append(pending.take(P, max(0, offset - step // 2), 0))
-    told.append(pending.take(P, offset, 0))
-    told = [item for item in told if item is not None]
-    assert sum(map(count, told)) == told[-1].end == offset
-    ends = [increment.end for increment in told]
+        increments.append(pending.take(P, max(0, offset - step // 2), 0))
+    increments.append(pending.take(P, offset, 0))
+    increments = [item for item in increments if item is not None]
+    assert sum(map(count, increments)) == increments[-1].end == offset
+    ends = [increment.end for increment in increments]
     assert ends == sorted(set(ends))
 
 
 @pytest.mark.parametrize("until", [500, 1_500])
 def test_what_is_folded_is_told_as_a_whole_or_not_at_all(until):
-    told = pending_of(*range(3_000), pending_max=1_000).take(P, until, 0)
-    assert (told.end, count(told)) == (1_000, 1_000) if until > 1_000 else told is None
+    increment = pending_of(*range(3_000), pending_max=1_000).take(P, until, 0)
+    assert (increment.end, count(increment)) == (1_000, 1_000) if until > 1_000 else increment is None

@@ -172,9 +172,11 @@ def test_a_planted_loss_duplicate_and_theft_are_found_and_nothing_else(cluster, 
         (2, "appended", WindowState.DUPLICATE, 1, (1,)),
     ]
     assert result.complete_until is None
-    told = subprocess.run(command(cluster, "audit", "--topic", "planted"), capture_output=True, text=True, timeout=60)
-    assert told.returncode == 1
-    assert told.stdout.count("\n! ") == 3
+    completed = subprocess.run(
+        command(cluster, "audit", "--topic", "planted"), capture_output=True, text=True, timeout=60
+    )
+    assert completed.returncode == 1
+    assert completed.stdout.count("\n! ") == 3
 
 
 class HoldsBack:
@@ -285,7 +287,7 @@ def test_a_batch_that_cannot_be_unpacked_is_a_gap_and_the_counter_counts_on(clus
     for value in (b"first", bytes(4 * UNPACKED_BYTES_MAX), b"last"):
         append_batch(cluster.bootstrap_servers, "bombed", [value], Compression.GZIP)
 
-    def told():
+    def windows_counted():
         stories = ledger_of(cluster.bootstrap_servers).of("bombed", AuditTier.APPENDED)
         return [
             (increment.start, increment.end)
@@ -295,7 +297,7 @@ def test_a_batch_that_cannot_be_unpacked_is_a_gap_and_the_counter_counts_on(clus
         ]
 
     with counter(cluster) as process:
-        await_true(lambda: told() == [(0, 1), (2, 3)], "what is before and behind the batch is counted")
+        await_true(lambda: windows_counted() == [(0, 1), (2, 3)], "what is before and behind the batch is counted")
         peak = int(Path(f"/proc/{process.pid}/status").read_text().split("VmHWM:")[1].split()[0]) * 1024
     assert peak < 3 * UNPACKED_BYTES_MAX
 

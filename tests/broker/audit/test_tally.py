@@ -7,7 +7,7 @@ import pytest
 from broker.audit.increment import AuditTier, BadIncrement, Increment
 from broker.audit.tally import NO_WINDOW, CountedRecord, RecordTally, WindowCounter, fingerprint
 from broker.common.types import TopicPartition
-from tests.broker.audit.made import MINUTE, records, told, windows_of
+from tests.broker.audit.made import MINUTE, increment_of, records, windows_of
 
 HERE = TopicPartition("t", 0)
 
@@ -61,7 +61,7 @@ def test_a_counter_refuses_a_window_too_many_and_counts_nothing_of_it():
 
 
 def test_an_increment_comes_back_as_it_was_written():
-    increment = told(AuditTier.APPENDED, *records(3, 4), epoch="x", sequence=7)
+    increment = increment_of(AuditTier.APPENDED, *records(3, 4), epoch="x", sequence=7)
     assert Increment.from_bytes(increment.to_bytes()) == increment
 
 

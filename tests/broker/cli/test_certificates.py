@@ -63,9 +63,9 @@ def test_keys_are_for_their_owner_only(tmp_path):
 
 
 def test_what_is_good_is_kept_and_what_is_not_is_made_anew(tmp_path, monkeypatch):
-    asked = ("--broker", "b1,127.0.0.1", "--client", "alice")
-    first = made(tmp_path, *asked)
-    assert made(tmp_path, *asked) == first
+    arguments = ("--broker", "b1,127.0.0.1", "--client", "alice")
+    first = made(tmp_path, *arguments)
+    assert made(tmp_path, *arguments) == first
     elsewhere = made(tmp_path, "--broker", "b1,127.0.0.1,10.0.0.5", "--client", "alice")
     assert changed(first, elsewhere) == {"b1.pem"}
     renewed = made(tmp_path, "--client", "alice", "--renew")

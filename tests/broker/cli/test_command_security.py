@@ -37,7 +37,7 @@ def properties(tmp_path, mode: int = 0o600, password: str = "sesame") -> str:
     return str(path)
 
 
-def told(capsys, name: str, *typed: str) -> tuple[int, str, str]:
+def outcome_of(capsys, name: str, *typed: str) -> tuple[int, str, str]:
     status = run(load(name), list(typed))
     out, err = capsys.readouterr()
     return status, out, err
@@ -56,14 +56,14 @@ def at(broker: SecureBroker) -> tuple[str, str]:
     ],
 )
 def test_a_command_logs_in_as_its_properties_say(tmp_path, capsys, broker, name, option, typed):
-    status, _, err = told(capsys, name, *typed, *at(broker), f"--{option}", properties(tmp_path))
+    status, _, err = outcome_of(capsys, name, *typed, *at(broker), f"--{option}", properties(tmp_path))
     assert (status, err) == (0, "")
     assert set(broker.came) == {"ann"}
 
 
 def test_a_wrong_password_is_one_sentence(tmp_path, capsys, broker):
     file = properties(tmp_path, password="guess")
-    status, out, err = told(capsys, "kafka-topics", "--list", *at(broker), "--command-config", file)
+    status, out, err = outcome_of(capsys, "kafka-topics", "--list", *at(broker), "--command-config", file)
     assert (status, out) == (1, "")
     assert "does not let us in" in err
     assert err.count("\n") == 1
@@ -72,7 +72,7 @@ def test_a_wrong_password_is_one_sentence(tmp_path, capsys, broker):
 
 def test_a_file_that_others_may_read_is_used_and_told(tmp_path, capsys, broker):
     file = properties(tmp_path, mode=0o644)
-    status, _, err = told(capsys, "kafka-topics", "--list", *at(broker), "--command-config", file)
+    status, _, err = outcome_of(capsys, "kafka-topics", "--list", *at(broker), "--command-config", file)
     assert status == 0
     assert err == f"WARNING: {file} holds a password and has mode 0644: others may read it; chmod 600 {file}\n"
 
@@ -80,7 +80,7 @@ def test_a_file_that_others_may_read_is_used_and_told(tmp_path, capsys, broker):
 def test_properties_that_cannot_be_right_are_one_sentence(tmp_path, capsys, broker):
     path = tmp_path / "client.properties"
     path.write_text("security.protocol=SASL_SSL\n")
-    status, _, err = told(capsys, "kafka-topics", "--list", *at(broker), "--command-config", str(path))
+    status, _, err = outcome_of(capsys, "kafka-topics", "--list", *at(broker), "--command-config", str(path))
     assert status == 1
     assert err.startswith("sasl.mechanism=GSSAPI, which is Kafka's default, is not spoken here")
     assert err.count("\n") == 1

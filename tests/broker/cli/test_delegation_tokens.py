@@ -57,7 +57,7 @@ def test_the_table_is_kafkas(utc):
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(words, sentence):
-    told = typed("kafka-delegation-tokens", "--bootstrap-server", "127.0.0.1:1", *words)
-    assert told.status == 1
-    assert sentence in told.err
-    assert told.out == ""
+    outcome = typed("kafka-delegation-tokens", "--bootstrap-server", "127.0.0.1:1", *words)
+    assert outcome.status == 1
+    assert sentence in outcome.err
+    assert outcome.out == ""

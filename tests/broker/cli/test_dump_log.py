@@ -75,8 +75,8 @@ def test_what_is_none_of_a_partitions_files_is_one_sentence(segment, tmp_path):
 def test_as_json_each_batch_and_record_is_an_object_on_its_own_line(segment):
     with segment.open("ab") as file:
         file.write(b"torn")
-    asked = ("--output", "json", "--print-data-log", "--files", f"{segment},{segment.with_suffix('.index')}")
-    dumped = typed("kafka-dump-log", *asked)
+    arguments = ("--output", "json", "--print-data-log", "--files", f"{segment},{segment.with_suffix('.index')}")
+    dumped = typed("kafka-dump-log", *arguments)
     start, batch, one, _, end, index = map(json.loads, dumped.out.splitlines())
     assert start == {"file": str(segment), "logStartingOffset": 0}
     assert (batch["count"], batch["isTransactional"], batch["deleteHorizonMs"]) == (2, False, None)

@@ -19,7 +19,7 @@ class Looking(ClusterConnections):
     def __init__(self, *controllers: int):
         super().__init__([("host", 9)], timeout_s=5)
         self.controllers = list(controllers)
-        self.asked: list[int] = []
+        self.ports_asked: list[int] = []
 
     def describe_topics(self, names) -> MetadataResponse:
         named = self.controllers.pop(0) if len(self.controllers) > 1 else self.controllers[0]
@@ -32,7 +32,7 @@ class Looking(ClusterConnections):
         return SimpleNamespace(ask=lambda _request, **_limits: self._answer(port))
 
     def _answer(self, port: int) -> str:
-        self.asked.append(port)
+        self.ports_asked.append(port)
         if port == BROKEN:
             raise BrokerUnreachable("the connection broke")
         return "done"
@@ -64,5 +64,5 @@ def test_what_was_sent_is_not_sent_again(pauses):
     cluster = Looking(BROKEN, ALIVE)
     with pytest.raises(BrokerUnreachable):
         cluster.ask_controller(MetadataRequest())
-    assert cluster.asked == [BROKEN]
+    assert cluster.ports_asked == [BROKEN]
     assert pauses == []

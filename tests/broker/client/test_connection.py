@@ -156,9 +156,9 @@ def test_an_answer_that_breaks_the_protocol_is_told_with_who_said_it_to_what():
 
 def test_a_cluster_of_garbled_answers_is_not_one_that_is_away():
     peer = Peer(serving(DESCRIBE_CLUSTER=(0, 1)), garbled)
-    told = "cannot connect to .*; what .* answers to .* cannot be read"
+    message = "cannot connect to .*; what .* answers to .* cannot be read"
     servers = [("127.0.0.1", 1), ("127.0.0.1", peer.port)]
-    with ClusterConnections(servers) as cluster, pytest.raises(UnreadableAnswer, match=told):
+    with ClusterConnections(servers) as cluster, pytest.raises(UnreadableAnswer, match=message):
         cluster.ask_any(DescribeClusterRequest())
     peer.close()
 
@@ -193,7 +193,7 @@ def test_after_an_error_the_connection_is_not_used_again():
                 connection.ask(DescribeClusterRequest(), timeout_s=0.05)
 
 
-class Told(list):
+class RecordingMeter(list):
     """A Meter that keeps what it is told."""
 
     def turn(self, address, timeout_s):
@@ -208,7 +208,7 @@ class Told(list):
 
 
 def test_a_meter_is_told_of_every_request_and_of_those_that_fail():
-    meter = Told()
+    meter = RecordingMeter()
     refused = answering(DescribeClusterResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED))
     peer = Peer(serving(DESCRIBE_CLUSTER=(0, 1)), answering(DescribeClusterResponse(cluster_id="c")), refused)
     try:

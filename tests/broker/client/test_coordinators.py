@@ -26,7 +26,7 @@ class FakeCluster:
     def __init__(self, ports, answers):
         self._ports = list(ports)
         self._answers = list(answers)
-        self.asked: list[int] = []
+        self.ports_asked: list[int] = []
         self.forgotten: list[int] = []
 
     def ask_any(self, _request, version_max):
@@ -34,7 +34,7 @@ class FakeCluster:
 
     def connection(self, _host, port):
         def ask(_request, version_max):
-            self.asked.append(port)
+            self.ports_asked.append(port)
             answer = self._answers.pop(0)
             if isinstance(answer, Exception):
                 raise answer
@@ -53,7 +53,7 @@ def ended(code: ErrorCode = ErrorCode.NONE) -> EndTxnResponse:
 def test_coordinator_that_has_moved_is_followed():
     cluster = FakeCluster([1, 2], [ended(ErrorCode.NOT_COORDINATOR), ended()])
     end_transaction(Coordinators(cluster), WHO, commit=True)
-    assert (cluster.asked, cluster.forgotten) == ([1, 2], [])
+    assert (cluster.ports_asked, cluster.forgotten) == ([1, 2], [])
 
 
 def test_broken_connection_is_made_again():
@@ -65,7 +65,7 @@ def test_broken_connection_is_made_again():
 def test_transaction_still_being_completed_is_waited_for_where_it_is():
     cluster = FakeCluster([1], [ended(ErrorCode.CONCURRENT_TRANSACTIONS)] * 3 + [ended()])
     end_transaction(Coordinators(cluster), WHO, commit=True)
-    assert cluster.asked == [1] * 4
+    assert cluster.ports_asked == [1] * 4
 
 
 def test_fenced_producer_is_told_at_once():
@@ -91,4 +91,4 @@ def test_worst_error_of_several_partitions_counts():
         add_partitions(Coordinators(FakeCluster([1], [refused])), WHO, [TopicPartition("t", 0)])
     again = FakeCluster([1], [added(ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.NONE), added(ErrorCode.NONE)])
     add_partitions(Coordinators(again), WHO, [TopicPartition("t", 0)])
-    assert again.asked == [1, 1]
+    assert again.ports_asked == [1, 1]

@@ -29,15 +29,15 @@ def test_a_pattern_with_more_ways_than_time_is_given_up(pattern):
 
 
 def test_who_is_given_up_once_is_not_asked_again(monkeypatch):
-    asked = []
+    requests = []
     ask = PatternProcess.ask
-    monkeypatch.setattr(PatternProcess, "ask", lambda *question: asked.append(question) or ask(*question))
+    monkeypatch.setattr(PatternProcess, "ask", lambda *question: requests.append(question) or ask(*question))
     hostile = bounded("(a+)+")
     for _ in range(100):
         with pytest.raises(TooManyWays):
             hostile.fullmatch(HOSTILE)
     assert list(hostile.fullmatch("aaa")) == ["aaa", "aaa"]
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 @pytest.mark.parametrize("pattern", FEW)
@@ -63,8 +63,8 @@ def test_both_ways_to_an_answer_agree_with_python(pattern, name):
     except (re.error, FutureWarning):
         return
     match = expected.fullmatch(name)
-    told = bounded(pattern).fullmatch(name)
-    assert (told and list(told)) == (match and [match.group(), *match.groups()])
+    bounded_match = bounded(pattern).fullmatch(name)
+    assert (bounded_match and list(bounded_match)) == (match and [match.group(), *match.groups()])
 
 
 def test_an_old_name_is_forgotten_before_there_are_too_many(monkeypatch):

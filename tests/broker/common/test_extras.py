@@ -149,8 +149,8 @@ def test_a_command_without_its_part_ends_with_one_sentence(command, module, with
     monkeypatch.chdir(tmp_path)
     without(module)
     assert run_broker(command) == StartupError.exit_status
-    said = capsys.readouterr().err
-    assert re.fullmatch(rf"{command[0]}: .* the Python package {module}, which is not installed: make setup\n", said)
+    output = capsys.readouterr().err
+    assert re.fullmatch(rf"{command[0]}: .* the Python package {module}, which is not installed: make setup\n", output)
 
 
 def test_a_package_that_is_missed_only_while_a_command_runs_is_a_sentence_too(without, capsys, monkeypatch):

@@ -12,7 +12,7 @@ from broker.common.limits import LOGGED_TEXT_LENGTH_MAX
 from broker.common.logs import _one_line, log_apart, logger
 
 
-def told(text: str) -> str:
+def logged_value(text: str) -> str:
     return _one_line(None, "info", {"event": "e", "group_id": text})["group_id"]
 
 
@@ -31,12 +31,12 @@ def told(text: str) -> str:
     ],
 )
 def test_what_would_break_a_line_or_speak_to_a_terminal_is_escaped(text, line):
-    assert told(text) == line
+    assert logged_value(text) == line
 
 
 def test_names_of_peers_do_not_fill_the_log():
-    assert told("g" * LOGGED_TEXT_LENGTH_MAX) == "g" * LOGGED_TEXT_LENGTH_MAX
-    assert told("g" * 30_000) == "g" * LOGGED_TEXT_LENGTH_MAX + "… (30000 letters)"
+    assert logged_value("g" * LOGGED_TEXT_LENGTH_MAX) == "g" * LOGGED_TEXT_LENGTH_MAX
+    assert logged_value("g" * 30_000) == "g" * LOGGED_TEXT_LENGTH_MAX + "… (30000 letters)"
 
 
 def test_a_traceback_stays_whole_on_one_line():
@@ -72,10 +72,10 @@ def test_a_process_that_configures_no_logs_tells_no_values_of_local_variables(ca
         raise ValueError("of the test")
     except ValueError:
         logger("broker.test").exception("not done", length=len(password))
-    told = capsys.readouterr().out
-    assert "Traceback (most recent call last):" in told
-    assert "ValueError: of the test" in told
-    assert password not in told
+    output = capsys.readouterr().out
+    assert "Traceback (most recent call last):" in output
+    assert "ValueError: of the test" in output
+    assert password not in output
 
 
 _REQUEST = """

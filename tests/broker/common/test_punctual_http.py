@@ -77,11 +77,11 @@ def test_a_new_connection_is_served_in_place_of_the_longest_idle_one(bounds):
 @pytest.mark.parametrize("bounds", [{"most": 3}, {"per_address": 3}])
 def test_a_flood_of_connections_costs_no_client_the_answer_it_waits_for(bounds):
     async def test(connect):
-        asked, goes_on = asyncio.Event(), asyncio.Event()
-        waiting.extend((asked, goes_on))
+        has_begun, goes_on = asyncio.Event(), asyncio.Event()
+        waiting.extend((has_begun, goes_on))
         reader, writer = await connect()
         writer.write(b"POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1")
-        await asked.wait()
+        await has_begun.wait()
         flood = [await connect() for _ in range(6)]
         goes_on.set()
         assert b" 204 " in await reader.readuntil(b"\r\n\r\n")

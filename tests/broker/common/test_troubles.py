@@ -18,5 +18,5 @@ def test_another_reason_is_news_and_so_is_the_old_one_after_all_was_well():
 
 def test_what_passes_by_itself_is_no_news():
     troubles = Troubles()
-    told = [troubles.is_news("a", "moving", now_ms, patience_ms=100) for now_ms in (0, 50, 99, 100, 101)]
-    assert told == [False, False, False, True, False]
+    news = [troubles.is_news("a", "moving", now_ms, patience_ms=100) for now_ms in (0, 50, 99, 100, 101)]
+    assert news == [False, False, False, True, False]

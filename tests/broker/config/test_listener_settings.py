@@ -64,8 +64,8 @@ def test_certificates_of_clients_are_asked_for_on_a_sasl_ssl_listener_only_if_it
         "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL,OTHER:SASL_SSL\n"
         "ssl.client.auth=required\nlistener.name.other.ssl.client.auth=requested\n"
     )
-    asked = {name: config.of_listener(name).ssl_client_auth for name in ("SSL", "SASL_SSL", "OTHER")}
-    assert asked == {"SSL": "required", "SASL_SSL": "none", "OTHER": "requested"}
+    client_auth = {name: config.of_listener(name).ssl_client_auth for name in ("SSL", "SASL_SSL", "OTHER")}
+    assert client_auth == {"SSL": "required", "SASL_SSL": "none", "OTHER": "requested"}
 
 
 @pytest.mark.parametrize(

@@ -44,27 +44,27 @@ def test_the_most_precise_unit_of_retention_wins(lines, retention_ms):
     assert topic_values({}, broker(*lines))["retention_ms"] == retention_ms
 
 
-def told(name: str, overrides: dict, *lines: str) -> list[tuple[str, str, ConfigSource]]:
+def synonyms_of(name: str, overrides: dict, *lines: str) -> list[tuple[str, str, ConfigSource]]:
     settings = settings_of(BY_NAME[name], overrides, broker(*lines))
     return [(synonym.name, synonym.own_unit_text, synonym.source) for synonym in told_synonyms(BY_NAME[name], settings)]
 
 
 def test_hours_alone_are_no_synonym_of_milliseconds():
     """Kafka 3.8 lists none, and never a value in another unit than its name's."""
-    assert told("retention.ms", {}) == []
-    assert told("retention.ms", {}, "log.retention.hours=5") == []
-    assert told("retention.ms", {}, "log.retention.hours=5", "log.retention.ms=7") == [
+    assert synonyms_of("retention.ms", {}) == []
+    assert synonyms_of("retention.ms", {}, "log.retention.hours=5") == []
+    assert synonyms_of("retention.ms", {}, "log.retention.hours=5", "log.retention.ms=7") == [
         ("log.retention.ms", "7", ConfigSource.BROKER_FILE),
         ("log.retention.hours", "5", ConfigSource.BROKER_FILE),
         ("log.retention.hours", "168", ConfigSource.DEFAULT),
     ]
-    assert told("retention.ms", {"retention.ms": "9"})[0] == ("retention.ms", "9", ConfigSource.TOPIC)
+    assert synonyms_of("retention.ms", {"retention.ms": "9"})[0] == ("retention.ms", "9", ConfigSource.TOPIC)
 
 
 def test_what_brokers_have_no_key_for_has_no_synonym_but_itself():
     name = "leader.replication.throttled.replicas"
-    assert told(name, {}) == []
-    assert told(name, {name: "*"}) == [(name, "*", ConfigSource.TOPIC)]
+    assert synonyms_of(name, {}) == []
+    assert synonyms_of(name, {name: "*"}) == [(name, "*", ConfigSource.TOPIC)]
 
 
 def test_difference_in_time_stands_for_both_bounds_where_they_are_not_set():

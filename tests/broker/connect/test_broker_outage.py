@@ -57,7 +57,7 @@ def test_no_line_is_lost_while_the_broker_is_away_and_the_outage_is_told_once(tm
         def is_whole() -> bool:
             return copied.exists() and len(set(copied.read_text().splitlines())) == _LINES
 
-        def told(event: str) -> list[int]:
+        def times_logged(event: str) -> list[int]:
             return [log.count(f'event="{event}"') for log in (worker.log.read_text(), registry.log())]
 
         try:
@@ -70,17 +70,17 @@ def test_no_line_is_lost_while_the_broker_is_away_and_the_outage_is_told_once(tm
             broker.kill()
             with file.open("a") as more:
                 more.write(lines(range(_LINES // 2, _LINES)))
-            await_true(lambda: told("no broker is reached") == [1, 1], "worker and registry have heard", 60)
+            await_true(lambda: times_logged("no broker is reached") == [1, 1], "worker and registry have heard", 60)
             broker.start()
             await_true(lambda: position() == file.stat().st_size, "every line stored", 90)
-            await_true(lambda: told("brokers are reached again") == [1, 1], "and that it is over")
+            await_true(lambda: times_logged("brokers are reached again") == [1, 1], "and that it is over")
             await_true(is_whole, "every line copied", 60)
             assert worker.is_running("lines")
             assert worker.is_running("copied")
-            assert told("no broker is reached") == [1, 1]
+            assert times_logged("no broker is reached") == [1, 1]
             assert "%3|" not in worker.log.read_text() + registry.log()
-            assert told("group not reached")[0] <= 1
-            assert told("group says no")[0] <= 3
+            assert times_logged("group not reached")[0] <= 1
+            assert times_logged("group says no")[0] <= 3
         finally:
             assert worker.stop() == 0
         records = all_records(cluster.bootstrap_servers, "lines")

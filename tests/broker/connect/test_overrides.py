@@ -18,8 +18,8 @@ JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required usernam
 
 
 def settings(policy=None, **more):
-    said = {} if policy is None else {POLICY: policy}
-    return read_settings(WORKER | said | more, STANDALONE)
+    properties = {} if policy is None else {POLICY: policy}
+    return read_settings(WORKER | properties | more, STANDALONE)
 
 
 def errors(policy, **overrides):
@@ -99,20 +99,26 @@ def test_what_was_configured_under_another_policy_does_not_run():
 
 def test_each_kind_of_client_has_the_overrides_of_its_kind_and_the_workers_for_it():
     own = settings("All", **{"admin.request.timeout.ms": "7", "consumer.fetch.min.bytes": "8"})
-    said = {"admin.override.client.id": "me", "consumer.override.fetch.max.wait.ms": "9", "producer.override.acks": "1"}
-    assert own.admin("c", 0, said) | {"client.id": "me", "request.timeout.ms": "7"} == own.admin("c", 0, said)
-    assert own.consumer("c", 0, said)["fetch.wait.max.ms"] == "9"
-    assert own.consumer("c", 0, said)["fetch.min.bytes"] == "8"
-    assert own.producer("c", 0, said)["acks"] == "1"
-    assert "acks" not in own.admin("c", 0, said)
+    properties = {
+        "admin.override.client.id": "me",
+        "consumer.override.fetch.max.wait.ms": "9",
+        "producer.override.acks": "1",
+    }
+    assert own.admin("c", 0, properties) | {"client.id": "me", "request.timeout.ms": "7"} == own.admin(
+        "c", 0, properties
+    )
+    assert own.consumer("c", 0, properties)["fetch.wait.max.ms"] == "9"
+    assert own.consumer("c", 0, properties)["fetch.min.bytes"] == "8"
+    assert own.producer("c", 0, properties)["acks"] == "1"
+    assert "acks" not in own.admin("c", 0, properties)
 
 
 def test_a_login_of_its_own_takes_the_workers_place_and_is_not_shown():
-    said = {"producer.override.sasl.jaas.config": JAAS}
-    made = settings("Principal").producer("c", 0, said)
+    properties = {"producer.override.sasl.jaas.config": JAAS}
+    made = settings("Principal").producer("c", 0, properties)
     assert (made["sasl.username"], made["sasl.password"]) == ("own", "own secret")
     assert (made["security.protocol"], made["bootstrap.servers"]) == ("SASL_PLAINTEXT", "ours:9092")
-    assert "own secret" not in str(shown("Principal", **said))
+    assert "own secret" not in str(shown("Principal", **properties))
 
 
 def test_the_workers_password_goes_to_no_other_cluster():

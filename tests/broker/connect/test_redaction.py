@@ -37,7 +37,7 @@ def resolve(config):
 
 
 @pytest.mark.parametrize(
-    ("raw", "told", "hidden"),
+    ("raw", "message", "hidden"),
     [
         ("${k:a}", "Invalid value s3cret: none", "Invalid value ${k:a}: none"),
         ("u:${k:a}@h", "u:s3cret@h, that is s3cret", "u:${k:a}@h, that is ${k:a}"),
@@ -54,9 +54,9 @@ def resolve(config):
         ("${k:none}", "${k:none}", "${k:none}"),
     ],
 )
-def test_an_error_shows_the_reference_for_its_value(raw, told, hidden):
+def test_an_error_shows_the_reference_for_its_value(raw, message, hidden):
     config = {"key": raw}
-    assert Redaction(resolve, config).hide(told) == hidden
+    assert Redaction(resolve, config).hide(message) == hidden
 
 
 def test_a_part_that_a_value_has_again_and_again_is_looked_for_once():
@@ -131,24 +131,24 @@ def worker(monkeypatch, tmp_path, text):
     props = {"key.converter": "StringConverter", "value.converter": "StringConverter"}
     props |= {"offset.storage.file.filename": "/x", "config.providers": "file"}
     props |= {"config.providers.file.class": "FileConfigProvider"}
-    states, told = States(), []
+    states, changes = States(), []
     herder = Herder(read_settings(props, STANDALONE), "w:1", Configurations(), states, StoredOffsets())
     herder.config_log, herder.state_log = (
         MemoryLog(herder.on_config),
-        MemoryLog(lambda *record: told.append(states.apply(*record))),
+        MemoryLog(lambda *record: changes.append(states.apply(*record))),
     )
     herder.start()
     try:
-        yield herder, f"${{file:{tmp_path}/kept.properties:password}}", told
+        yield herder, f"${{file:{tmp_path}/kept.properties:password}}", changes
     finally:
         herder.stop()
 
 
 async def test_the_status_of_a_connector_that_failed_shows_the_reference(monkeypatch, tmp_path):
-    with worker(monkeypatch, tmp_path, "s3cret") as (herder, reference, told):
+    with worker(monkeypatch, tmp_path, "s3cret") as (herder, reference, changes):
         config = {"name": "c", "connector.class": "Failing", "password": reference}
         herder.put_config("c", config, target=None, may_exist=True)
-        await eventually(lambda: told, "the connector fails")
+        await eventually(lambda: changes, "the connector fails")
         trace = herder.status("c")["connector"]["trace"]
     assert f"the server refuses {reference}" in trace
     assert "s3cret" not in trace
@@ -156,19 +156,19 @@ async def test_the_status_of_a_connector_that_failed_shows_the_reference(monkeyp
 
 async def test_a_class_that_is_a_reference_and_none_is_shown_as_the_reference(monkeypatch, tmp_path):
     """The unit is never made: its error is told by the herder."""
-    with worker(monkeypatch, tmp_path, "s3cret.Class") as (herder, reference, told):
+    with worker(monkeypatch, tmp_path, "s3cret.Class") as (herder, reference, changes):
         herder.put_config("c", {"name": "c", "connector.class": reference}, target=None, may_exist=True)
-        await eventually(lambda: told, "the connector fails")
+        await eventually(lambda: changes, "the connector fails")
         trace = herder.status("c")["connector"]["trace"]
     assert reference in trace
     assert "s3cret" not in trace
 
 
 async def test_what_rest_answers_when_a_plugin_raises_shows_the_reference(monkeypatch, tmp_path):
-    with worker(monkeypatch, tmp_path, "s3cret") as (herder, reference, told):
+    with worker(monkeypatch, tmp_path, "s3cret") as (herder, reference, changes):
         config = {"name": "c", "connector.class": "Failing", "password": reference}
         herder.put_config("c", config, target="STOPPED", may_exist=True)
-        await eventually(lambda: told, "the connector is stopped")
+        await eventually(lambda: changes, "the connector is stopped")
         rest = TestClient(ConnectRest(herder, lambda: "", ConnectorOffsets(herder), None).app(has_admin=False))
         answer = rest.patch("/connectors/c/offsets", json={"offsets": [{"partition": {}, "offset": {}}]})
     assert answer.status_code == 500

@@ -22,7 +22,7 @@ def raised(error):
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "sentence"),
     [
         (LookupError("thrown"), "LookupError: thrown"),
         (ValueError("half \ud800 of it"), "ValueError: half \\ud800 of it"),
@@ -31,23 +31,23 @@ def raised(error):
         (KeyboardInterrupt(), "KeyboardInterrupt"),
     ],
 )
-def test_a_unit_whose_plugin_raises_anything_is_failed_and_says_why(error, told):
-    said = []
-    unit = RunningUnit(Unit("c", 0), lambda *states: said.append(states), is_paused=False)
+def test_a_unit_whose_plugin_raises_anything_is_failed_and_says_why(error, sentence):
+    messages = []
+    unit = RunningUnit(Unit("c", 0), lambda *states: messages.append(states), is_paused=False)
     unit.run = raised(error)
     unit.begin()
     assert unit.await_stop(30)
-    ((_, state, trace),) = said
+    ((_, state, trace),) = messages
     assert state == "FAILED"
-    assert trace.rstrip().endswith(told)
+    assert trace.rstrip().endswith(sentence)
     assert unit.failed
     json.dumps(trace, ensure_ascii=False).encode()
-    assert sentence_of(error).startswith(told.partition("<")[0])
+    assert sentence_of(error).startswith(sentence.partition("<")[0])
 
 
 def test_of_a_long_one_beginning_and_end_are_kept():
-    told = trace_of(ValueError("x" * 3_000_000))
-    assert told.startswith("ValueError: xxx")
-    assert " characters …\nxxx" in told
-    assert len(told) < 40_000
+    trace = trace_of(ValueError("x" * 3_000_000))
+    assert trace.startswith("ValueError: xxx")
+    assert " characters …\nxxx" in trace
+    assert len(trace) < 40_000
     assert len(sentence_of(ValueError("x" * 3_000_000))) < 4_000

@@ -306,13 +306,13 @@ class Story:
         return told.ReassignmentsAsked(self._next_request(), {_partition(partition): None})
 
     def _request_moves(self, *moves: str) -> told.ControllerEvent:
-        asked = (move.split("=") for move in moves)
-        self.requested_moves = {_partition(partition): _ids_of(target) for partition, target in asked}
+        moves_and_targets = (move.split("=") for move in moves)
+        self.requested_moves = {_partition(partition): _ids_of(target) for partition, target in moves_and_targets}
         return told.ReassignmentsByZnode(self.requested_moves)
 
     def _elect_preferred(self, *partitions: str) -> told.ControllerEvent:
-        asked = _partitions(partitions) or None
-        return told.ElectionAsked(self._next_request(), told.Election.PREFERRED, asked)
+        requested = _partitions(partitions) or None
+        return told.ElectionAsked(self._next_request(), told.Election.PREFERRED, requested)
 
     def _elect_unclean(self, *partitions: str) -> told.ControllerEvent:
         return told.ElectionAsked(self._next_request(), told.Election.UNCLEAN, _partitions(partitions))
@@ -346,7 +346,7 @@ class Story:
     def _step(self, event: told.ControllerEvent, indent: str) -> list[str]:
         lines = []
         for effect in self.controller.step(event, self.now_ms):
-            lines += [indent + line for line in _told(effect)]
+            lines += [indent + line for line in _lines_of(effect)]
             outcome = self._carry_out(effect)
             if isinstance(outcome, told.TopicsIdentified):
                 lines += [f"{indent}{name} has id {one.topic_id.int}" for name, one in outcome.assignments.items()]
@@ -422,7 +422,7 @@ class Story:
         self.had_states = {partition for partition in self.had_states if partition.topic != topic}
 
 
-def _told(effect: do.ControllerEffect) -> Iterator[str]:
+def _lines_of(effect: do.ControllerEffect) -> Iterator[str]:
     match effect:
         case do.OpenChannel(broker):
             yield f"open channel to {broker.broker_id} epoch {broker.epoch}"

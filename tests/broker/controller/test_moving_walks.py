@@ -136,8 +136,8 @@ class MovingWalk(Walk):
     def _do_call_off(self) -> None:
         if moving := self._moving():
             partition = self._dice.choice(moving)
-            told = self.run(f"call-off {partition}")
-            assert f"{partition} done" not in (line.strip() for line in told) or partition not in (
+            lines = self.run(f"call-off {partition}")
+            assert f"{partition} done" not in (line.strip() for line in lines) or partition not in (
                 self.requested_moves or {}
             )
 

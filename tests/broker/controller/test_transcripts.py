@@ -28,7 +28,7 @@ def _retell(text: str) -> str:
     story, lines = Story(), []
     for line in text.splitlines():
         if line.startswith("> "):
-            lines += [line, *(f"    {told}" for told in story.run(line.removeprefix("> ")))]
+            lines += [line, *(f"    {output}" for output in story.run(line.removeprefix("> ")))]
         elif line.startswith("#") or not line.strip():
             lines.append(line)
     return "\n".join(lines) + "\n"

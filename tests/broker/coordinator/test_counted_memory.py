@@ -28,7 +28,7 @@ def taken(act: Callable[[], None]) -> int:
 
 
 def forget_requests(world: World) -> None:
-    world.asked.clear()
+    world.sent.clear()
     world.outcomes.clear()
     world.log.clear()
     world.seats.clear()

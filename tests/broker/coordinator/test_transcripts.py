@@ -25,8 +25,8 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.group import GroupConfig
-from tests.broker.coordinator.group.telling import told
-from tests.broker.coordinator.group.world import Asked, World
+from tests.broker.coordinator.group.telling import lines_since
+from tests.broker.coordinator.group.world import SentRequest, World
 
 STORIES = sorted((Path(__file__).parents[2] / "transcripts" / "group").glob("*.txt"))
 INDENT = "    "
@@ -70,10 +70,10 @@ class Player:
     def play(self, line: str) -> list[str]:
         for phrase, action in self._phrases().items():
             if line.startswith(phrase):
-                asked = action(*line.removeprefix(phrase).split())
-                outcome = told(self.world)
-                is_parked = isinstance(asked, Asked) and asked.is_parked
-                return [*outcome, f"{asked.name}: parked"] if is_parked else outcome or ["nothing happens"]
+                sent = action(*line.removeprefix(phrase).split())
+                outcome = lines_since(self.world)
+                is_parked = isinstance(sent, SentRequest) and sent.is_parked
+                return [*outcome, f"{sent.name}: parked"] if is_parked else outcome or ["nothing happens"]
         raise ValueError(f"no such command: {line}")
 
     def _phrases(self) -> dict[str, Callable]:
@@ -101,7 +101,7 @@ class Player:
             "next commit fails ": lambda code: setattr(world, "commit_error", ErrorCode[code]),
         }
 
-    def _txn_commit(self, group: str, producer: str, *offsets: str) -> Asked:
+    def _txn_commit(self, group: str, producer: str, *offsets: str) -> SentRequest:
         return self.world.txn_commit(group, int(producer), dict(map(_offset, offsets)))
 
     def _delete_partition(self, text: str) -> None:
@@ -110,7 +110,7 @@ class Player:
         self.world.advance(0)
 
     def _hang_up(self, name: str) -> None:
-        parked = [asked for asked in self.world.asked.values() if asked.name == name and asked.is_parked]
+        parked = [sent for sent in self.world.sent.values() if sent.name == name and sent.is_parked]
         self.world.hang_up(parked[-1])
 
 

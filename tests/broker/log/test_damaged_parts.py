@@ -76,8 +76,8 @@ def test_segments_behind_damage_are_set_aside_with_all_their_files(directory):
     aside = kept(directory)
     assert {name: aside.get(name) for name in expected} == expected
     assert segments(directory) == [first]
-    told = [(line["segment"], line["size_bytes"]) for line in lines if line["event"] == "segment set aside"]
-    assert sorted(told) == [(int(path.stem), len(expected[path.name])) for path in later]
+    logged = [(line["segment"], line["size_bytes"]) for line in lines if line["event"] == "segment set aside"]
+    assert sorted(logged) == [(int(path.stem), len(expected[path.name])) for path in later]
 
 
 def test_a_log_that_is_to_start_behind_its_end_is_set_aside(directory):

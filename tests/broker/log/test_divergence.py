@@ -33,12 +33,12 @@ def follow(follower: Log, leader: Log) -> list[int]:
     """Truncate and fetch as a follower does; the log ends it went through."""
     ends = [follower.log_end_offset]
     while follower.leader_epochs.latest_epoch != NO_LEADER_EPOCH:
-        asked = follower.leader_epochs.latest_epoch
-        end = leader.end_offset_for_epoch(asked)
+        epoch = follower.leader_epochs.latest_epoch
+        end = leader.end_offset_for_epoch(epoch)
         own = follower.end_offset_for_epoch(end.epoch)
         follower.truncate_to(min(own.end_offset, end.end_offset))
         ends.append(follower.log_end_offset)
-        if end.epoch in (asked, own.epoch):
+        if end.epoch in (epoch, own.epoch):
             break
     while follower.log_end_offset < leader.log_end_offset:
         data = leader.read(follower.log_end_offset, 400, leader.log_end_offset).read()

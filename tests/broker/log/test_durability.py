@@ -110,8 +110,8 @@ def test_damage_found_after_a_clean_stop_is_fsynced_when_mended(directory, synce
 def test_a_flush_for_which_no_file_could_be_opened_breaks_nothing_and_is_made_up_for(tmp_path, batch_of, monkeypatch):
     """What the disk was asked and has not done is lost for good; here it was not asked."""
     log = Log.open(tmp_path / "t-0", CONFIG)
-    told = []
-    log.on_disk_error = told.append
+    messages = []
+    log.on_disk_error = messages.append
     for number in range(12):
         log.append(batch_of(b"%d" % number), 0)
 
@@ -122,7 +122,7 @@ def test_a_flush_for_which_no_file_could_be_opened_breaks_nothing_and_is_made_up
         patched.setattr(segment, "SharedFile", none_left)
         with pytest.raises(ApiError, match="Too many open files"):
             log.flush()
-    assert (told, log.recovery_point) == ([], 0)
+    assert (messages, log.recovery_point) == ([], 0)
     log.append(batch_of(b"12"), 0)
     log.flush()
     assert log.recovery_point == 13

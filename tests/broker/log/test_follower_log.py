@@ -83,8 +83,8 @@ def test_follower_ends_up_with_the_files_of_its_leader(leader, follower, max_byt
         assert files_of(follower, suffix) == files_of(leader, suffix), suffix
     assert len(follower.segments) == len(leader.segments) > 3
     assert follower.leader_epochs.entries == leader.leader_epochs.entries
-    for asked in range(0, 40_000, 500):
-        assert follower.offset_for_timestamp(asked) == leader.offset_for_timestamp(asked)
+    for timestamp in range(0, 40_000, 500):
+        assert follower.offset_for_timestamp(timestamp) == leader.offset_for_timestamp(timestamp)
 
 
 @pytest.mark.parametrize("is_clean", [True, False])

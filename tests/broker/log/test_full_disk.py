@@ -59,16 +59,16 @@ def test_a_disk_that_stays_full_is_told_of_once_until_something_was_appended(log
     def refuse(file, data, position):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    told = []
+    messages = []
     for _ in range(2):
         with monkeypatch.context() as full:
             full.setattr("broker.log.segment.write_at", refuse)
             for _ in range(5):
                 with pytest.raises(ApiError):
                     log.append(batch_of(b"refused"), 0)
-        told.append(capsys.readouterr().out.count("append failed"))
+        messages.append(capsys.readouterr().out.count("append failed"))
         log.append(batch_of(b"there is room"), 0)
-    assert told == [1, 1]
+    assert messages == [1, 1]
 
 
 def test_partial_write_that_cannot_be_removed_ends_writing(log, batch_of, records_of, full_disk, monkeypatch):

@@ -123,11 +123,11 @@ def test_answers_agree_with_a_list_of_the_epoch_of_each_record(terms, start, end
     epochs.truncate_from_start(start)
     for offset in range(start, end):
         assert epochs.epoch_at(offset) == written[offset]
-    for asked in range(1, epochs.latest_epoch + 1):
-        first, end_offset = epochs.end_offset_for(asked, end)
-        ends = [offset + 1 for offset in range(start, end) if written[offset] <= asked]
+    for asked_epoch in range(1, epochs.latest_epoch + 1):
+        first, end_offset = epochs.end_offset_for(asked_epoch, end)
+        ends = [offset + 1 for offset in range(start, end) if written[offset] <= asked_epoch]
         assert end_offset == (ends[-1] if ends else start)
-        assert first == (written[ends[-1] - 1] if ends else asked)
+        assert first == (written[ends[-1] - 1] if ends else asked_epoch)
 
 
 @given(

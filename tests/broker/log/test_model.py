@@ -140,10 +140,10 @@ class LogAgainstList(RuleBasedStateMachine):
         assert records[0].offset == max(end for end in self.ends if end <= fetch_offset)
         assert records[-1].offset < end_offset
 
-    @rule(asked=st.integers(0, 501))
-    def look_up_time(self, asked):
+    @rule(timestamp=st.integers(0, 501))
+    def look_up_time(self, timestamp):
         left = [(offset, time) for offset, (time, _) in enumerate(self.records) if offset >= self.start]
-        assert self.log.offset_for_timestamp(asked) == next((item for item in left if item[1] >= asked), None)
+        assert self.log.offset_for_timestamp(timestamp) == next((item for item in left if item[1] >= timestamp), None)
 
     @rule()
     def look_up_epochs(self):

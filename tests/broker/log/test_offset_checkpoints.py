@@ -110,11 +110,11 @@ def test_topic_made_anew_inherits_nothing_of_the_old_one(manager, start, tmp_pat
     if is_killed:
         kill(manager)
         manager = start()
-    told = []
-    manager.on_cut = lambda *cut: told.append(cut)
+    messages = []
+    manager.on_cut = lambda *cut: messages.append(cut)
     manager.delete(ORDERS_0)
     manager.get_or_create(ORDERS_0, SECOND_ID).append(batch_of(b"a", b"b", b"c", b"d"), 0)
-    assert told == [(tmp_path / "data", {ORDERS_0: 0})] * 2, "nor is it clean as far as that one was"
+    assert messages == [(tmp_path / "data", {ORDERS_0: 0})] * 2, "nor is it clean as far as that one was"
     for name in (RECOVERY, START, REPLICATION):
         assert ORDERS_0 not in noted(tmp_path, name)
     assert ORDERS_1 in noted(tmp_path, REPLICATION)
@@ -195,8 +195,8 @@ def test_deleted_partition_leaves_the_file(manager, tmp_path):
 
 def test_nothing_noted_speaks_of_records_that_were_cut(manager, start, tmp_path):
     """They would be other records by the time somebody reads the note."""
-    told = []
-    manager.on_cut = lambda *cut: told.append(cut)
+    messages = []
+    manager.on_cut = lambda *cut: messages.append(cut)
     log, end = manager.get(ORDERS_0), manager.get(ORDERS_0).log_end_offset
     log.delete_records(6, high_watermark=end)
     manager.flush_due(0)
@@ -204,7 +204,7 @@ def test_nothing_noted_speaks_of_records_that_were_cut(manager, start, tmp_path)
     manager.checkpoint_log_start_offsets()
     manager.store_high_watermarks({ORDERS_0: end, ORDERS_1: end})
     log.truncate_to(5)
-    assert told == [(tmp_path / "data", {ORDERS_0: 5})]
+    assert messages == [(tmp_path / "data", {ORDERS_0: 5})]
     assert noted(tmp_path, RECOVERY) == {ORDERS_0: 5, ORDERS_1: end}
     assert noted(tmp_path, REPLICATION) == {ORDERS_0: 5, ORDERS_1: end}
     assert noted(tmp_path, START) == {ORDERS_0: 5, ORDERS_1: 0}

@@ -118,12 +118,12 @@ def test_preview_that_may_not_go_on_stops_in_the_middle(tmp_path):
     compacted = CompactedLog(tmp_path / "t-0")
     for _ in range(40):
         compacted.append((b"k", b"." * 100))
-    asked = []
+    requests = []
 
     def should_stop() -> bool:
-        asked.append(None)
-        return len(asked) > 10
+        requests.append(None)
+        return len(requests) > 10
 
     with pytest.raises(CleaningStopped):
         previewed(compacted.log, LogConfig(cleanup_policy=("compact",)), compacted.clock, should_stop=should_stop)
-    assert len(asked) == 11
+    assert len(requests) == 11

@@ -103,12 +103,14 @@ def consume(log: Log, fetch_offset: int, end_offset: int, max_bytes: int) -> lis
     """(offset, key) of what a consumer hands out that is told of aborted transactions with each answer."""
     consumed = []
     while (log_slice := log.read(fetch_offset, max_bytes, end_offset)).length:
-        told = sorted(log.aborted_in(fetch_offset, log_slice), key=lambda partition: partition.first_offset)
+        aborted_transactions = sorted(
+            log.aborted_in(fetch_offset, log_slice), key=lambda partition: partition.first_offset
+        )
         data, aborted = log_slice.read(), set()
         for at, header in iterate_headers(data):
             batch = data[at : at + header.size_bytes]
-            while told and told[0].first_offset <= header.last_offset:
-                aborted.add(told.pop(0).producer_id)
+            while aborted_transactions and aborted_transactions[0].first_offset <= header.last_offset:
+                aborted.add(aborted_transactions.pop(0).producer_id)
             if header.is_control:
                 marker = parse_marker(batch)
                 if marker is not None and marker.type is MarkerType.ABORT:

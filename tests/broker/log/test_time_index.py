@@ -27,8 +27,8 @@ def time_of(offset: int) -> int:
     return 1_000 + offset * 10 - (offset % 7) * 15
 
 
-def first_at(asked: int, count: int) -> tuple[int, int] | None:
-    return next(((offset, time_of(offset)) for offset in range(count) if time_of(offset) >= asked), None)
+def first_at(timestamp: int, count: int) -> tuple[int, int] | None:
+    return next(((offset, time_of(offset)) for offset in range(count) if time_of(offset) >= timestamp), None)
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def test_decoded_index_is_the_encoded_one_and_zeros_behind_it_are_nothing(batche
 
 def test_entry_before_a_time_rules_out_only_earlier_records():
     index = TimeIndex.decode(0, entries((10, 3), (20, 7)))
-    asked = {time: index.entry_before(time) for time in (10, 11, 20, 21)}
-    assert asked == {10: None, 11: (10, 3), 20: (10, 3), 21: (20, 7)}
+    entries_before = {time: index.entry_before(time) for time in (10, 11, 20, 21)}
+    assert entries_before == {10: None, 11: (10, 3), 20: (10, 3), 21: (20, 7)}
 
 
 def test_file_of_each_segment_is_what_kafka_would_have_written(log):
@@ -132,8 +132,8 @@ def test_bad_time_index_changes_no_answer(log, segment, damage, is_clean):
     again = Log.open(log.directory, CONFIG, is_clean=is_clean)
     largest = max(map(time_of, range(count)))
     assert again.max_timestamp_offset() == first_at(largest, count)
-    for asked in range(980, largest + 20, 3):
-        assert again.offset_for_timestamp(asked) == first_at(asked, count)
+    for timestamp in range(980, largest + 20, 3):
+        assert again.offset_for_timestamp(timestamp) == first_at(timestamp, count)
 
 
 def test_bad_index_of_a_sealed_segment_is_rewritten(log):

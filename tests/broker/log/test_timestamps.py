@@ -55,9 +55,9 @@ def test_time_look_up_agrees_with_a_plain_search_over_segments_and_reopening(log
         Log.open(tmp_path / "t-0", LogConfig()),
         Log.open(tmp_path / "t-0", LogConfig(), is_clean=True),
     ):
-        for asked in range(95, 195):
-            expected = next(((offset, time) for offset, time in enumerate(times) if time >= asked), None)
-            assert opened.offset_for_timestamp(asked) == expected
+        for timestamp in range(95, 195):
+            expected = next(((offset, time) for offset, time in enumerate(times) if time >= timestamp), None)
+            assert opened.offset_for_timestamp(timestamp) == expected
         assert opened.max_timestamp_offset() == (times.index(max(times)), max(times))
 
 
@@ -168,7 +168,11 @@ def test_what_was_looked_up_by_time_is_known_until_the_log_is_another(log):
     append(log, 100)
     append(log, 110)
     results = {None: log.max_timestamp_offset(), 105: log.offset_for_timestamp(105)}
-    assert {asked: log.looked_up(asked).entry for asked in results} == results == {None: (1, 110), 105: (1, 110)}
+    assert (
+        {timestamp: log.looked_up(timestamp).entry for timestamp in results}
+        == results
+        == {None: (1, 110), 105: (1, 110)}
+    )
     assert log.looked_up(104) is None
     for change in (
         lambda: append(log, 120),
@@ -178,9 +182,9 @@ def test_what_was_looked_up_by_time_is_known_until_the_log_is_another(log):
         lambda: append(log, *range(200, 220)),
     ):
         change()
-        assert [log.looked_up(asked) for asked in results] == [None, None], change
+        assert [log.looked_up(timestamp) for timestamp in results] == [None, None], change
         log.max_timestamp_offset(), log.offset_for_timestamp(105)
-        assert [log.looked_up(asked).entry for asked in results] == [
+        assert [log.looked_up(timestamp).entry for timestamp in results] == [
             log.max_timestamp_offset(),
             log.offset_for_timestamp(105),
         ]
@@ -196,10 +200,10 @@ def test_what_was_looked_up_while_the_log_was_cut_is_not_known_of_what_came_afte
     append(log, 100)
     append(log, 110)
 
-    def cut_meanwhile(*asked, **named):
+    def cut_meanwhile(*arguments, **named):
         monkeypatch.undo()
         log.truncate_to(1)
-        return timestamps.find_timestamp(*asked, **named)
+        return timestamps.find_timestamp(*arguments, **named)
 
     monkeypatch.setattr("broker.log.log_reader.find_timestamp", cut_meanwhile)
     assert log.offset_for_timestamp(0) == (0, 100)

@@ -29,9 +29,9 @@ def test_flushes_look_ups_and_purges_run_beside_appends_and_deletions(log, batch
         rounds = 0
         while not is_over.is_set():
             log.flush()
-            asked = max(0, log.log_end_offset - 60)
-            offset = log.offset_for_timestamp(asked)
-            assert offset is None or offset[0] >= asked
+            timestamp = max(0, log.log_end_offset - 60)
+            offset = log.offset_for_timestamp(timestamp)
+            assert offset is None or offset[0] >= timestamp
             log.max_timestamp_offset()
             log.retention_facts()
             log.purge_segments(rounds)

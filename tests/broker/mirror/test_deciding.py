@@ -97,13 +97,13 @@ def test_where_records_went_in_another_life_of_topic_or_copy_says_nothing():
     book, partition = MirrorState(), TopicPartition("orders", 0)
     first = MirrorPosition(9, 3, TOPIC_ID, "copy", uuid.uuid4())
     second = first._replace(next_offset=5, copy_id=uuid.uuid4())
-    for said in (
+    for record in (
         PositionRecord("a->b", partition, first, (CopiedRun(0, 100, 9),)),
         HistoryRecord("a->b", partition, "0.1", (CopiedRun(3, 3, 2),), first.life),
         HistoryRecord("a->b", partition, "0.2", (CopiedRun(0, 50, 2),), second.life),
         PositionRecord("a->b", partition, second, (CopiedRun(2, 52, 3),)),
     ):
-        book.apply(*written(said))
+        book.apply(*written(record))
     assert book.runs("a->b", partition).spread(9) == [CopiedRun(0, 50, 5)]
 
 
@@ -137,7 +137,7 @@ def test_a_group_of_a_topic_with_the_same_name_in_both_goes_on_at_the_earlier_pl
 
 
 @pytest.mark.parametrize(
-    "said",
+    "record",
     [
         PositionRecord("a->b", P, position(5), (CopiedRun(1, 2, 3),)),
         HistoryRecord("a->b", P, "0.7", (CopiedRun(1, 2, 3), CopiedRun(9, 9, 9))),
@@ -145,8 +145,8 @@ def test_a_group_of_a_topic_with_the_same_name_in_both_goes_on_at_the_earlier_pl
         SettingsRecord("a->b", "t", "a.t", {"x": SeenValue("1", 7)}, {"x": SeenValue(None, 1 << 50)}),
     ],
 )
-def test_what_is_written_is_understood(said):
-    assert understood(*written(said)) == said
+def test_what_is_written_is_understood(record):
+    assert understood(*written(record)) == record
 
 
 @pytest.mark.parametrize(

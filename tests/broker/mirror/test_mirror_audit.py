@@ -21,7 +21,7 @@ from tests.broker.mirror.test_mirror_task import MODES, topic  # noqa: F401 (a f
 P = TopicPartition("t", 0)
 
 
-class Told:
+class AuditRecorder:
     """A ledger that is told at once."""
 
     def __init__(self):
@@ -56,15 +56,15 @@ def whole(windows):
 
 
 def test_ranges_of_the_source_follow_one_another_whatever_has_no_record():
-    told = Told()
-    with told.audit() as audit:
+    recorder = AuditRecorder()
+    with recorder.audit() as audit:
         audit.began(P, 5)
         audit.took(P, copy_of(5, 6, 7))
         audit.tell({P: 8})
         audit.took(P, copy_of(9, 10, 14, stretches=((9, 2), (14, 1)), next_offset=20))
         audit.tell({P: 22})
         audit.tell({P: 22})
-    story = told.story()
+    story = recorder.story()
     assert [(increment.start, increment.end) for increment in story.increments] == [(5, 8), (8, 22)]
     tally = whole(tally for increment in story.increments for tally in increment.windows.values())
     assert (tally.count, tally.first_offset, tally.last_offset) == (6, 5, 14)
@@ -75,21 +75,21 @@ def test_ranges_of_the_source_follow_one_another_whatever_has_no_record():
 
 
 def test_what_does_not_go_back_is_told_aside_and_has_no_latency():
-    told = Told()
-    with told.audit() as audit:
+    recorder = AuditRecorder()
+    with recorder.audit() as audit:
         audit.began(P, 0)
         audit.took(P, copy_of(0, 1))
         audit.took(P, copy_of(2, 3, 4), is_returning=True)
         audit.tell({P: 5})
-    (increment,) = told.story().increments
+    (increment,) = recorder.story().increments
     assert whole(increment.windows.values()).count == 2
     assert whole(increment.aside[RETURNING].values()).count == 3
     assert merged(increment.latencies.values()).ages.count == 2
 
 
 def test_what_was_not_told_before_a_mirror_goes_back_is_told_when_it_comes_again():
-    told = Told()
-    with told.audit() as audit:
+    recorder = AuditRecorder()
+    with recorder.audit() as audit:
         audit.began(P, 0)
         audit.took(P, copy_of(0, 1))
         audit.tell({P: 2})
@@ -97,35 +97,35 @@ def test_what_was_not_told_before_a_mirror_goes_back_is_told_when_it_comes_again
         audit.began(P, 1)
         audit.took(P, copy_of(1, 2, 3))
         audit.tell({P: 4})
-    assert [(increment.start, increment.end) for increment in told.story().increments] == [(1, 4)]
-    assert told.story().gaps == [(0, 1)]
+    assert [(increment.start, increment.end) for increment in recorder.story().increments] == [(1, 4)]
+    assert recorder.story().gaps == [(0, 1)]
 
 
 def test_a_batch_that_nobody_can_unpack_is_a_gap_and_stops_nothing():
-    told = Told()
+    recorder = AuditRecorder()
     broken = copy_of(2, 3)
     broken.batch[-1] ^= 1
-    with told.audit() as audit:
+    with recorder.audit() as audit:
         audit.began(P, 0)
         audit.took(P, copy_of(0, 1))
         audit.took(P, broken)
         audit.took(P, copy_of(4))
         audit.tell({P: 5})
-    story = told.story()
+    story = recorder.story()
     assert story.gaps == [(2, 4)]
     assert not story.is_doubtful
 
 
 def test_memory_is_bounded_by_telling_early():
-    told = Told()
-    with told.audit() as audit:
+    recorder = AuditRecorder()
+    with recorder.audit() as audit:
         audit.began(P, 0)
         audit._copied._windows_max = 2
         offsets = [0, 60_000, 120_000, 180_000, 240_000]
         audit.took(P, copy_of(*offsets, stretches=tuple((offset, 1) for offset in offsets)))
-        assert len(told.story().increments) == 2
+        assert len(recorder.story().increments) == 2
         audit.tell({P: 240_001})
-    assert (told.story().gaps, told.story().end) == ([], 240_001)
+    assert (recorder.story().gaps, recorder.story().end) == ([], 240_001)
 
 
 def test_what_the_audit_of_one_cluster_has_counted_is_not_copied_into_another():
@@ -141,12 +141,12 @@ def test_two_mirrors_tell_what_is_copied_as_that_and_no_copy_as_an_original(nort
         side.create(topic)
     north.write(topic, [f"from north {number}" for number in range(30)])
     south.write(topic, [f"from south {number}" for number in range(20)])
-    at_north, at_south, partition = Told(), Told(), TopicPartition(topic, 0)
+    at_north, at_south, partition = AuditRecorder(), AuditRecorder(), TopicPartition(topic, 0)
 
     def settled():
         return all(
-            told.story(partition, flow).end >= 50 and len(side.read(topic)) == 50
-            for told, flow, side in ((at_north, "north->south", north), (at_south, "south->north", south))
+            recorder.story(partition, flow).end >= 50 and len(side.read(topic)) == 50
+            for recorder, flow, side in ((at_north, "north->south", north), (at_south, "south->north", south))
         )
 
     with at_north.audit() as there, at_south.audit("south->north") as back:
@@ -158,8 +158,8 @@ def test_two_mirrors_tell_what_is_copied_as_that_and_no_copy_as_an_original(nort
         ):
             await_true(lambda: at_north.ledger.stories and at_south.ledger.stories, "both tell")
             await_true(settled, "all is copied and told")
-    for told, flow, own, copies in ((at_north, "north->south", 30, 20), (at_south, "south->north", 20, 30)):
-        story = told.story(partition, flow)
+    for recorder, flow, own, copies in ((at_north, "north->south", 30, 20), (at_south, "south->north", 20, 30)):
+        story = recorder.story(partition, flow)
         assert (story.start, story.gaps) == (0, [])
         assert whole(tally for increment in story.increments for tally in increment.windows.values()).count == own
         asides = (windows for increment in story.increments for windows in increment.aside.values())

@@ -119,8 +119,8 @@ def test_positions_of_a_mirror_are_not_altered_or_reset_without_effect(north, wo
     partition = {"cluster": "north", "topic": topic, "partition": 0}
     await_true(lambda: worker.ask("GET", f"/connectors/{name}/status").get("tasks") == [], "it is stopped", 60)
     for method, body in (("PATCH", {"offsets": [{"partition": partition, "offset": {"offset": 5}}]}), ("DELETE", None)):
-        told = worker.ask(method, f"/connectors/{name}/offsets", body, status=500)
-        assert "barnabas-mirror.internal" in told["message"]
+        response = worker.ask(method, f"/connectors/{name}/offsets", body, status=500)
+        assert "barnabas-mirror.internal" in response["message"]
     assert worker.ask("GET", f"/connectors/{name}/offsets") == {"offsets": []}
 
 
@@ -148,8 +148,8 @@ def test_what_is_copied_is_told_to_the_audit_of_the_source(north, worker, start,
     start("Source", topics=topic, audit_enable="true")
     north.write(topic, [f"{number}" for number in range(30)], partition=1)
 
-    def told():
+    def counted():
         stories = ledger_of(where["bootstrap.servers"]).of(topic, AuditTier.MIRRORED)
         return {(chain.source, chain.partition): story.end for chain, story in stories.items()}
 
-    await_true(lambda: told().get(("north->south", 1)) == 30, "all is told", 60)
+    await_true(lambda: counted().get(("north->south", 1)) == 30, "all is told", 60)

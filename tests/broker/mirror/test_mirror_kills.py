@@ -86,6 +86,6 @@ def test_every_acknowledged_record_arrives_once_and_in_order_whoever_is_killed(s
         except AssertionError as error:
             raise AssertionError(f"{error}: {'; '.join(missing)}") from None
     for partition in range(PARTITIONS):
-        told = [value for (at, _), value in sorted(writing.acknowledged.items()) if at == partition]
+        expected = [value for (at, _), value in sorted(writing.acknowledged.items()) if at == partition]
         assert west.values(topic, partition) == east.values(topic, partition)
-        assert west.values(topic, partition) == told
+        assert west.values(topic, partition) == expected

@@ -24,14 +24,14 @@ def copied(pieces, source=10, target=3):
 def test_no_record_is_missed_in_either_direction(pieces, runs_max):
     runs, places = copied(pieces)
     known = Runs(runs, runs_max)
-    for asked in range(10, max(places) + 3):
-        place = known.target_of(asked)
-        assert all(place.offset <= target for source, target in places.items() if source >= asked)
+    for offset in range(10, max(places) + 3):
+        place = known.target_of(offset)
+        assert all(place.offset <= target for source, target in places.items() if source >= offset)
         if place.is_exact:
-            assert all(place.offset > target for source, target in places.items() if source < asked)
-    for asked in range(3, max(places.values()) + 3):
-        place = known.source_of(asked)
-        assert all(place.offset <= source for source, target in places.items() if target >= asked)
+            assert all(place.offset > target for source, target in places.items() if source < offset)
+    for offset in range(3, max(places.values()) + 3):
+        place = known.source_of(offset)
+        assert all(place.offset <= source for source, target in places.items() if target >= offset)
 
 
 @given(PIECES)
@@ -57,9 +57,9 @@ def test_records_that_were_copied_again_are_gone_on_with_at_the_later_place(piec
         again[source] = further
         known.add(CopiedRun(source, further, 1))
         further += 1
-    for asked in range(10, max(places) + 2):
-        place = known.target_of(asked)
-        latest = {source: again.get(source, places[source]) for source in places if source >= asked}
+    for offset in range(10, max(places) + 2):
+        place = known.target_of(offset)
+        latest = {source: again.get(source, places[source]) for source in places if source >= offset}
         assert all(place.offset <= target for target in latest.values())
 
 
@@ -69,7 +69,7 @@ def test_pieces_that_were_kept_of_a_history_say_nothing_wrong(pieces, count, at_
     whole = Runs(runs)
     kept = [*whole.spread(count), *at_random.sample(runs, min(len(runs), 3))]
     known = Runs(kept)
-    for asked in range(10, max(places) + 3):
-        place = known.target_of(asked)
+    for offset in range(10, max(places) + 3):
+        place = known.target_of(offset)
         if place is not None:
-            assert all(place.offset <= target for source, target in places.items() if source >= asked)
+            assert all(place.offset <= target for source, target in places.items() if source >= offset)

@@ -182,11 +182,11 @@ _STEPS = st.lists(
 @given(st.sampled_from([RING, MESH, (*RING, ("b", "a"))]), _STEPS, st.randoms(use_true_random=False))
 def test_whatever_is_changed_wherever_all_agree_at_last_and_nothing_moves_any_more(flows, steps, at_random):
     world = World(*flows, a="1", b=None, c="2")
-    for what, said in steps:
+    for what, value in steps:
         if what == "look":
-            world.look_at_once(*(flows[item % len(flows)] for item in said))
+            world.look_at_once(*(flows[item % len(flows)] for item in value))
         else:
-            world.set(what, said)
+            world.set(what, value)
     for _ in range(9):
         world.look(*at_random.sample(flows, len(flows)))
     changes = world.changes

@@ -81,13 +81,13 @@ def assigned(connector):
     return topics - {HEARTBEATS}
 
 
-def told(target, topic):
+def notice_of(target, topic):
     """What stands of the topic as a whole: (error, notice)."""
     notices = {}
     for _, key, value, _, _ in target.read(STATUS_TOPIC):
-        said = understood(key, value)
-        if said is not None and said[1] == (topic, WHOLE_TOPIC):
-            notices[topic] = said[2] and (said[2].error, said[2].notice)
+        entry = understood(key, value)
+        if entry is not None and entry[1] == (topic, WHOLE_TOPIC):
+            notices[topic] = entry[2] and (entry[2].error, entry[2].notice)
     return notices.get(topic)
 
 
@@ -128,27 +128,27 @@ def test_a_topic_whose_copy_would_have_too_long_a_name_is_told_and_the_others_ar
         north.create(topic)
     with connector(north, south, f"{mark}.*") as mirror:
         await_true(lambda: assigned(mirror) == {mark}, "the other one is copied", 30)
-        await_true(lambda: told(south, long), "it is told why", 30)
-    assert "255 characters" in told(south, long)[0]
+        await_true(lambda: notice_of(south, long), "it is told why", 30)
+    assert "255 characters" in notice_of(south, long)[0]
 
 
 def test_a_topic_named_to_be_matched_for_years_is_told_and_the_others_are_copied(north, south, mark):
     hostile, plain = f"{mark}{'a' * 60}-", f"{mark}aa"
     north.create(hostile)
     with connector(north, south, f"{mark}(a+)+") as mirror:
-        await_true(lambda: told(south, hostile), "it is told why", 30)
+        await_true(lambda: notice_of(south, hostile), "it is told why", 30)
         north.create(plain)
         await_true(lambda: assigned(mirror) == {plain}, "the other one is copied", 30)
-    assert "too many ways to match" in told(south, hostile)[0]
+    assert "too many ways to match" in notice_of(south, hostile)[0]
 
 
 def test_what_was_said_of_a_topic_is_taken_back_when_it_is_not_copied_any_more(north, south, mark):
     long = mark + "n" * (249 - len(mark))
     north.create(long)
     with connector(north, south, f"{mark}.*"):
-        await_true(lambda: told(south, long), "it is told why", 30)
+        await_true(lambda: notice_of(south, long), "it is told why", 30)
     with connector(north, south, f"{mark}.*", **{"topics.exclude": ".*nnn"}):
-        await_true(lambda: told(south, long) is None, "it is taken back", 30)
+        await_true(lambda: notice_of(south, long) is None, "it is taken back", 30)
 
 
 def test_settings_and_rules_that_the_target_refuses_keep_no_topic_from_its_copy(north, south, mark):
@@ -169,8 +169,8 @@ def test_a_copy_whose_settings_may_not_be_changed_is_told_and_goes_on(north, sou
         north.admin.create_acls([rule])[rule].result(20)
     with connector(south, north, mark) as mirror:
         await_true(lambda: assigned(mirror) == {mark}, "it is copied", 30)
-        await_true(lambda: told(north, mark), "it is told", 30)
-    error, notice = told(north, mark)
+        await_true(lambda: notice_of(north, mark), "it is told", 30)
+    error, notice = notice_of(north, mark)
     assert error is None
     assert notice.startswith("settings do not follow: ")
 

@@ -166,8 +166,8 @@ async def test_requests_wait_while_those_unanswered_have_too_many_bytes(peer, mo
     monkeypatch.setattr("broker.net.connection.UNANSWERED_BYTES_PER_CONNECTION_MAX", 10)
     slots = []
 
-    def reserve(asked, frame):
-        slots.append(asked.reserve(len(frame)))
+    def reserve(budget, frame):
+        slots.append(budget.reserve(len(frame)))
         peer.frames.put_nowait(bytes(frame))
 
     peer.connection.on_frame = reserve
@@ -262,9 +262,9 @@ def reserving(peer) -> list:
     """Every request is answered later, by whoever fills its slot."""
     slots = []
 
-    def reserve(asked, frame):
+    def reserve(budget, frame):
         peer.frames.put_nowait(bytes(frame))
-        slots.append(asked.reserve())
+        slots.append(budget.reserve())
 
     peer.connection.on_frame = reserve
     return slots

@@ -61,21 +61,21 @@ async def test_between_two_slices_everybody_else_has_a_turn(monkeypatch):
 async def test_a_connection_with_much_to_answer_takes_turns(monkeypatch):
     monkeypatch.setattr("broker.net.connection.UNSENT_BYTES_PER_CONNECTION_MAX", 10)
     peer = Peer()
-    handled, asked = [], []
+    handled, turns_after = [], []
     peer.connection.on_frame = lambda connection, frame: (
         handled.append(bytes(frame)),
         connection.answer((b"0123456789",)),
     )
     ask = peer.connection._turns.ask
-    peer.connection._turns.ask = lambda work: (asked.append(len(handled)), ask(work))
+    peer.connection._turns.ask = lambda work: (turns_after.append(len(handled)), ask(work))
     await peer.send(b"".join(framed(b"%d" % number) for number in range(5)))
     assert await peer.receive(50) == b"0123456789" * 5
-    assert (handled, asked) == ([b"0", b"1", b"2", b"3", b"4"], [1, 2, 3, 4])
+    assert (handled, turns_after) == ([b"0", b"1", b"2", b"3", b"4"], [1, 2, 3, 4])
     peer.connection.close()
     peer.sock.close()
 
 
-class Asked:
+class TwoConnections:
     """Two connections to one broker; what begins with "long" may take long."""
 
     def __init__(self):
@@ -98,81 +98,81 @@ class Asked:
 
 
 @pytest.fixture
-async def asked():
-    asked = Asked()
-    yield asked
-    asked.close()
+async def connections():
+    requested_asked = TwoConnections()
+    yield requested_asked
+    requested_asked.close()
 
 
-async def test_between_two_long_requests_of_one_connection_another_has_its_turn(asked, monkeypatch):
+async def test_between_two_long_requests_of_one_connection_another_has_its_turn(connections, monkeypatch):
     monkeypatch.setattr(turns, "SLICE_S", 0)
-    await asked.first.send(framed(b"long 1") + framed(b"long 2") + framed(b"long 3"))
-    await asked.second.send(framed(b"short"))
-    await asked.first.receive(3)
-    await asked.second.receive(1)
-    of_first = [frame for name, frame in asked.handled if name == "first"]
+    await connections.first.send(framed(b"long 1") + framed(b"long 2") + framed(b"long 3"))
+    await connections.second.send(framed(b"short"))
+    await connections.first.receive(3)
+    await connections.second.receive(1)
+    of_first = [frame for name, frame in connections.handled if name == "first"]
     assert of_first == [b"long 1", b"long 2", b"long 3"]
-    assert asked.handled.index(("second", b"short")) < len(asked.handled) - 1
+    assert connections.handled.index(("second", b"short")) < len(connections.handled) - 1
 
 
-async def test_what_comes_after_a_long_request_does_not_overtake_it(asked):
-    await asked.first.send(framed(b"short 1") + framed(b"long") + framed(b"short 2"))
-    await asked.first.receive(3)
-    assert [frame for _, frame in asked.handled] == [b"short 1", b"long", b"short 2"]
+async def test_what_comes_after_a_long_request_does_not_overtake_it(connections):
+    await connections.first.send(framed(b"short 1") + framed(b"long") + framed(b"short 2"))
+    await connections.first.receive(3)
+    assert [frame for _, frame in connections.handled] == [b"short 1", b"long", b"short 2"]
 
 
-async def test_what_arrives_while_a_long_request_waits_for_its_turn_does_not_overtake_it(asked, monkeypatch):
+async def test_what_arrives_while_a_long_request_waits_for_its_turn_does_not_overtake_it(connections, monkeypatch):
     """And is not read before."""
     monkeypatch.setattr(turns, "SLICE_S", 0)
-    is_read, connection = [], asked.first.connection
+    is_read, connection = [], connections.first.connection
     answer = connection.on_frame
 
     def busy(_connection, frame):
         """Others have had more to do before, each a pass of the loop."""
-        if not is_read and not asked.handled:
-            asked.first.sock.send(framed(b"short"))
+        if not is_read and not connections.handled:
+            connections.first.sock.send(framed(b"short"))
             for _ in range(20):
-                asked.turns.ask(lambda: is_read.append(connection._is_reading))
+                connections.turns.ask(lambda: is_read.append(connection._is_reading))
         answer(_connection, frame)
 
     connection.on_frame = busy
-    await asked.first.send(framed(b"long"))
-    await asked.first.receive(2)
-    assert [frame for _, frame in asked.handled] == [b"long", b"short"]
+    await connections.first.send(framed(b"long"))
+    await connections.first.receive(2)
+    assert [frame for _, frame in connections.handled] == [b"long", b"short"]
     assert is_read[0]
     assert not is_read[-1]
 
 
-async def test_for_a_long_request_alone_reading_is_not_stopped_and_begun_again(asked, monkeypatch):
+async def test_for_a_long_request_alone_reading_is_not_stopped_and_begun_again(connections, monkeypatch):
     stopped = []
     monkeypatch.setattr(asyncio.get_running_loop(), "remove_reader", stopped.append)
     for _ in range(3):
-        await asked.first.send(framed(b"long"))
-        await asked.first.receive(1)
+        await connections.first.send(framed(b"long"))
+        await connections.first.receive(1)
     monkeypatch.undo()
-    assert asked.first.connection._fd not in stopped
+    assert connections.first.connection._fd not in stopped
 
 
-async def test_long_requests_of_many_connections_are_handled_one_in_a_pass(asked, monkeypatch):
+async def test_long_requests_of_many_connections_are_handled_one_in_a_pass(connections, monkeypatch):
     monkeypatch.setattr(turns, "SLICE_S", 0)
     passes = [0]
-    run = asked.turns._run
-    monkeypatch.setattr(asked.turns, "_run", lambda: (passes.append(len(asked.handled)), run()))
-    await asked.first.send(framed(b"long 1"))
-    await asked.second.send(framed(b"long 2"))
-    await asked.first.receive(1)
-    await asked.second.receive(1)
+    run = connections.turns._run
+    monkeypatch.setattr(connections.turns, "_run", lambda: (passes.append(len(connections.handled)), run()))
+    await connections.first.send(framed(b"long 1"))
+    await connections.second.send(framed(b"long 2"))
+    await connections.first.receive(1)
+    await connections.second.receive(1)
     assert passes[-2:] == [0, 1]
 
 
-async def test_one_wake_up_handles_what_a_slice_of_time_allows(asked, monkeypatch):
+async def test_one_wake_up_handles_what_a_slice_of_time_allows(connections, monkeypatch):
     """However many requests a packet holds, and however long each takes."""
     monkeypatch.setattr(turns, "SLICE_S", 0)
     wake_ups = []
-    handle = asked.first.connection._handle_frames
-    asked.first.connection._handle_frames = lambda: (wake_ups.append(len(asked.handled)), handle())
-    await asked.first.send(b"".join(framed(b"%d" % number) for number in range(5)))
-    await asked.first.receive(5)
+    handle = connections.first.connection._handle_frames
+    connections.first.connection._handle_frames = lambda: (wake_ups.append(len(connections.handled)), handle())
+    await connections.first.send(b"".join(framed(b"%d" % number) for number in range(5)))
+    await connections.first.receive(5)
     assert wake_ups == [0, 1, 2, 3, 4]
 
 

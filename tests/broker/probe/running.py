@@ -29,18 +29,18 @@ class RunningProbe:
 
     def blamed(self) -> dict[int, dict]:
         brokers = self.status()["brokers"]
-        return {int(broker): told for broker, told in brokers.items() if "blamed_at_ms" in told}
+        return {int(broker): status for broker, status in brokers.items() if "blamed_at_ms" in status}
 
     def ever_blamed(self) -> list[int]:
         """By its log, in their order."""
-        told = [line for line in self.log.read_text().splitlines() if 'event="a broker does not answer"' in line]
-        return [int(re.search(r"broker=(\d+)", line)[1]) for line in told]
+        lines = [line for line in self.log.read_text().splitlines() if 'event="a broker does not answer"' in line]
+        return [int(re.search(r"broker=(\d+)", line)[1]) for line in lines]
 
     def total(self, name: str, part: str = "whole") -> int:
         return self.status()["total"].get(part, {}).get(name, 0)
 
     def leads(self) -> dict[int, int]:
-        return {int(broker): told["leads"] for broker, told in self.status()["brokers"].items()}
+        return {int(broker): status["leads"] for broker, status in self.status()["brokers"].items()}
 
     def await_reading(self, brokers: int) -> None:
         """Every broker leads, and of each partition a record comes back from now on."""

@@ -81,7 +81,7 @@ def test_a_partition_that_waits_for_a_silent_replica_is_told_with_that_broker_an
     (trouble,) = book.troubled(SILENT_MS + TROUBLED_MS)
     assert (trouble["partition"], trouble["blamed"]) == (0, [3])
     brokers = book.status(0, 0, 0)["brokers"]
-    assert [broker for broker, told in brokers.items() if "blamed_at_ms" in told] == ["3"]
+    assert [broker for broker, status in brokers.items() if "blamed_at_ms" in status] == ["3"]
     assert book.tallies.total["broker/3"].silent_ms >= SILENT_MS
 
 

@@ -90,7 +90,7 @@ def test_a_topic_that_is_on_one_broker_is_spread_over_all_with_replicas(cluster,
         other.await_reading(brokers=3)
 
         def replicas() -> list[int]:
-            return [len(told["replicas"]) for told in other.status()["partitions"].values()]
+            return [len(status["replicas"]) for status in other.status()["partitions"].values()]
 
         await_true(lambda: replicas() == [3, 3, 3], "three partitions have three replicas each")
         assert other.total("lost") == 0

@@ -11,14 +11,15 @@ from broker.probe.mirror import MirrorReader
 
 
 @pytest.fixture
-def told():
+def reported():
     return []
 
 
 @pytest.fixture
-def desk(told):
+def desk(reported):
     book = SimpleNamespace(
-        unanswered=lambda _broker, why, is_broken: told.append(why), mirror_looked=lambda _at_ms, why: told.append(why)
+        unanswered=lambda _broker, why, is_broken: reported.append(why),
+        mirror_looked=lambda _at_ms, why: reported.append(why),
     )
     return SimpleNamespace(
         at_ms=lambda: 0.0, lock=threading.Lock(), book=book, look_again=False, learned_at_ms=1, topic="barnabas.probe"
@@ -39,11 +40,11 @@ def stumbling(stop):
     return call
 
 
-def test_a_lane_goes_on(desk, told, monkeypatch):
+def test_a_lane_goes_on(desk, reported, monkeypatch):
     lane = ProbeLane(1, desk, 1_000, None)
     monkeypatch.setattr(lane, "round", stumbling(lane.stop))
     lane.run(0.01)
-    assert told == ["'a field of a response'"]
+    assert reported == ["'a field of a response'"]
 
 
 def test_the_keeper_goes_on(desk, monkeypatch):
@@ -54,8 +55,8 @@ def test_the_keeper_goes_on(desk, monkeypatch):
     assert keeper._last_error == "'a field of a response'"
 
 
-def test_the_reader_of_a_mirror_goes_on(desk, told, monkeypatch):
+def test_the_reader_of_a_mirror_goes_on(desk, reported, monkeypatch):
     stop, reader = threading.Event(), MirrorReader(desk, None, "barnabas.probe")
     monkeypatch.setattr(reader, "look", stumbling(stop))
     reader.run(stop, 0.01)
-    assert told == ["KeyError: 'a field of a response'", ""]
+    assert reported == ["KeyError: 'a field of a response'", ""]

@@ -59,8 +59,10 @@ class MemoryRegistry:
 
 @contextlib.asynccontextmanager
 async def memory_registry(**settings: str) -> AsyncIterator[MemoryRegistry]:
-    said = {"kafkastore.bootstrap.servers": "127.0.0.1:1", "listeners": "http://127.0.0.1:0"}
-    registry = SchemaRegistry(read_config(said | {name.replace("_", "."): text for name, text in settings.items()}))
+    properties = {"kafkastore.bootstrap.servers": "127.0.0.1:1", "listeners": "http://127.0.0.1:0"}
+    registry = SchemaRegistry(
+        read_config(properties | {name.replace("_", "."): text for name, text in settings.items()})
+    )
     made = MemoryRegistry(registry)
     registry._write = made.write
     registry.leadership.lead_alone()

@@ -157,8 +157,8 @@ async def test_a_look_up_with_references_written_out_is_normalized_too(registry)
     await registry.register("u", using, references=references)
     normal = {"type": "record", "name": "R", "fields": [{"name": "a", "type": "int", "b": 2, "z": 1}]}
     whole = {"type": "record", "name": "U", "fields": [{"name": "r", "type": normal}], "b": 2, "y": 1}
-    found = await body(registry, "/subjects/u?normalize=true", "POST", {"schema": json.dumps(whole)})
-    assert found.get("version") == 1, found
+    subject_body = await body(registry, "/subjects/u?normalize=true", "POST", {"schema": json.dumps(whole)})
+    assert subject_body.get("version") == 1, subject_body
 
 
 async def test_one_name_in_two_versions_is_refused_where_versions_are_strict():

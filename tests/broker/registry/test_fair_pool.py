@@ -141,8 +141,8 @@ async def test_whoever_registers_what_is_compared_for_long_keeps_nobody_from_reg
             assert (await ask(app, "/subjects/short/versions", fixed(3)))[0] == 200
     finally:
         line.goes_on.set()
-    status, told = await long
-    assert (status, "incompatible with an earlier schema" in told["message"]) == (409, True)
+    status, body = await long
+    assert (status, "incompatible with an earlier schema" in body["message"]) == (409, True)
     assert line.begun == ["compared"], "its turn knows what came of it"
 
 
@@ -163,5 +163,5 @@ async def test_a_schema_that_is_none_is_parsed_once_and_refused(registry, monkey
         return await really(context, content, is_new=is_new)
 
     monkeypatch.setattr(registry, "parse", parse)
-    status, told = await ask(make_app(registry), "/subjects/s/versions", {"schema": "{"})
-    assert (status, told["error_code"], len(parsed)) == (422, 42201, 1)
+    status, body = await ask(make_app(registry), "/subjects/s/versions", {"schema": "{"})
+    assert (status, body["error_code"], len(parsed)) == (422, 42201, 1)

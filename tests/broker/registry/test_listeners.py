@@ -28,14 +28,18 @@ def test_the_first_listener_is_what_other_registries_ask_unless_a_scheme_is_said
 
 
 def test_it_is_asked_by_every_name_that_is_configured():
-    said = {"listeners": "http://plain.example:1", "host.name": "told.example", "rest.allowed.hosts": "more.example"}
-    names = read_config(BASE | said).names
+    properties = {
+        "listeners": "http://plain.example:1",
+        "host.name": "told.example",
+        "rest.allowed.hosts": "more.example",
+    }
+    names = read_config(BASE | properties).names
     assert [names.refusal([host]) for host in ("plain.example", "told.example:1", "more.example")] == [""] * 3
     assert "rest.allowed.hosts" in names.refusal(["evil.example"])
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("properties", "why"),
     [
         ({"listeners": "https://127.0.0.1:1"}, "ssl.keystore.location"),
         ({"listeners": "ftp://127.0.0.1:1"}, "http://host:port or https"),
@@ -45,9 +49,9 @@ def test_it_is_asked_by_every_name_that_is_configured():
         ({"ssl.client.authentication": "MAYBE"}, "ssl.client.authentication"),
     ],
 )
-def test_what_cannot_be_is_said_in_a_sentence(said, why):
+def test_what_cannot_be_is_said_in_a_sentence(properties, why):
     with pytest.raises(StartupError, match=why):
-        read_config(BASE | said)
+        read_config(BASE | properties)
 
 
 def test_a_file_with_a_key_that_others_may_read_is_refused(tmp_path):

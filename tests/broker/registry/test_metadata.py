@@ -22,7 +22,7 @@ def nested(levels: int) -> object:
     return value
 
 
-async def asked(**body):
+async def metadata_of(**body):
     async def receive():
         return {"type": "http.request", "body": json.dumps({"schema": '"int"', **body}).encode()}
 
@@ -44,18 +44,18 @@ async def asked(**body):
 )
 async def test_a_schema_with_metadata_that_others_could_not_be_answered_is_refused(body):
     with pytest.raises(RegistryError) as refusal:
-        await asked(**body)
+        await metadata_of(**body)
     assert refusal.value.code == 42210
 
 
 async def test_metadata_as_people_write_them_are_taken():
     metadata = {"properties": {"owner": "a"}, "tags": {"f.b": ["PII"]}, "sensitive": ["owner"]}
-    result = await asked(
+    result = await metadata_of(
         metadata=metadata, ruleSet={"domainRules": [{"name": "r", "type": "CEL", "params": {"a": "b"}}]}
     )
     assert json.loads(result.content.metadata) == metadata
-    assert (await asked(metadata={"properties": None})).content.metadata == ""
-    assert (await asked(metadata=nested(100))).content.metadata
+    assert (await metadata_of(metadata={"properties": None})).content.metadata == ""
+    assert (await metadata_of(metadata=nested(100))).content.metadata
 
 
 def test_a_setting_that_is_nested_too_deeply_is_refused():

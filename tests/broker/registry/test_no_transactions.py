@@ -21,8 +21,8 @@ def metadata(brokers, *partitions):
 
 
 @pytest.fixture
-def told(monkeypatch):
-    """told(metadata or error): what the brokers say of their topics."""
+def say_metadata(monkeypatch):
+    """say_metadata(metadata or error): what the brokers say of their topics."""
 
     def say(answer):
         def list_topics(_self, timeout):
@@ -44,18 +44,18 @@ def told(monkeypatch):
         (KafkaException(KafkaError(KafkaError._TRANSPORT)), "no broker answers in time"),
     ],
 )
-def test_the_topic_that_lacks_replicas_is_named(told, answer, sentence):
-    told(answer)
+def test_the_topic_that_lacks_replicas_is_named(say_metadata, answer, sentence):
+    say_metadata(answer)
     assert sentence in why_no_transactions({})
 
 
-def test_nothing_is_said_where_all_is_well(told):
-    told(metadata(3, partition(), partition()))
+def test_nothing_is_said_where_all_is_well(say_metadata):
+    say_metadata(metadata(3, partition(), partition()))
     assert why_no_transactions({}) == ""
 
 
-def test_a_log_of_schemas_that_cannot_be_opened_in_time_says_why(told, monkeypatch):
-    told(metadata(2))
+def test_a_log_of_schemas_that_cannot_be_opened_in_time_says_why(say_metadata, monkeypatch):
+    say_metadata(metadata(2))
 
     def times_out(_timeout_s):
         raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "Timed out waiting for operation"))

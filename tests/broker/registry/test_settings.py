@@ -42,10 +42,10 @@ def test_a_mode_that_is_unknown_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    "asked", [{"defaultMetadata": "x"}, {"overrideRuleSet": [1]}, {"compatibilityGroup": {}}], ids=str
+    "value", [{"defaultMetadata": "x"}, {"overrideRuleSet": [1]}, {"compatibilityGroup": {}}], ids=str
 )
-def test_a_setting_of_another_type_is_refused_and_not_stored(asked):
+def test_a_setting_of_another_type_is_refused_and_not_stored(value):
     """It would make each registration fail from then on."""
     with pytest.raises(RegistryError, match="must be") as refused:
-        config_record(SchemaStore(), "s", asked)
+        config_record(SchemaStore(), "s", value)
     assert refused.value.code == 422

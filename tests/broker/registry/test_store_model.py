@@ -25,7 +25,7 @@ class Registrations(RuleBasedStateMachine):
         self.log = []
         self.store = SchemaStore()
         #: (context, id) → the content that somebody was told to have this id. Never another.
-        self.told = {}
+        self.contents = {}
 
     def write(self, records):
         for record in records:
@@ -50,8 +50,8 @@ class Registrations(RuleBasedStateMachine):
         self.know(subject, present.id, content)
 
     def know(self, subject, schema_id, content):
-        told = self.told.setdefault((context_of(subject), schema_id), content)
-        assert told == content, "an id was given twice"
+        present = self.contents.setdefault((context_of(subject), schema_id), content)
+        assert present == content, "an id was given twice"
 
     @rule(subject=SUBJECTS, for_good=st.booleans())
     def delete_subject(self, subject, for_good):
@@ -115,7 +115,7 @@ class Registrations(RuleBasedStateMachine):
 
     @invariant()
     def an_id_means_what_it_meant(self):
-        for (context, schema_id), content in self.told.items():
+        for (context, schema_id), content in self.contents.items():
             assert self.store.by_id(context, schema_id) in (None, content)
             assert self.store.ids_max(context) >= schema_id
 

@@ -48,9 +48,9 @@ def test_tags_are_written_into_the_text_and_found_there(kind, text, tagged, reco
     assert parsed.inline_tags().tags == before
     for entity in [*(TagEntity(RECORD, path) for path in records), *(TagEntity(FIELD, path) for path in fields)]:
         added = parse(kind, parsed.with_tags(TagChanges({entity: ["PII", "X", "PII"]}, {})), ())
-        found = added.inline_tags().tags
-        assert len(found) == 2, entity
-        assert ["PII", "X"] in found.values(), entity
+        tags = added.inline_tags().tags
+        assert len(tags) == 2, entity
+        assert ["PII", "X"] in tags.values(), entity
         removed = added.with_tags(TagChanges({}, {entity: ["X", "PII", "NONE"]}))
         assert parse(kind, removed, ()).inline_tags().tags == before
     both = TagChanges({TagEntity(FIELD, tagged): ["NEW"]}, {TagEntity(FIELD, tagged): ["OLD"]})
@@ -81,11 +81,11 @@ def test_tags_of_what_is_not_there_are_refused(kind, text, tagged, records, fiel
 
 
 def test_paths_of_tags_take_a_bounded_part_of_memory():
-    found = TaggedEntities()
+    entities = TaggedEntities()
     name = "x" * (REGISTRY_MESSAGES_BYTES_MAX // 2)
-    found.add(FIELD, (name,), ["T"])
+    entities.add(FIELD, (name,), ["T"])
     with pytest.raises(InvalidSchema, match="too long together"):
-        found.add(FIELD, (name, "y"), ["T"])
+        entities.add(FIELD, (name, "y"), ["T"])
 
 
 def test_a_long_namespace_of_many_records_is_refused():

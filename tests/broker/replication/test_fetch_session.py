@@ -17,7 +17,7 @@ LONG = FETCH_SESSION_EVICTION_MS + 1
 
 
 @dataclass
-class Asked:
+class AskedPartition:
     partition: int
     fetch_offset: int = 0
 
@@ -41,14 +41,14 @@ class Story:
         self.sessions = FetchSessions(count(1).__next__, **limits)
         self.now_ms = 0
 
-    def begin(self, session_id, epoch, *asked, forgotten=(), topic="t", by_id=False, principal=""):
-        asked = [(topic, item if isinstance(item, Asked) else Asked(item)) for item in asked]
+    def begin(self, session_id, epoch, *wanted, forgotten=(), topic="t", by_id=False, principal=""):
+        wanted = [(topic, item if isinstance(item, AskedPartition) else AskedPartition(item)) for item in wanted]
         forgotten = [(topic, partition) for partition in forgotten]
-        return self.sessions.begin(Opening(session_id, epoch, asked, forgotten, by_id, principal), self.now_ms)
+        return self.sessions.begin(Opening(session_id, epoch, wanted, forgotten, by_id, principal), self.now_ms)
 
-    def ask(self, session_id, epoch, *asked, reads=(), **more):
+    def ask(self, session_id, epoch, *arguments, reads=(), **more):
         """(session id, answered partitions); a partition not in `reads` is as it was."""
-        return self.finish(self.begin(session_id, epoch, *asked, **more), *reads)
+        return self.finish(self.begin(session_id, epoch, *arguments, **more), *reads)
 
     def finish(self, fetch, *reads):
         by_partition = {read.partition_index: read for read in reads}
@@ -56,8 +56,8 @@ class Story:
             (topic, by_partition.get(partition.partition, Read(partition.partition)))
             for topic, partition in fetch.partitions
         ]
-        session_id, told = fetch.finish(answers)
-        return session_id, [answer.partition_index for _, answer in told]
+        session_id, answered = fetch.finish(answers)
+        return session_id, [answer.partition_index for _, answer in answered]
 
     def refusal(self, *request, **more) -> ErrorCode:
         with pytest.raises(ApiError) as refused:
@@ -118,7 +118,7 @@ def test_a_partition_is_told_of_again_when_its_error_is_over(special):
 def test_a_later_request_names_only_what_changed():
     story = Story()
     story.ask(NO_SESSION, 0, 0, 1, 2)
-    changed = story.begin(1, 1, Asked(1, 10), Asked(3, 4), forgotten=[0])
+    changed = story.begin(1, 1, AskedPartition(1, 10), AskedPartition(3, 4), forgotten=[0])
     assert asked_by(changed) == [(1, 10), (2, 0), (3, 4)]
     assert story.finish(changed) == (1, [3])
     assert asked_by(story.begin(1, 2)) == [(1, 10), (2, 0), (3, 4)]
@@ -283,22 +283,22 @@ def test_a_client_that_keeps_what_it_was_told_always_knows_every_high_watermark(
     marks = dict.fromkeys(range(6), 0)
     believed: dict[int, dict[int, int]] = {}
     epochs: dict[int, int] = {}
-    for kind, session_id, asked, forgotten, moved in steps:
+    for kind, session_id, wanted, forgotten, moved in steps:
         for partition in moved:
             marks[partition] += 1
         epoch = {"open": 0, "close": -1, "wrong": 99}.get(kind, epochs.get(session_id, 1))
         try:
-            fetch = story.begin(session_id, epoch, *asked, forgotten=forgotten)
+            fetch = story.begin(session_id, epoch, *wanted, forgotten=forgotten)
             answers = [
                 (topic, Read(partition.partition, high_watermark=marks[partition.partition]))
                 for topic, partition in fetch.partitions
             ]
-            answered_id, told = fetch.finish(answers)
+            answered_id, answered = fetch.finish(answers)
         except ApiError:
             continue
         if answered_id != NO_SESSION:
             view = believed[answered_id] = {} if kind == "open" else believed[answered_id]
-            view.update({answer.partition_index: answer.high_watermark for _, answer in told})
+            view.update({answer.partition_index: answer.high_watermark for _, answer in answered})
             assert all(view[partition.partition] == marks[partition.partition] for _, partition in fetch.partitions)
             epochs[answered_id] = 1 if kind == "open" else epoch + 1
         assert len(story.sessions) <= 3

@@ -19,35 +19,35 @@ def feed():
     return fed
 
 
-def told(feed) -> list[TopicPartition]:
+def news_of(feed) -> list[TopicPartition]:
     return [ask.topic_partition for ask in feed.news()]
 
 
 def test_what_was_just_asked_for_is_looked_at_once(feed):
-    assert told(feed) == [T, U]
+    assert news_of(feed) == [T, U]
     assert not feed.has_news
-    assert told(feed) == []
+    assert news_of(feed) == []
 
 
 def test_only_partitions_with_records_are_looked_at(feed):
-    told(feed)
+    news_of(feed)
     feed.records_came(U)
     assert feed.has_news
-    assert told(feed) == [U]
+    assert news_of(feed) == [U]
 
 
 def test_a_moved_high_watermark_makes_no_answer_due_but_goes_along_with_one(feed):
-    told(feed)
+    news_of(feed)
     feed.high_watermark_moved(T)
     assert not feed.has_news
     feed.records_came(U)
-    assert told(feed) == [U, T]
+    assert news_of(feed) == [U, T]
 
 
 def test_what_did_not_fit_comes_after_the_others_next_time(feed):
     first = next(feed.news())
     feed.keep(first)
-    assert told(feed) == [U, T]
+    assert news_of(feed) == [U, T]
 
 
 def test_a_refused_partition_is_left_alone_until_it_is_asked_for_anew(feed):
@@ -56,7 +56,7 @@ def test_a_refused_partition_is_left_alone_until_it_is_asked_for_anew(feed):
     feed.records_came(T)
     assert not feed.has_news
     feed.ask(FedPartition(T, UUID(int=1), leader_epoch=6, read_from=3, max_bytes=100))
-    assert told(feed) == [T]
+    assert news_of(feed) == [T]
 
 
 def test_an_acknowledgement_does_not_move_reading_back(feed):
@@ -71,19 +71,19 @@ def test_a_follower_that_skipped_ahead_is_not_sent_what_it_has(feed):
 
 
 def test_a_paused_partition_has_no_news_until_it_is_resumed(feed):
-    told(feed)
+    news_of(feed)
     paused = feed.partitions[T]
     paused.is_paused = True
     feed.records_came(T)
     assert not feed.has_news
     feed.resume(paused)
-    assert told(feed) == [T]
+    assert news_of(feed) == [T]
 
 
 def test_a_forgotten_partition_has_no_news(feed):
     feed.forget(T)
     feed.records_came(T)
-    assert told(feed) == [U]
+    assert news_of(feed) == [U]
 
 
 def test_trap_44_a_request_that_came_twice_or_too_early_is_noticed(feed):

@@ -275,9 +275,9 @@ def test_of_very_many_what_is_held_is_said_first_and_all_of_it(follower):
     for item in MANY:
         follower.link.took_records(item, now_ms=0)
     follower.link.follow(U, ID_U, 6)
-    asked = [ask for plan in follower.plans() for ask in plan.asks]
-    assert [ask.topic_partition for ask in asked] == [*MANY, U]
-    assert [ask.is_progress for ask in asked] == [True] * len(MANY) + [False]
+    asks = [ask for plan in follower.plans() for ask in plan.asks]
+    assert [ask.topic_partition for ask in asks] == [*MANY, U]
+    assert [ask.is_progress for ask in asks] == [True] * len(MANY) + [False]
 
 
 def test_what_is_forgotten_and_followed_again_is_never_forgotten_after_that(follower):

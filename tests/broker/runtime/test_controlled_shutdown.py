@@ -77,28 +77,28 @@ async def scene(zookeeper):
 
 
 async def test_controller_is_asked_once_when_nothing_remains(scene):
-    asked, _ = await scene.controller(2, DONE)
+    requests, _ = await scene.controller(2, DONE)
     await scene.hand_over(backoff_ms=3_600_000)
-    assert [(request.broker_id, request.broker_epoch) for request in asked] == [(1, 77)]
+    assert [(request.broker_id, request.broker_epoch) for request in requests] == [(1, 77)]
 
 
 async def test_controller_is_asked_again_while_something_remains(scene):
-    asked, _ = await scene.controller(2, ONE_REMAINS, DONE)
+    requests, _ = await scene.controller(2, ONE_REMAINS, DONE)
     await scene.hand_over()
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 async def test_broker_stops_all_the_same_when_it_has_asked_often_enough(scene):
     refused = ControlledShutdownResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
-    asked, _ = await scene.controller(2, ONE_REMAINS, refused, ONE_REMAINS)
+    requests, _ = await scene.controller(2, ONE_REMAINS, refused, ONE_REMAINS)
     await scene.hand_over()
-    assert len(asked) == 3
+    assert len(requests) == 3
 
 
 async def test_next_controller_is_asked_without_a_pause(scene):
-    asked, store = await scene.controller(2, *[ControlledShutdownResponse(error_code=ErrorCode.NOT_CONTROLLER)] * 9)
+    requests, store = await scene.controller(2, *[ControlledShutdownResponse(error_code=ErrorCode.NOT_CONTROLLER)] * 9)
     stopping = asyncio.ensure_future(scene.hand_over(3_600_000, extra="controlled.shutdown.max.retries=1\n"))
-    await eventually(lambda: asked, "the first was asked")
+    await eventually(lambda: requests, "the first was asked")
     await resign(store.session)
     next_asked, _ = await scene.controller(3, DONE)
     await eventually(stopping.done, "stopped")
@@ -108,21 +108,21 @@ async def test_next_controller_is_asked_without_a_pause(scene):
 
 async def test_same_controller_is_asked_again_without_a_pause_when_a_broker_is_gone(scene):
     """It may be the stopping broker itself, whose last replica in need of help was on the broker that stopped too."""
-    asked, _ = await scene.controller(2, ONE_REMAINS, DONE)
+    requests, _ = await scene.controller(2, ONE_REMAINS, DONE)
     stopping = asyncio.ensure_future(scene.hand_over(3_600_000, others=(2, 3)))
-    await eventually(lambda: asked, "asked")
+    await eventually(lambda: requests, "asked")
     del scene.metadata.brokers[3]
     await eventually(stopping.done, "stopped")
     await stopping
-    assert len(asked) == 2
+    assert len(requests) == 2
 
 
 async def test_nobody_is_asked_when_nobody_could_take_over(scene):
-    asked, _ = await scene.controller(2, DONE)
+    requests, _ = await scene.controller(2, DONE)
     await scene.hand_over(others=())
     await scene.hand_over(replicas=())
     await scene.hand_over(extra="controlled.shutdown.enable=false\n")
-    assert asked == []
+    assert requests == []
 
 
 async def test_missing_controller_or_zookeeper_does_not_hold_a_broker_up(scene):

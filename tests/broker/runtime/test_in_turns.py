@@ -82,9 +82,9 @@ async def test_of_many_requests_one_slice_is_done_in_a_pass_of_the_loop():
 
 
 async def test_partitions_come_back_by_topic():
-    asked = {"a": [1, 2], "b": [], "c": list(range(THINGS_IN_A_TURN))}
-    assert await partitions_in_turns(asked, lambda topic, turn: (topic, turn), Turns()) == [
-        (topic, [(topic, partition) for partition in partitions]) for topic, partitions in asked.items()
+    indexes_by_topic = {"a": [1, 2], "b": [], "c": list(range(THINGS_IN_A_TURN))}
+    assert await partitions_in_turns(indexes_by_topic, lambda topic, turn: (topic, turn), Turns()) == [
+        (topic, [(topic, partition) for partition in partitions]) for topic, partitions in indexes_by_topic.items()
     ]
 
 

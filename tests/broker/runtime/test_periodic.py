@@ -14,18 +14,18 @@ def no_pause(monkeypatch):
 
 
 async def test_a_round_that_raises_is_followed_by_the_next_and_told_with_its_traceback(capsys):
-    told, enough = [], asyncio.Event()
+    calls, enough = [], asyncio.Event()
 
     async def one_round():
-        told.append(len(told))
-        if len(told) < 3:
+        calls.append(len(calls))
+        if len(calls) < 3:
             raise RuntimeError("a defect in a round")
         enough.set()
         await asyncio.Event().wait()
 
     task = asyncio.ensure_future(rounds(one_round))
     await asyncio.wait_for(enough.wait(), 10)
-    assert told == [0, 1, 2]
+    assert calls == [0, 1, 2]
     assert not task.done()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

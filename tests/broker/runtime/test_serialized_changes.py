@@ -11,9 +11,9 @@ from broker.runtime.serialized_changes import WholeChanges
 
 @pytest.fixture
 async def unretrieved():
-    told = []
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(context["message"]))
-    return told
+    messages = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: messages.append(context["message"]))
+    return messages
 
 
 async def left_alone(turns: WholeChanges, error: Exception) -> None:
@@ -24,10 +24,10 @@ async def left_alone(turns: WholeChanges, error: Exception) -> None:
         await go_on.wait()
         raise error
 
-    asked = asyncio.ensure_future(turns.to_the_end(change))
+    task = asyncio.ensure_future(turns.to_the_end(change))
     await asyncio.sleep(0)
-    asked.cancel()
-    await asyncio.gather(asked, return_exceptions=True)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
     go_on.set()
     async with turns:
         pass

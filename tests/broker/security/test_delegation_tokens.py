@@ -36,8 +36,8 @@ class Only:
     def __init__(self, *allowed):
         self._allowed = allowed
 
-    def may(self, *asked):
-        return asked in self._allowed
+    def may(self, *arguments):
+        return arguments in self._allowed
 
     sees = may
 

@@ -234,14 +234,14 @@ class AskedController:
 
     def __init__(self, served: "Served"):
         self._served = served
-        self.asked: list = []
+        self.events: list = []
         self.verdicts: dict[TopicPartition, PartitionVerdict] = {}
         self.moves: dict[TopicPartition, ReplicaAssignment] = {}
 
     async def ask(self, event_of, timeout_ms):
         self._check()
-        self.asked.append(event_of(1))
-        return ShutdownAnswer() if isinstance(self.asked[-1], ShutdownAsked) else self.verdicts
+        self.events.append(event_of(1))
+        return ShutdownAnswer() if isinstance(self.events[-1], ShutdownAsked) else self.verdicts
 
     async def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
         self._check()

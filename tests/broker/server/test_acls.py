@@ -78,14 +78,14 @@ async def permit(authorizer, operation):
 
 async def test_without_an_authorizer_all_three_say_so(served):
     client = await served.client()
-    said = (ErrorCode.SECURITY_DISABLED, "No Authorizer is configured on the broker")
+    refusal = (ErrorCode.SECURITY_DISABLED, "No Authorizer is configured on the broker")
     for version in range(4):
         answer = await client.ask(describe(pattern_type_filter=LITERAL), version)
-        assert (answer.error_code, answer.error_message) == said
+        assert (answer.error_code, answer.error_message) == refusal
         created = await client.ask(CreateAclsRequest(creations=[creation(), creation()]), version)
-        assert [(result.error_code, result.error_message) for result in created.results] == [said] * 2
+        assert [(result.error_code, result.error_message) for result in created.results] == [refusal] * 2
         deleted = await client.ask(DeleteAclsRequest(filters=[deletion(pattern_type_filter=LITERAL)]), version)
-        assert [(result.error_code, result.error_message) for result in deleted.filter_results] == [said]
+        assert [(result.error_code, result.error_message) for result in deleted.filter_results] == [refusal]
 
 
 async def test_who_may_not_is_refused_entry_by_entry(served, authorizer):
@@ -121,9 +121,9 @@ async def test_what_can_be_no_rule_is_refused_and_the_others_are_kept(served, au
     answer = await client.ask(CreateAclsRequest(creations=[good[0], *bad, good[1]]), 3)
     assert [result.error_code for result in answer.results] == [0, *[ErrorCode.INVALID_REQUEST] * len(bad), 0]
     assert answer.results[1].error_message == "The only valid name for the CLUSTER resource is kafka-cluster"
-    told = await client.ask(describe(principal_filter="User:a"), 3)
+    response = await client.ask(describe(principal_filter="User:a"), 3)
     assert sorted(
-        (resource.resource_type, resource.resource_name, resource.pattern_type) for resource in told.resources
+        (resource.resource_type, resource.resource_name, resource.pattern_type) for resource in response.resources
     ) == [
         (2, "t", PREFIXED),
         (4, CLUSTER_NAME, LITERAL),
@@ -161,8 +161,8 @@ async def test_version_0_knows_literal_names_only(served, authorizer):
     client = await served.client()
     both = [creation(), creation(resource_pattern_type=PREFIXED)]
     await client.ask(CreateAclsRequest(creations=both), 3)
-    told = await client.ask(describe(resource_type_filter=2, pattern_type_filter=LITERAL), 0)
-    assert len(told.resources) == 1
+    response = await client.ask(describe(resource_type_filter=2, pattern_type_filter=LITERAL), 0)
+    assert len(response.resources) == 1
     deleted = await client.ask(
         DeleteAclsRequest(filters=[deletion(resource_type_filter=2, pattern_type_filter=LITERAL)]), 0
     )
@@ -179,13 +179,13 @@ async def test_a_member_may_do_everything_once_it_has_proved_itself(served, auth
 async def test_a_member_is_told_who_was_denied_what(served, authorizer):
     await (await served.client()).ask(describe(), 3)
     member = await served.member()
-    (told,) = (await member.ask(DescribeRequestsRequest(), 3)).denials
-    assert (told.principal, told.count, told.last_principal) == (ANONYMOUS, 1, ANONYMOUS)
-    assert (told.last_host, told.last_operation, told.last_resource_type, told.last_resource_name) == (
+    (denial,) = (await member.ask(DescribeRequestsRequest(), 3)).denials
+    assert (denial.principal, denial.count, denial.last_principal) == (ANONYMOUS, 1, ANONYMOUS)
+    assert (denial.last_host, denial.last_operation, denial.last_resource_type, denial.last_resource_name) == (
         "127.0.0.1",
         AclOperation.DESCRIBE,
         CLUSTER,
         CLUSTER_NAME,
     )
-    assert told.last_at_ms == authorizer.log.latest[ANONYMOUS].at_ms
+    assert denial.last_at_ms == authorizer.log.latest[ANONYMOUS].at_ms
     assert (await member.ask(DescribeRequestsRequest(), 2)).denials == []

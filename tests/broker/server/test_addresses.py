@@ -44,8 +44,8 @@ def test_every_listener_is_told_with_the_port_the_system_gave():
 
 def test_an_advertised_port_of_0_is_the_listeners():
     with addresses("advertised.listeners=B://h:0,A://h:9092\n") as (ours, _, ports):
-        told = [(endpoint.listener, endpoint.host, endpoint.port) for endpoint in ours.registration().endpoints]
-        assert told == [("B", "h", ports["B"]), ("A", "h", 9092)]
+        endpoints = [(endpoint.listener, endpoint.host, endpoint.port) for endpoint in ours.registration().endpoints]
+        assert endpoints == [("B", "h", ports["B"]), ("A", "h", 9092)]
 
 
 def test_others_are_reached_by_the_listener_of_brokers_and_not_at_all_without_it():

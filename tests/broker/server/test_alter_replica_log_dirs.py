@@ -268,10 +268,10 @@ async def test_what_is_nowhere_yet_is_made_where_it_was_asked_for(served, direct
         (there, "x" * 249, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         (there, "no/topic", ErrorCode.INVALID_TOPIC_EXCEPTION),
     ):
-        asked = to(path, topic=topic)
+        request = to(path, topic=topic)
         if topic.startswith("x"):
             wanted = ErrorCode.INVALID_TOPIC_EXCEPTION  # with its suffix its directory's name would be too long
-        assert await codes(client, asked) == {(topic, 0): wanted}
+        assert await codes(client, request) == {(topic, 0): wanted}
     served.lead("new", topic_id=UUID(int=78))
     assert served.logs.get(TopicPartition("new", 0)).directory.parent.absolute() == there
 

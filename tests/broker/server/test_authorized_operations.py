@@ -28,9 +28,9 @@ async def client(served: Served) -> Client:
 async def test_a_topic_is_told_with_all_operations(client, names, is_asked):
     topics = names and [MetadataRequestTopic(name=name) for name in names]
     request = MetadataRequest(topics=topics, include_topic_authorized_operations=is_asked)
-    told = {topic.name: topic.topic_authorized_operations for topic in (await client.ask(request, 12)).topics}
-    assert set(told) >= set(names or ["t"])
-    assert set(told.values()) == {OF_TOPIC if is_asked else OPERATIONS_NOT_REQUESTED}
+    operations = {topic.name: topic.topic_authorized_operations for topic in (await client.ask(request, 12)).topics}
+    assert set(operations) >= set(names or ["t"])
+    assert set(operations.values()) == {OF_TOPIC if is_asked else OPERATIONS_NOT_REQUESTED}
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
@@ -45,8 +45,8 @@ async def test_the_cluster_is_told_with_all_operations(client, is_asked):
 @pytest.mark.parametrize("is_asked", [True, False])
 async def test_a_group_is_told_with_all_operations(client, is_asked):
     request = DescribeGroupsRequest(groups=["g"], include_authorized_operations=is_asked)
-    told = (await client.ask(request, 5)).groups[0].authorized_operations
-    assert told == (OF_GROUP if is_asked else OPERATIONS_NOT_REQUESTED)
+    operations = (await client.ask(request, 5)).groups[0].authorized_operations
+    assert operations == (OF_GROUP if is_asked else OPERATIONS_NOT_REQUESTED)
 
 
 async def test_what_is_not_allowed_is_not_told(served, client):
@@ -68,14 +68,14 @@ async def test_what_is_not_allowed_is_not_told(served, client):
     metadata = MetadataRequest(
         topics=topics, include_topic_authorized_operations=True, include_cluster_authorized_operations=True
     )
-    told = await limited.ask(metadata, 10)
+    response = await limited.ask(metadata, 10)
     described, read = 1 << AclOperation.DESCRIBE, 1 << AclOperation.READ
-    assert {topic.name: topic.topic_authorized_operations for topic in told.topics} == {
+    assert {topic.name: topic.topic_authorized_operations for topic in response.topics} == {
         "t": described | read,
         "missing": described,
         "hidden": OPERATIONS_NOT_REQUESTED,
     }
-    assert told.cluster_authorized_operations == 0
+    assert response.cluster_authorized_operations == 0
     pages = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=topic.name) for topic in topics])
     assert {topic.name: topic.topic_authorized_operations for topic in (await limited.ask(pages, 0)).topics} == {
         "t": described | read,
@@ -95,5 +95,5 @@ async def test_the_cluster_s_operations_are_told_to_who_may_describe_it(served, 
     rights = [on_cluster(AclOperation.ALTER), *([on_cluster(AclOperation.DESCRIBE)] if is_described else [])]
     limited = await client_with(served, rights)
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
-    told = (await limited.ask(request, 1)).cluster_authorized_operations
-    assert told == (1 << AclOperation.ALTER | 1 << AclOperation.DESCRIBE if is_described else 0)
+    operations = (await limited.ask(request, 1)).cluster_authorized_operations
+    assert operations == (1 << AclOperation.ALTER | 1 << AclOperation.DESCRIBE if is_described else 0)

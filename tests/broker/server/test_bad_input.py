@@ -273,7 +273,7 @@ async def test_a_client_that_asks_and_never_reads_does_not_fill_the_memory(serve
     client = await served.client()
     for _ in range(4):
         await client.ask(produce(batch_of(*[b"x" * 1_000] * 200)), 9)
-    asked = FetchRequest(
+    request = FetchRequest(
         max_wait_ms=0,
         min_bytes=1,
         max_bytes=200_000,
@@ -283,9 +283,9 @@ async def test_a_client_that_asks_and_never_reads_does_not_fill_the_memory(serve
     )
     deaf = [await served.client() for _ in range(40)]  # the kernel takes what it likes of each answer of 200 kB
     for item in deaf:
-        item.writer.write(request_frame(asked, 12) * 200)
+        item.writer.write(request_frame(request, 12) * 200)
     await eventually(lambda: served.listener.connection_count < 41, "somebody who does not read is closed")
     assert served.memory.answer_bytes <= 1024 * 1024
-    assert (await client.ask(asked, 12)).responses[0].partitions[0].error_code == ErrorCode.NONE
+    assert (await client.ask(request, 12)).responses[0].partitions[0].error_code == ErrorCode.NONE
     for item in deaf:
         item.writer.transport.abort()

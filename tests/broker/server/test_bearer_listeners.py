@@ -21,7 +21,7 @@ def listener(*lines, name="IN"):
 
 
 def test_settings_of_a_listener_and_its_mechanism_count_before_those_of_all():
-    said = (
+    lines = (
         f"{URL}=https://all/keys",
         f"listener.name.in.oauthbearer.{URL}=https://in/keys",
         "listener.name.in.oauthbearer.sasl.oauthbearer.expected.audience=a, b",
@@ -29,10 +29,10 @@ def test_settings_of_a_listener_and_its_mechanism_count_before_those_of_all():
         "sasl.oauthbearer.clock.skew.seconds=5",
         "sasl.oauthbearer.sub.claim.name=email",
     )
-    settings = jwks_settings(listener(*said))
+    settings = jwks_settings(listener(*lines))
     assert (settings.place.host, settings.refresh_ms) == ("in", 3_600_000)
     assert settings.rules == ("https://issuer", ("a", "b"), 5_000, "email", "scope")
-    other = jwks_settings(listener(*said, name="OUT"))
+    other = jwks_settings(listener(*lines, name="OUT"))
     assert (other.place.host, other.rules.audiences) == ("all", ())
 
 
@@ -48,10 +48,10 @@ def test_a_place_that_cannot_be_is_named_with_its_listener():
 
 def test_listeners_with_the_same_settings_share_their_keys():
     all_ = BearerListeners(ManualClock())
-    said = (f"{URL}=https://all/keys", f"listener.name.out.oauthbearer.{URL}=https://out/keys")
-    first = all_.tokens_of(listener(*said))
-    assert all_.tokens_of(listener(*said)) is first
-    assert all_.tokens_of(listener(*said, name="OUT")) is not first
+    lines = (f"{URL}=https://all/keys", f"listener.name.out.oauthbearer.{URL}=https://out/keys")
+    first = all_.tokens_of(listener(*lines))
+    assert all_.tokens_of(listener(*lines)) is first
+    assert all_.tokens_of(listener(*lines, name="OUT")) is not first
 
 
 UNSECURED = f"listener.name.in.oauthbearer.sasl.server.callback.handler.class={VALIDATOR}"

@@ -122,20 +122,20 @@ async def test_whatever_a_stop_meets_the_logs_are_closed(broker, port, tmp_path,
 
 
 async def test_a_stop_while_logs_are_loaded_waits_for_the_one_at_hand_only(broker, port, tmp_path, monkeypatch):
-    may_go_on, begun, told = threading.Event(), threading.Event(), []
+    may_go_on, begun, loads = threading.Event(), threading.Event(), []
 
     def load_slowly(_self, progress) -> None:
         begun.set()
         may_go_on.wait(10)
         try:
             for loaded in range(1, 4):
-                told.append(f"loaded {loaded}")
+                loads.append(f"loaded {loaded}")
                 progress(loaded, 3)
         finally:
-            told.append("load ended")
+            loads.append("load ended")
 
     monkeypatch.setattr(LogManager, "load_all", load_slowly)
-    monkeypatch.setattr(LogManager, "close_logs", lambda _self: told.append("closed"))
+    monkeypatch.setattr(LogManager, "close_logs", lambda _self: loads.append("closed"))
     starting = asyncio.create_task(broker.start())
     await asyncio.to_thread(begun.wait, 10)
     starting.cancel()
@@ -144,7 +144,7 @@ async def test_a_stop_while_logs_are_loaded_waits_for_the_one_at_hand_only(broke
     may_go_on.set()
     await asyncio.wait([starting])
     assert starting.cancelled()
-    assert told[:3] == ["loaded 1", "load ended", "closed"]
+    assert loads[:3] == ["loaded 1", "load ended", "closed"]
 
 
 @pytest.mark.parametrize("is_running", [True, False])

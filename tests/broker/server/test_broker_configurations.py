@@ -31,10 +31,10 @@ def changing(name: str, key: str, value: str | None, operation=ConfigOperation.S
 
 
 async def described(client, name: str, *keys: str):
-    asked = DescribeConfigsResource(
+    resource = DescribeConfigsResource(
         resource_type=ConfigResourceType.BROKER, resource_name=name, configuration_keys=list(keys) or None
     )
-    response = await client.ask(DescribeConfigsRequest(resources=[asked], include_synonyms=True), 4)
+    response = await client.ask(DescribeConfigsRequest(resources=[resource], include_synonyms=True), 4)
     assert response.results[0].error_code == ErrorCode.NONE
     return {config.name: config for config in response.results[0].configs}
 
@@ -163,8 +163,10 @@ async def test_addresses_nobody_set_are_null(served):
 
 
 async def test_a_description_without_an_error_has_no_message(served):
-    asked = DescribeConfigsResource(resource_type=ConfigResourceType.BROKER, resource_name="1", configuration_keys=None)
-    response = await (await served.client()).ask(DescribeConfigsRequest(resources=[asked]), 4)
+    resource = DescribeConfigsResource(
+        resource_type=ConfigResourceType.BROKER, resource_name="1", configuration_keys=None
+    )
+    response = await (await served.client()).ask(DescribeConfigsRequest(resources=[resource]), 4)
     assert response.results[0].error_message is None
 
 

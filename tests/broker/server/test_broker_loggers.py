@@ -29,10 +29,10 @@ def talkative():
 
 
 async def described(client, name: str = "1", *keys: str):
-    asked = DescribeConfigsResource(
+    resource = DescribeConfigsResource(
         resource_type=ConfigResourceType.BROKER_LOGGER, resource_name=name, configuration_keys=list(keys) or None
     )
-    return (await client.ask(DescribeConfigsRequest(resources=[asked]), 4)).results[0]
+    return (await client.ask(DescribeConfigsRequest(resources=[resource]), 4)).results[0]
 
 
 async def levels(client) -> dict[str, str]:

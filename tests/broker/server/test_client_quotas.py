@@ -40,11 +40,11 @@ async def alter(served, entity, *ops, validate_only=False):
 
 
 async def describe(served, *components, strict=False):
-    asked = [ComponentData(entity_type=kind, match_type=how, match=name) for kind, how, name in components]
-    return await (await served.client()).ask(DescribeClientQuotasRequest(components=asked, strict=strict), 1)
+    datas = [ComponentData(entity_type=kind, match_type=how, match=name) for kind, how, name in components]
+    return await (await served.client()).ask(DescribeClientQuotasRequest(components=datas, strict=strict), 1)
 
 
-def told(response):
+def entries_of(response):
     return [
         (
             {data.entity_type: data.entity_name for data in item.entity},
@@ -93,7 +93,7 @@ class TestApis:
             "clients/<default>": {"controller_mutation_rate": "0.5"},
             "ips/%3A%3A1": {"connection_creation_rate": "3"},
         }
-        assert told(await describe(served)) == [
+        assert entries_of(await describe(served)) == [
             ({"client-id": None}, {"controller_mutation_rate": 0.5}),
             ({"ip": "::1"}, {"connection_creation_rate": 3.0}),
             (user, {"producer_byte_rate": 1024.0, "request_percentage": 12.5}),
@@ -104,7 +104,7 @@ class TestApis:
         served.entity_configs.configs["users/u"] = {"SCRAM-SHA-256": "secret", "consumer_byte_rate": "9"}
         assert await alter(served, {"user": "u"}, op("producer_byte_rate", 1.0), op("consumer_byte_rate")) == 0
         assert served.entity_configs.configs["users/u"] == {"SCRAM-SHA-256": "secret", "producer_byte_rate": "1"}
-        assert told(await describe(served)) == [({"user": "u"}, {"producer_byte_rate": 1.0})]
+        assert entries_of(await describe(served)) == [({"user": "u"}, {"producer_byte_rate": 1.0})]
 
     async def test_each_entry_is_answered_for_itself_and_nothing_is_written_where_it_is_wrong(self, served):
         request = AlterClientQuotasRequest(
@@ -281,7 +281,7 @@ class TestRequestTime:
         assert use.rate > 0
 
     async def test_what_goes_wrong_later_goes_wrong_as_without_a_quota(self, served, monkeypatch):
-        async def fail(_asked):
+        async def fail(_entity):
             await asyncio.sleep(0)
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT)
 

@@ -27,7 +27,7 @@ class PageCache:
 
     def __init__(self, preadv):
         self.is_cold = True
-        self.asked = self.reads = 0
+        self.nowait_reads = self.reads = 0
         self.may_read = threading.Event()
         self.has_begun = threading.Event()
         self.error: OSError | None = None
@@ -35,7 +35,7 @@ class PageCache:
 
     def preadv(self, fd, buffers, position, flags=0):
         if flags & os.RWF_NOWAIT:
-            self.asked += 1
+            self.nowait_reads += 1
             if self.error is not None:
                 raise self.error
             if self.is_cold:
@@ -71,9 +71,9 @@ async def old(served):
 
 
 def fetch(offset: int, max_wait_ms: int = 0) -> FetchRequest:
-    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1_000)
+    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1_000)
     return FetchRequest(
-        max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=1_000, topics=[FetchTopic(topic="t", partitions=[asked])]
+        max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=1_000, topics=[FetchTopic(topic="t", partitions=[partition])]
     )
 
 
@@ -99,15 +99,15 @@ async def test_what_is_in_memory_is_answered_at_once(old, page_cache):
     await ask(old, 0)
     page_cache.is_cold, page_cache.reads = False, 0
     assert (await ask(old, 0)).records
-    assert page_cache.asked
+    assert page_cache.nowait_reads
     assert page_cache.reads == 0
 
 
 async def test_the_hot_end_is_not_asked_about(old, page_cache):
-    page_cache.asked = 0
+    page_cache.nowait_reads = 0
     end = old.replicas.get("t", 0).log.log_end_offset
     assert (await ask(old, end - 1)).records
-    assert page_cache.asked == page_cache.reads == 0
+    assert page_cache.nowait_reads == page_cache.reads == 0
 
 
 async def test_a_file_system_that_does_not_say_has_nothing_cold(old, page_cache):
@@ -138,7 +138,7 @@ async def test_an_index_that_is_missing_is_made_anew_by_a_worker_thread(old, pag
 async def test_an_offset_out_of_range_is_refused_without_a_look_at_the_disk(old, page_cache):
     old.replicas.get("t", 0).log.delete_records(5, high_watermark=5)
     assert (await ask(old, 1)).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
-    assert page_cache.asked == page_cache.reads == 0
+    assert page_cache.nowait_reads == page_cache.reads == 0
 
 
 # --- followers
@@ -146,14 +146,14 @@ async def test_an_offset_out_of_range_is_refused_without_a_look_at_the_disk(old,
 
 def following(session_id: int = 0, session_epoch: int = 0, *topics: str) -> FetchRequest:
     """As broker 2, which holds nothing yet."""
-    asked = FetchPartition(partition=0, fetch_offset=0, log_start_offset=0, partition_max_bytes=1_000)
+    partition = FetchPartition(partition=0, fetch_offset=0, log_start_offset=0, partition_max_bytes=1_000)
     return FetchRequest(
         replica_id=2,
         max_wait_ms=20_000,
         max_bytes=10_000,
         session_id=session_id,
         session_epoch=session_epoch,
-        topics=[FetchTopic(topic=topic, partitions=[asked]) for topic in topics],
+        topics=[FetchTopic(topic=topic, partitions=[partition]) for topic in topics],
     )
 
 

@@ -42,8 +42,8 @@ async def produced(client, sent: bytes, acks: int = 1) -> tuple[ErrorCode, int]:
 
 
 async def stored(client) -> bytes:
-    asked = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=1_000_000)])
-    response = await client.ask(FetchRequest(max_wait_ms=0, topics=[asked]), 12)
+    topic = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=1_000_000)])
+    response = await client.ask(FetchRequest(max_wait_ms=0, topics=[topic]), 12)
     return bytes(response.responses[0].partitions[0].records)
 
 
@@ -150,7 +150,7 @@ async def test_consumer_older_than_zstd_is_told_so_where_the_topic_asks_for_it(s
     """KIP-110: a topic that takes what producers send answers what there is."""
     await configure(served, compression_type="zstd")
     await produced(client, batch())
-    asked = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=1_000_000)])
+    topic = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=1_000_000)])
     for version, code in ((9, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE), (10, ErrorCode.NONE)):
-        response = await client.ask(FetchRequest(max_wait_ms=0, topics=[asked]), version)
+        response = await client.ask(FetchRequest(max_wait_ms=0, topics=[topic]), version)
         assert response.responses[0].partitions[0].error_code == code

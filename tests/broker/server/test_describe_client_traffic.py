@@ -81,10 +81,10 @@ async def test_who_it_is_and_by_which_library_and_how_fast(served):
     client = await served.client()
     await client.ask(ApiVersionsRequest(client_software_name="librdkafka", client_software_version="2.16.0"), 3)
     await client.ask(produce("orders", batch_of(40)), 9)
-    (told,) = (await (await served.member()).ask(DescribeClientTrafficRequest(), 0)).clients
-    assert (told.principal, told.host) == ("User:ANONYMOUS", "127.0.0.1")
-    assert (told.software_name, told.software_version) == ("librdkafka", "2.16.0")
-    (orders,) = told.topics
+    (traffic,) = (await (await served.member()).ask(DescribeClientTrafficRequest(), 0)).clients
+    assert (traffic.principal, traffic.host) == ("User:ANONYMOUS", "127.0.0.1")
+    assert (traffic.software_name, traffic.software_version) == ("librdkafka", "2.16.0")
+    (orders,) = traffic.topics
     assert (orders.records_per_second, orders.bytes_per_second > 0, orders.idle_ms) == (40, True, 0)
 
 

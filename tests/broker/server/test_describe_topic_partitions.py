@@ -22,13 +22,13 @@ async def page(client: Client, limit: int = 2_000, cursor: Cursor | None = None,
     return await client.ask(request, 0)
 
 
-def told(response) -> list[tuple[str, list[int]]]:
+def partitions_of(response) -> list[tuple[str, list[int]]]:
     return [(topic.name, [partition.partition_index for partition in topic.partitions]) for topic in response.topics]
 
 
 async def test_all_topics_are_told_in_the_order_of_their_names(client):
     response = await page(client)
-    assert told(response) == [("a", [0, 1, 2]), ("b", [0, 1]), ("c", [0])]
+    assert partitions_of(response) == [("a", [0, 1, 2]), ("b", [0, 1]), ("c", [0])]
     assert response.next_cursor is None
     assert {topic.topic_authorized_operations for topic in response.topics} == {OF_TOPIC}
     partition = response.topics[0].partitions[0]
@@ -47,7 +47,7 @@ async def test_pages_follow_each_other_without_gap_or_repetition(client, limit, 
     pages, cursor = [], None
     for _ in range(6):
         response = await page(client, limit, cursor, names)
-        indexes = [(name, index) for name, partitions in told(response) for index in partitions]
+        indexes = [(name, index) for name, partitions in partitions_of(response) for index in partitions]
         assert 0 < len(indexes) <= limit
         pages += indexes
         cursor = response.next_cursor
@@ -59,18 +59,18 @@ async def test_pages_follow_each_other_without_gap_or_repetition(client, limit, 
 async def test_no_page_is_larger_than_the_brokers_limit(client, monkeypatch):
     monkeypatch.setattr("broker.handlers.describe_topic_partitions.DESCRIBED_PARTITIONS_MAX", 2)
     response = await page(client)
-    assert told(response) == [("a", [0, 1])]
+    assert partitions_of(response) == [("a", [0, 1])]
     assert (response.next_cursor.topic_name, response.next_cursor.partition_index) == ("a", 2)
 
 
 @pytest.mark.parametrize("limit", [0, -5])
 async def test_a_limit_that_allows_nothing_allows_one(client, limit):
-    assert told(await page(client, limit)) == [("a", [0])]
+    assert partitions_of(await page(client, limit)) == [("a", [0])]
 
 
 async def test_a_page_whose_topic_is_gone_begins_at_the_next(client):
     cursor = Cursor(topic_name="aa", partition_index=5)
-    assert told(await page(client, cursor=cursor)) == [("b", [0, 1]), ("c", [0])]
+    assert partitions_of(await page(client, cursor=cursor)) == [("b", [0, 1]), ("c", [0])]
 
 
 async def test_what_is_not_there_is_said_to_be_so(client):

@@ -123,8 +123,8 @@ pytestmark = pytest.mark.versions
 def _offset_fetch(version: int, topic: str) -> OffsetFetchRequest:
     if version < 8:
         return OffsetFetchRequest(group_id="g", topics=[OffsetFetchRequestTopic(name=topic, partition_indexes=[0])])
-    asked = OffsetFetchRequestTopic(name=topic, partition_indexes=[0])
-    return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=[asked])])
+    offset_fetch_request_topic = OffsetFetchRequestTopic(name=topic, partition_indexes=[0])
+    return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=[offset_fetch_request_topic])])
 
 
 def _delete_topics(version: int, topic: str) -> DeleteTopicsRequest:

@@ -119,8 +119,8 @@ async def test_a_partition_led_elsewhere_is_refused_with_its_leader(served, vers
     (refused,) = partitions(response)
     assert refused.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert (refused.current_leader.leader_id, refused.current_leader.leader_epoch) == (OTHER, 3)
-    told = [(node.node_id, node.host, node.port, node.rack) for node in response.node_endpoints]
-    assert told == ([(OTHER, "host-2", 9093, "r")] if version >= 16 else [])
+    endpoints = [(node.node_id, node.host, node.port, node.rack) for node in response.node_endpoints]
+    assert endpoints == ([(OTHER, "host-2", 9093, "r")] if version >= 16 else [])
 
 
 async def test_an_outdated_epoch_is_refused_with_the_current_one(served):
@@ -169,8 +169,8 @@ async def test_who_reads_committed_is_told_of_aborted_transactions_and_nobody_el
 @pytest.mark.parametrize("limits", [{"max_bytes": 1}, {"max_bytes": 130}])
 async def test_one_whole_batch_is_sent_whatever_the_limit_and_no_second_beyond_it(served, limits):
     client = await filled(served, 3)
-    asked = [topic(of(0, offset=1), of(1, max_bytes=1), of(2))]
-    read = partitions(await client.ask(fetch(*asked, **limits), 17))
+    topics = [topic(of(0, offset=1), of(1, max_bytes=1), of(2))]
+    read = partitions(await client.ask(fetch(*topics, **limits), 17))
     assert [bool(item.records) for item in read] == [False, True, False]
     assert decode_records(read[1].records)[0].value == b"x" * 60
 
@@ -334,9 +334,9 @@ async def test_reader_hears_first_where_the_logs_part(served, offset, last_epoch
     client = await served.client()
     for _ in range(5):
         await client.ask(produce(batch_of(b"v")), 9)
-    asked = of(offset=offset, epoch=7)
-    asked.last_fetched_epoch = last_epoch
-    (data,) = partitions(await client.ask(fetch(topic(asked)), 12))
+    partition = of(offset=offset, epoch=7)
+    partition.last_fetched_epoch = last_epoch
+    (data,) = partitions(await client.ask(fetch(topic(partition)), 12))
     diverging_epoch = data.diverging_epoch
     assert (data.error_code, diverging_epoch and (diverging_epoch.epoch, diverging_epoch.end_offset)) == (
         code,
@@ -351,9 +351,9 @@ async def test_reader_before_the_start_of_the_log_is_out_of_range_whatever_it_ha
     for _ in range(5):
         await client.ask(produce(batch_of(b"v")), 9)
     assert await served.deletions.carry_out([served.deletions.plan("t", 0, 4)]) == {}
-    asked = of(offset=3, epoch=7)
-    asked.last_fetched_epoch = 6
-    (data,) = partitions(await client.ask(fetch(topic(asked)), 12))
+    partition = of(offset=3, epoch=7)
+    partition.last_fetched_epoch = 6
+    (data,) = partitions(await client.ask(fetch(topic(partition)), 12))
     assert (data.error_code, data.diverging_epoch) == (ErrorCode.OFFSET_OUT_OF_RANGE, None)
 
 

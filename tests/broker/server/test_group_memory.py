@@ -100,11 +100,11 @@ async def test_what_groups_hold_is_scraped_without_the_names_of_clients(served):
         groups=served.groups, transactions=served.transactions, group_memory=served.group_memory, markers=()
     )
     samples = [sample for family in CoordinatorMetrics(coordination).collect() for sample in family.samples]
-    told = {(sample.name, sample.labels.get("of")): sample.value for sample in samples}
-    assert told["barnabas_broker_group_memory_bytes", "members"] == 5
-    assert told["barnabas_broker_group_memory_max_bytes", "members"] == GROUP_MEMBERS_BYTES_MAX
-    assert told["barnabas_broker_group_memory_refusals_total", "simple offsets"] == 1
-    assert told["barnabas_broker_transactions_held", "transactional ids"] == 7
-    assert told["barnabas_broker_transactions_held_max", "transactional ids"] == TRANSACTIONAL_IDS_MAX
-    assert told["barnabas_broker_transactions_held_refusals_total", "transactional ids"] == 0
+    gauges = {(sample.name, sample.labels.get("of")): sample.value for sample in samples}
+    assert gauges["barnabas_broker_group_memory_bytes", "members"] == 5
+    assert gauges["barnabas_broker_group_memory_max_bytes", "members"] == GROUP_MEMBERS_BYTES_MAX
+    assert gauges["barnabas_broker_group_memory_refusals_total", "simple offsets"] == 1
+    assert gauges["barnabas_broker_transactions_held", "transactional ids"] == 7
+    assert gauges["barnabas_broker_transactions_held_max", "transactional ids"] == TRANSACTIONAL_IDS_MAX
+    assert gauges["barnabas_broker_transactions_held_refusals_total", "transactional ids"] == 0
     assert "secret" not in str(samples)

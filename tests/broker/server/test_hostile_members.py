@@ -66,8 +66,8 @@ async def test_a_name_that_is_none_makes_and_deletes_nothing(served, tmp_path, o
     assert (await member.ask(deleting(name), 4)).error_code == ErrorCode.NONE
     state = UpdateMetadataPartitionState(leader=1, isr=[1], replicas=[1])
     topic = UpdateMetadataTopicState(topic_name=name, topic_id=TOPIC_ID, partition_states=[state])
-    told = UpdateMetadataRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=[topic])
-    assert (await member.ask(told, 8)).error_code == ErrorCode.NONE
+    request = UpdateMetadataRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=[topic])
+    assert (await member.ask(request, 8)).error_code == ErrorCode.NONE
     await served.replicas.logs.purged()
     assert everything(tmp_path) == before
     assert not served.logs.offline_directories
@@ -101,9 +101,9 @@ def alive(brokers: int = 1, listeners: int = 1) -> UpdateMetadataRequest:
     return UpdateMetadataRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, live_brokers=live)
 
 
-@pytest.mark.parametrize("told", [alive(BROKERS_MAX + 1), alive(listeners=LISTENERS_MAX + 1)], ids=["many", "wide"])
-async def test_brokers_that_no_client_wants_to_be_told_of_are_not_believed(served, told):
+@pytest.mark.parametrize("update", [alive(BROKERS_MAX + 1), alive(listeners=LISTENERS_MAX + 1)], ids=["many", "wide"])
+async def test_brokers_that_no_client_wants_to_be_told_of_are_not_believed(served, update):
     member = await served.member()
     assert (await member.ask(alive(3), 8)).error_code == ErrorCode.NONE
-    assert (await member.ask(told, 8)).error_code == ErrorCode.INVALID_REQUEST
+    assert (await member.ask(update, 8)).error_code == ErrorCode.INVALID_REQUEST
     assert served.metadata.brokers.keys() == {0, 1, 2}

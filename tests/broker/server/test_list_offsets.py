@@ -24,20 +24,20 @@ from tests.broker.server.test_bad_input import batch_of, produce
 
 
 async def listed(client, timestamp: int, epoch: int = -1, version: int = 7):
-    asked = ListOffsetsPartition(timestamp=timestamp, current_leader_epoch=epoch)
-    request = ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=[asked])])
+    partition = ListOffsetsPartition(timestamp=timestamp, current_leader_epoch=epoch)
+    request = ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=[partition])])
     return (await client.ask(request, version)).topics[0].partitions[0]
 
 
 async def epoch_end(client, epoch: int = -1):
-    asked = OffsetForLeaderPartition(partition=0, current_leader_epoch=epoch, leader_epoch=0)
-    request = OffsetForLeaderEpochRequest(topics=[OffsetForLeaderTopic(topic="t", partitions=[asked])])
+    partition = OffsetForLeaderPartition(partition=0, current_leader_epoch=epoch, leader_epoch=0)
+    request = OffsetForLeaderEpochRequest(topics=[OffsetForLeaderTopic(topic="t", partitions=[partition])])
     return (await client.ask(request, 4)).topics[0].partitions[0]
 
 
 async def deleted(client):
-    asked = DeleteRecordsTopic(name="t", partitions=[DeleteRecordsPartition(partition_index=0, offset=0)])
-    return (await client.ask(DeleteRecordsRequest(topics=[asked]), 2)).topics[0].partitions[0]
+    topic = DeleteRecordsTopic(name="t", partitions=[DeleteRecordsPartition(partition_index=0, offset=0)])
+    return (await client.ask(DeleteRecordsRequest(topics=[topic]), 2)).topics[0].partitions[0]
 
 
 @pytest.mark.parametrize("ask", [lambda client: listed(client, -1), epoch_end, deleted])

@@ -84,8 +84,10 @@ async def test_configurations_of_many_topics_are_described_in_turns(served, turn
     names = [f"t-{number}" for number in range(100)]
     for name in names:
         served.tell_of(name)
-    asked = [DescribeConfigsResource(resource_type=2, resource_name=name, configuration_keys=None) for name in names]
-    response = await answer_of(served, DescribeConfigsRequest(resources=asked, include_synonyms=True), 4)
+    resources = [
+        DescribeConfigsResource(resource_type=2, resource_name=name, configuration_keys=None) for name in names
+    ]
+    response = await answer_of(served, DescribeConfigsRequest(resources=resources, include_synonyms=True), 4)
     assert [result.resource_name for result in response.results] == names
     assert {len(result.configs) for result in response.results} == {len(KEYS)}
     assert turns.taken >= 100 * len(KEYS) // ENTRIES_ENCODED_IN_A_TURN
@@ -125,8 +127,8 @@ async def coordinating(served):
 
 
 async def test_offsets_of_many_partitions_are_committed_in_turns_and_all_of_them(coordinating, turns):
-    asked = committing(missing=range(150), wide=range(PARTITIONS + 50))
-    response = await answer_of(coordinating, asked, 7)
+    request = committing(missing=range(150), wide=range(PARTITIONS + 50))
+    response = await answer_of(coordinating, request, 7)
     codes = {topic.name: [partition.error_code for partition in topic.partitions] for topic in response.topics}
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert codes == {"missing": [unknown] * 150, "wide": [ErrorCode.NONE] * PARTITIONS + [unknown] * 50}

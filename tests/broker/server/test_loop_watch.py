@@ -19,13 +19,13 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_loop_that_answers_may_do_so_late():
-    asked = []
-    answers = LoopAnswers(asked.append)
+    requests = []
+    answers = LoopAnswers(requests.append)
     for _ in range(3):
         for _ in range(LOOKS_MAX):
             assert not answers.look()
-        assert len(asked) == 1, "it is not asked again before it has answered"
-        asked.pop()()
+        assert len(requests) == 1, "it is not asked again before it has answered"
+        requests.pop()()
 
 
 def test_loop_that_never_answers_hangs():
@@ -35,12 +35,12 @@ def test_loop_that_never_answers_hangs():
 
 def test_one_look_after_everything_stood_still_proves_nothing():
     """As after SIGSTOP: hours may have passed between two looks."""
-    asked = []
-    answers = LoopAnswers(asked.append)
+    requests = []
+    answers = LoopAnswers(requests.append)
     for _ in range(100):
         assert not answers.look()
         assert not answers.look()
-        asked.pop()()
+        requests.pop()()
 
 
 @contextmanager
@@ -81,10 +81,10 @@ ECHO = """
 def test_process_whose_loop_hangs_ends_and_says_where():
     with running(ECHO) as process:
         assert process.stdout.readline() == "watched\n"
-        _, said = process.communicate("hang\n", timeout=60)
+        _, output = process.communicate("hang\n", timeout=60)
     assert process.returncode == 1
-    assert "the loop stands still" in said
-    assert "in main" in said, "the stack says where"
+    assert "the loop stands still" in output
+    assert "in main" in output, "the stack says where"
 
 
 def test_process_that_was_suspended_goes_on():

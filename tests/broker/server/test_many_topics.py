@@ -82,8 +82,8 @@ async def test_partitions_are_added_to_many_topics_at_the_same_time(served, zook
     for name in "abc":
         served.tell_of(name)
         served.lead(name)
-    asked = [CreatePartitionsTopic(name=name, count=2, assignments=None) for name in "abc"]
-    response = await (await served.client()).ask(CreatePartitionsRequest(topics=asked, timeout_ms=5_000), 3)
+    topics = [CreatePartitionsTopic(name=name, count=2, assignments=None) for name in "abc"]
+    response = await (await served.client()).ask(CreatePartitionsRequest(topics=topics, timeout_ms=5_000), 3)
     assert [(result.name, result.error_code) for result in response.results] == [
         (name, ErrorCode.NONE) for name in "abc"
     ]
@@ -124,7 +124,7 @@ async def test_each_topic_that_cannot_be_has_its_own_reason_and_the_others_are_m
             topic("away", assignments=[(0, [9])]),
         ),
     }
-    answers = await created(served, *(asked for _, _, asked in wrong.values()), topic("right"))
+    answers = await created(served, *(creation for _, _, creation in wrong.values()), topic("right"))
     for name, (code, words, _) in wrong.items():
         assert answers[name].error_code == code, name
         assert words in answers[name].error_message, name
@@ -185,6 +185,6 @@ async def test_a_topic_given_by_nothing_is_an_invalid_request(served):
 
 async def test_very_many_names_are_counted_in_one_go(served):
     """Comparing each with each would take the loop for minutes; the timeout of the test tells."""
-    asked = [DeleteTopicState(name=f"t{number}") for number in range(15_000)]
-    response = await (await served.client()).ask(DeleteTopicsRequest(topics=asked, timeout_ms=1_000), 6)
+    states = [DeleteTopicState(name=f"t{number}") for number in range(15_000)]
+    response = await (await served.client()).ask(DeleteTopicsRequest(topics=states, timeout_ms=1_000), 6)
     assert {item.error_code for item in response.responses} == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}

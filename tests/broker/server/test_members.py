@@ -138,15 +138,15 @@ async def test_who_follows_very_much_at_once_is_not_answered(served, version, wh
 
 async def test_a_member_is_served_on_the_connection_it_logged_in_on_and_on_no_other(served):
     member, stranger = await served.member(), await served.client()
-    asked = ControlledShutdownRequest(broker_id=2, broker_epoch=7)
-    assert (await member.ask(asked, 3)).error_code == ErrorCode.NONE
-    assert (await stranger.ask(asked, 3)).error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    request = ControlledShutdownRequest(broker_id=2, broker_epoch=7)
+    assert (await member.ask(request, 3)).error_code == ErrorCode.NONE
+    assert (await stranger.ask(request, 3)).error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
 
 async def test_clients_are_not_told_of_the_login(served):
-    told = {key.api_key for key in (await (await served.client()).ask(INTRODUCTION, 3)).api_keys}
-    assert not told & {ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.LEADER_AND_ISR}
-    assert ApiKey.METADATA in told
+    versions = {key.api_key for key in (await (await served.client()).ask(INTRODUCTION, 3)).api_keys}
+    assert not versions & {ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.LEADER_AND_ISR}
+    assert ApiKey.METADATA in versions
 
 
 async def test_who_has_another_secret_is_refused_and_the_connection_closed(served):
@@ -180,18 +180,18 @@ async def test_a_login_that_fails_is_answered_and_the_connection_closed(served, 
 
 
 async def test_a_login_that_was_overheard_cannot_be_said_again(served):
-    said = []
+    messages = []
     listening = await served.client()
     ask = listening.ask
 
     async def overhear(request, version):
-        said.append((request, version))
+        messages.append((request, version))
         return await ask(request, version)
 
     listening.ask = overhear
     await listening.log_in(MEMBERSHIP.dial("127.0.0.1", served.listener.port))
     client = await served.client()
-    answers = [await client.ask(*item) for item in said]
+    answers = [await client.ask(*item) for item in messages]
     assert [answer.error_code for answer in answers] == [ErrorCode.NONE] * 2 + [ErrorCode.SASL_AUTHENTICATION_FAILED]
     assert await client.is_closed()
 

@@ -19,7 +19,7 @@ def config(text: str = "") -> BrokerConfig:
 
 
 @pytest.mark.parametrize(
-    ("said", "named"),
+    ("text", "named"),
     [
         ("", True),
         (_RULES, False),
@@ -27,8 +27,8 @@ def config(text: str = "") -> BrokerConfig:
         ("metrics.names.enable=false", False),
     ],
 )
-def test_names_are_told_unless_rules_may_hide_them(said, named):
-    assert has_names(config(said)) is named
+def test_names_are_told_unless_rules_may_hide_them(text, named):
+    assert has_names(config(text)) is named
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -46,8 +46,8 @@ def test_end_offsets_name_topics_or_are_left_out(named):
     sessions = type("Sessions", (), {"partition_count": 0, "__len__": lambda _: 0})()
     metadata, listeners = SimpleNamespace(controller_id=1, topics={}), SimpleNamespace(connection_count=0)
     metrics = StateMetrics(hosted, metadata, [], sessions, listeners, config("" if named else _RULES))
-    told = [str(sample.labels) for family in metrics.collect() for sample in family.samples]
-    assert any("payments.secret" in labels for labels in told) is named
+    label_texts = [str(sample.labels) for family in metrics.collect() for sample in family.samples]
+    assert any("payments.secret" in labels for labels in label_texts) is named
 
 
 @pytest.mark.parametrize(("named", "labels"), [(True, {"/data/a", "/data/b"}), (False, {"1", "2"})])
@@ -64,8 +64,8 @@ def test_log_directories_are_named_by_path_or_by_their_place_in_log_dirs(named, 
         truncations_kept=0,
         lost_offsets={},
     )
-    told = config("log.dirs=/data/a,/data/b\n" + ("" if named else _RULES))
-    samples = [sample for family in LogMetrics(logs, told).collect() for sample in family.samples]
+    broker_config = config("log.dirs=/data/a,/data/b\n" + ("" if named else _RULES))
+    samples = [sample for family in LogMetrics(logs, broker_config).collect() for sample in family.samples]
     of_directories = {sample.labels["log_dir"]: sample.value for sample in samples if "offline" in sample.name}
     assert of_directories.keys() == labels
     assert of_directories[min(labels)] == 1

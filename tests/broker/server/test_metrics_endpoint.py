@@ -17,7 +17,7 @@ from broker.server.metrics_endpoint import MetricsEndpoint
 from tests.eventually import eventually
 
 
-async def asked(port: int, path: str, *lines: str) -> bytes:
+async def answer_of(port: int, path: str, *lines: str) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write("\r\n".join((f"GET {path} HTTP/1.1", *lines, "", "")).encode())
     answer = await reader.read()
@@ -41,7 +41,7 @@ async def test_a_port_that_is_taken_is_warned_of_and_served_when_it_is_free(endp
         assert [(line["log_level"], line["address"]) for line in lines] == [("warning", f"127.0.0.1:{port}")]
         assert "has it" in lines[0]["who"]
     await eventually(lambda: endpoint._server is not None, "the port is had")
-    assert (await asked(port, "/healthz")).endswith(b"ok\n")
+    assert (await answer_of(port, "/healthz")).endswith(b"ok\n")
 
 
 async def test_whoever_stops_while_it_is_tried_tries_no_more(endpoint):
@@ -71,10 +71,10 @@ async def test_those_that_are_asked_for_by_name_are_told_alone_and_the_others_no
     registry.register(Costly())
     await endpoint.start("127.0.0.1", 0)
     port = endpoint._server.sockets[0].getsockname()[1]
-    told = (await asked(port, "/metrics?name[]=wanted&name%5B%5D=unknown")).partition(b"\r\n\r\n")[2]
-    assert (told.splitlines()[-1], told.count(b"# TYPE"), costly) == (b"wanted 1.0", 1, [])
+    body = (await answer_of(port, "/metrics?name[]=wanted&name%5B%5D=unknown")).partition(b"\r\n\r\n")[2]
+    assert (body.splitlines()[-1], body.count(b"# TYPE"), costly) == (b"wanted 1.0", 1, [])
     for query in ("", "?", "?other=1"):
-        whole = await asked(port, f"/metrics{query}")
+        whole = await answer_of(port, f"/metrics{query}")
         assert whole.count(b"# TYPE") > 1
         assert b"wanted 1.0" in whole
     assert len(costly) == 3
@@ -84,8 +84,8 @@ async def test_metrics_are_asked_by_addresses_and_own_names_only(endpoint):
     await endpoint.start("127.0.0.1", 0)
     port = endpoint._server.sockets[0].getsockname()[1]
     for host in (f"127.0.0.1:{port}", f"broker-1:{port}"):
-        assert b" 200 OK" in await asked(port, "/metrics", f"Host: {host}")
-    refused = await asked(port, "/metrics", f"hOsT:evil.example:{port}")
+        assert b" 200 OK" in await answer_of(port, "/metrics", f"Host: {host}")
+    refused = await answer_of(port, "/metrics", f"hOsT:evil.example:{port}")
     assert b" 403 " in refused
     assert b"metrics.allowed.hosts" in refused
 

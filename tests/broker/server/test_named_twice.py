@@ -64,12 +64,12 @@ async def test_partitions_that_are_named_again_are_previewed_once(client):
 
 
 async def test_an_id_under_many_names_is_one_topic(client):
-    asked = [MetadataRequestTopic(name=name, topic_id=TOPIC_ID) for name in ("a", "b", "c")]
-    assert [topic.name for topic in (await client.ask(MetadataRequest(topics=asked), 12)).topics] == ["t"]
+    topics = [MetadataRequestTopic(name=name, topic_id=TOPIC_ID) for name in ("a", "b", "c")]
+    assert [topic.name for topic in (await client.ask(MetadataRequest(topics=topics), 12)).topics] == ["t"]
 
 
 def test_what_is_said_of_a_partition_last_counts_in_the_place_of_the_first():
-    asked = partitions_once(
+    partitions = partitions_once(
         [("b", [(1, "old"), (0, "kept")]), ("a", [(0, "kept")]), ("b", [(1, "new")])], lambda p: p[0]
     )
-    assert list(asked.items()) == [("b", [(1, "new"), (0, "kept")]), ("a", [(0, "kept")])]
+    assert list(partitions.items()) == [("b", [(1, "new"), (0, "kept")]), ("a", [(0, "kept")])]

@@ -24,8 +24,8 @@ LONG_AGO_MS = 1_000_000
 
 def asking(partitions=None, topic="t", timeout_ms=30_000, **configs: str | None) -> PreviewRetentionRequest:
     changes = [PreviewRetentionConfig(name=name.replace("_", "."), value=value) for name, value in configs.items()]
-    asked = PreviewRetentionTopic(name=topic, partitions=partitions, configs=changes)
-    return PreviewRetentionRequest(topics=[asked], timeout_ms=timeout_ms)
+    preview_retention_topic = PreviewRetentionTopic(name=topic, partitions=partitions, configs=changes)
+    return PreviewRetentionRequest(topics=[preview_retention_topic], timeout_ms=timeout_ms)
 
 
 @pytest.fixture

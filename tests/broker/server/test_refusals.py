@@ -61,8 +61,8 @@ async def metadata_of(served, version: int, *topics: MetadataRequestTopic):
 
 async def test_a_topic_asked_for_twice_is_described_once(served):
     served.tell_of("t")
-    asked = [MetadataRequestTopic(name=name) for name in ("t", "missing", "t", "missing")]
-    assert await metadata_of(served, 9, *asked) == [
+    topics = [MetadataRequestTopic(name=name) for name in ("t", "missing", "t", "missing")]
+    assert await metadata_of(served, 9, *topics) == [
         (ErrorCode.NONE, "t"),
         (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "missing"),
     ]
@@ -70,8 +70,8 @@ async def test_a_topic_asked_for_twice_is_described_once(served):
 
 @pytest.mark.parametrize("name", ["", "no/slash", "..", "x" * 250])
 async def test_a_name_no_topic_can_have_is_said_to_be_invalid(served, name):
-    asked = MetadataRequestTopic(name=name)
-    assert await metadata_of(served, 12, asked) == [(ErrorCode.INVALID_TOPIC_EXCEPTION, name)]
+    topic = MetadataRequestTopic(name=name)
+    assert await metadata_of(served, 12, topic) == [(ErrorCode.INVALID_TOPIC_EXCEPTION, name)]
 
 
 @pytest.mark.parametrize("version", [10, 11])
@@ -94,13 +94,13 @@ async def test_offsets_of_partitions_that_are_not_there_are_refused_one_by_one(s
     served.lead(OFFSETS_TOPIC)
     served.tell_of(OFFSETS_TOPIC)
     served.tell_of("t", partitions=2)
-    asked = {"t": [0, 2], "missing": [0]}
+    indexes_by_topic = {"t": [0, 2], "missing": [0]}
     topics = [
         OffsetCommitRequestTopic(
             name=name,
             partitions=[OffsetCommitRequestPartition(partition_index=index, committed_offset=1) for index in indexes],
         )
-        for name, indexes in asked.items()
+        for name, indexes in indexes_by_topic.items()
     ]
     answer = await (await served.member()).ask(OffsetCommitRequest(group_id="g", topics=topics), 8)
     assert {

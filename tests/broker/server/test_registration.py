@@ -27,7 +27,7 @@ class Store:
         self.listeners = []
         self.done: list[str] = []
         self.restored_at: list[int] = []  #: what each registration said
-        self.asked: asyncio.Queue[asyncio.Future] = asyncio.Queue()
+        self.registrations: asyncio.Queue[asyncio.Future] = asyncio.Queue()
 
     def on_state(self, listener) -> None:
         self.listeners.append(listener)
@@ -46,14 +46,14 @@ class Store:
         self.done.append("registers")
         self.restored_at.append(registration.ids_restored_at)
         answer = asyncio.get_running_loop().create_future()
-        self.asked.put_nowait(answer)
+        self.registrations.put_nowait(answer)
         return await answer
 
     async def unregister_broker(self, _broker_id) -> None:
         self.done.append("unregisters")
 
     async def next_asked(self) -> asyncio.Future:
-        return await asyncio.wait_for(self.asked.get(), 10)
+        return await asyncio.wait_for(self.registrations.get(), 10)
 
 
 class Reconciliation:
@@ -147,8 +147,8 @@ async def test_a_lost_session_is_followed_by_another_registration(world):
 
 async def test_a_session_lost_while_its_registration_is_answered_counts_as_lost(world):
     world.store.become(SessionState.LOST)
-    asked = await world.store.next_asked()
-    asked.set_result(11)
+    registering = await world.store.next_asked()
+    registering.set_result(11)
     world.store.become(SessionState.LOST)
     (await world.store.next_asked()).set_result(12)
     await eventually(lambda: world.registration.is_registered, "registered again")

@@ -19,12 +19,14 @@ from tests.broker.server.test_bad_input import batch_of, produce
 
 
 def fetch(offset: int, max_wait_ms: int = 0, min_bytes: int = 1, max_bytes: int = 1_000_000, epoch: int = -1):
-    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes, current_leader_epoch=epoch)
+    partition = FetchPartition(
+        partition=0, fetch_offset=offset, partition_max_bytes=max_bytes, current_leader_epoch=epoch
+    )
     return FetchRequest(
         max_wait_ms=max_wait_ms,
         min_bytes=min_bytes,
         max_bytes=max_bytes,
-        topics=[FetchTopic(topic="t", partitions=[asked])],
+        topics=[FetchTopic(topic="t", partitions=[partition])],
     )
 
 
@@ -34,10 +36,10 @@ def only(response):
 
 async def test_api_versions_says_what_the_registry_lists(served):
     response = await (await served.client()).ask(INTRODUCTION, 3)
-    told = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
+    versions = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
     for_all = [handler for handler in HANDLERS if handler.advertised and handler.api < OWN_APIS_FROM]
-    assert told == {handler.api: handler.advertised for handler in for_all}
-    assert ApiKey.LEADER_AND_ISR not in told
+    assert versions == {handler.api: handler.advertised for handler in for_all}
+    assert ApiKey.LEADER_AND_ISR not in versions
 
 
 async def test_only_programs_of_this_product_are_told_of_its_own_apis(served):
@@ -175,8 +177,8 @@ async def test_offsets_are_listed_by_meaning_and_by_time(served):
     await client.ask(produce(batch_of(b"a", b"b")), 9)
 
     async def offset_at(timestamp: int) -> int:
-        asked = ListOffsetsTopic(name="t", partitions=[ListOffsetsPartition(timestamp=timestamp)])
-        return (await client.ask(ListOffsetsRequest(topics=[asked]), 7)).topics[0].partitions[0].offset
+        topic = ListOffsetsTopic(name="t", partitions=[ListOffsetsPartition(timestamp=timestamp)])
+        return (await client.ask(ListOffsetsRequest(topics=[topic]), 7)).topics[0].partitions[0].offset
 
     assert await offset_at(-1) == 2
     assert await offset_at(-2) == 0

@@ -34,7 +34,7 @@ def want(monkeypatch):
     want.errno = None
 
 
-async def told(controller, request):
+async def error_of(controller, request):
     return (await controller.ask(request, 7)).topics[0].partition_errors[0].error_code
 
 
@@ -46,26 +46,26 @@ async def produced(client):
 async def test_a_log_that_cannot_be_made_for_a_passing_want_is_made_when_told_again(served, want, number):
     controller, client = await served.member(), await served.client()
     want.errno = number
-    assert await told(controller, leading("t", 1)) == ErrorCode.REPLICA_NOT_AVAILABLE
+    assert await error_of(controller, leading("t", 1)) == ErrorCode.REPLICA_NOT_AVAILABLE
     assert not served.logs.offline_directories
     assert await produced(client) == ErrorCode.NOT_LEADER_OR_FOLLOWER, "clients look for another leader"
     want.errno = None
-    assert await told(controller, leading("t", 1)) == ErrorCode.NONE
+    assert await error_of(controller, leading("t", 1)) == ErrorCode.NONE
     assert await produced(client) == ErrorCode.NONE
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
 async def test_a_leader_whose_epoch_cannot_be_noted_leads_when_told_again(served, want, number):
     controller, client = await served.member(), await served.client()
-    assert await told(controller, leading("t", 1)) == ErrorCode.NONE
+    assert await error_of(controller, leading("t", 1)) == ErrorCode.NONE
     assert await produced(client) == ErrorCode.NONE
     next_epoch = leading("t", 1)
     next_epoch.topic_states[0].partition_states[0].leader_epoch = 1
     want.errno = number
-    assert await told(controller, next_epoch) == ErrorCode.REPLICA_NOT_AVAILABLE
+    assert await error_of(controller, next_epoch) == ErrorCode.REPLICA_NOT_AVAILABLE
     assert await produced(client) == ErrorCode.NOT_LEADER_OR_FOLLOWER
     want.errno = None
-    assert await told(controller, next_epoch) == ErrorCode.NONE
+    assert await error_of(controller, next_epoch) == ErrorCode.NONE
     assert await produced(client) == ErrorCode.NONE
     assert served.logs.get(T0).log_end_offset == 2
 
@@ -73,12 +73,12 @@ async def test_a_leader_whose_epoch_cannot_be_noted_leads_when_told_again(served
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 async def test_a_leader_on_a_full_disk_serves_reads_and_writes_under_an_epoch_that_is_in_the_file(served, want, number):
     controller, client = await served.member(), await served.client()
-    assert await told(controller, leading("t", 1)) == ErrorCode.NONE
+    assert await error_of(controller, leading("t", 1)) == ErrorCode.NONE
     assert await produced(client) == ErrorCode.NONE
     next_epoch = leading("t", 1)
     next_epoch.topic_states[0].partition_states[0].leader_epoch = 1
     want.errno = number
-    assert await told(controller, next_epoch) == ErrorCode.NONE
+    assert await error_of(controller, next_epoch) == ErrorCode.NONE
     assert served.replicas.read(T0, 0, 1_000, at_least_one=True).slice.length
     epochs = served.logs.get(T0).directory / LEADER_EPOCH_CHECKPOINT
     for _ in range(2):
@@ -99,7 +99,7 @@ async def test_the_answer_says_which_roles_are_in_a_log_directory_that_is_full(s
 
 async def test_what_nobody_foresaw_leaves_no_role_either(served, monkeypatch):
     controller, client = await served.member(), await served.client()
-    assert await told(controller, leading("t", 1)) == ErrorCode.NONE
+    assert await error_of(controller, leading("t", 1)) == ErrorCode.NONE
 
     def check(*_arguments):
         raise RuntimeError("a defect")
@@ -108,7 +108,7 @@ async def test_what_nobody_foresaw_leaves_no_role_either(served, monkeypatch):
     next_epoch.topic_states[0].partition_states[0].leader_epoch = 1
     with monkeypatch.context() as defect:
         defect.setattr(served.replicas.logs, "check", check)
-        assert await told(controller, next_epoch) == ErrorCode.UNKNOWN_SERVER_ERROR
+        assert await error_of(controller, next_epoch) == ErrorCode.UNKNOWN_SERVER_ERROR
     assert await produced(client) == ErrorCode.NOT_LEADER_OR_FOLLOWER
-    assert await told(controller, next_epoch) == ErrorCode.NONE
+    assert await error_of(controller, next_epoch) == ErrorCode.NONE
     assert await produced(client) == ErrorCode.NONE

@@ -89,8 +89,8 @@ async def test_who_has_logged_in_is_served_as_who_it_is(start):
 
 
 async def test_clients_are_told_of_the_login_where_they_need_it(start):
-    told = {key.api_key: key.max_version for key in (await (await start().client()).ask(INTRODUCTION, 3)).api_keys}
-    assert (told[ApiKey.SASL_HANDSHAKE], told[ApiKey.SASL_AUTHENTICATE]) == (1, 2)
+    versions = {key.api_key: key.max_version for key in (await (await start().client()).ask(INTRODUCTION, 3)).api_keys}
+    assert (versions[ApiKey.SASL_HANDSHAKE], versions[ApiKey.SASL_AUTHENTICATE]) == (1, 2)
 
 
 async def test_a_client_of_version_0_sends_bare_tokens(start):

@@ -215,10 +215,10 @@ async def test_a_deletion_whose_asker_goes_away_is_done_all_the_same(served, dis
 async def test_a_fail_over_reads_no_configuration(served, monkeypatch):
     controller = await served.member()
     await controller.ask(leading("t", 3), 7)
-    asked, config = [], served.store.config
+    names, config = [], served.store.config
 
     async def count(entity_type, name):
-        asked.append(name)
+        names.append(name)
         return await config(entity_type, name)
 
     monkeypatch.setattr(served.store, "config", count)
@@ -227,9 +227,9 @@ async def test_a_fail_over_reads_no_configuration(served, monkeypatch):
         state.leader_epoch = 1
     assert not (await controller.ask(again, 7)).error_code
     assert served.replicas.get("t", 2).partition.leader_epoch == 1
-    assert asked == []
+    assert names == []
     await controller.ask(leading("u", 3), 7)
-    assert asked == ["u"]
+    assert names == ["u"]
 
 
 async def test_others_have_their_turn_between_many_roles(served):

@@ -92,7 +92,7 @@ async def test_trap_37_first_commit_of_a_transaction_is_verified_and_later_ones_
 
 
 @pytest.mark.parametrize(
-    ("verdict", "version", "told"),
+    ("verdict", "version", "expected"),
     [
         (ErrorCode.TRANSACTION_ABORTABLE, 4, ErrorCode.TRANSACTION_ABORTABLE),
         (ErrorCode.TRANSACTION_ABORTABLE, 3, ErrorCode.INVALID_TXN_STATE),
@@ -102,9 +102,9 @@ async def test_trap_37_first_commit_of_a_transaction_is_verified_and_later_ones_
         (ErrorCode.NETWORK_EXCEPTION, 0, ErrorCode.COORDINATOR_NOT_AVAILABLE),
     ],
 )
-async def test_trap_37_commit_outside_a_transaction_writes_nothing(served, client, verdict, version, told):
+async def test_trap_37_commit_outside_a_transaction_writes_nothing(served, client, verdict, version, expected):
     served.verdicts[COORDINATOR] = verdict
-    assert codes(await client.ask(commit(5), version)) == [told]
+    assert codes(await client.ask(commit(5), version)) == [expected]
     assert served.replicas.get(*COORDINATOR).log.log_end_offset == 0
 
 
@@ -139,16 +139,16 @@ async def test_commit_for_a_group_coordinated_elsewhere_is_told_so(served, clien
 
 
 @pytest.mark.parametrize(
-    ("version", "told"), [(1, ErrorCode.COORDINATOR_NOT_AVAILABLE), (2, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)]
+    ("version", "expected"), [(1, ErrorCode.COORDINATOR_NOT_AVAILABLE), (2, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)]
 )
-async def test_oldest_producers_do_not_hear_of_a_load(served, client, version, told):
+async def test_oldest_producers_do_not_hear_of_a_load(served, client, version, expected):
     await client.ask(commit(5), 4)
     served.lead(OFFSETS_TOPIC, OFFSETS_PARTITIONS, leader=2, leader_epoch=1)
     served.lead(OFFSETS_TOPIC, OFFSETS_PARTITIONS, leader_epoch=2)
     shard = served.groups._shards[COORDINATOR.partition]
     await eventually(lambda: shard.is_loaded, "loaded")
     shard.is_loaded = False
-    assert codes(await client.ask(commit(5), version)) == [told]
+    assert codes(await client.ask(commit(5), version)) == [expected]
 
 
 async def test_offsets_of_topics_there_are_none_of_are_not_deleted(client):

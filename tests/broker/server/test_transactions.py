@@ -67,14 +67,14 @@ def markers(
 
 
 def fetch(offset: int = 0, *, is_committed: bool = True, session=(0, -1), max_wait_ms: int = 0, **more) -> FetchRequest:
-    asked = [FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1_000_000)]
+    partitions = [FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1_000_000)]
     return FetchRequest(
         max_wait_ms=max_wait_ms,
         min_bytes=1,
         isolation_level=int(is_committed),
         session_id=session[0],
         session_epoch=session[1],
-        topics=[FetchTopic(topic="t", topic_id=TOPIC_ID, partitions=asked)],
+        topics=[FetchTopic(topic="t", topic_id=TOPIC_ID, partitions=partitions)],
         **more,
     )
 
@@ -99,7 +99,7 @@ def offsets(response) -> list[int]:
     return [header.base_offset for _, header in iterate_headers(bytes(read.records))]
 
 
-def told(response) -> tuple[int, int, list[tuple[int, int]]]:
+def offsets_and_aborted(response) -> tuple[int, int, list[tuple[int, int]]]:
     """(high watermark, last stable offset, aborted transactions)"""
     (read,) = response.responses[0].partitions
     aborted = [(transaction.producer_id, transaction.first_offset) for transaction in read.aborted_transactions or []]
@@ -131,9 +131,9 @@ async def test_trap_36_reader_of_committed_records_stops_where_the_oldest_open_t
     client = aborted_and_open
     response = await client.ask(fetch(), 11)
     assert offsets(response) == [0, 1, 2, 3]
-    assert told(response) == (5, 4, [(7, 0)])
+    assert offsets_and_aborted(response) == (5, 4, [(7, 0)])
     assert offsets(await client.ask(fetch(4), 11)) == []
-    assert told(await client.ask(fetch(3), 11)) == (5, 4, [])
+    assert offsets_and_aborted(await client.ask(fetch(3), 11)) == (5, 4, [])
     assert offsets(await client.ask(fetch(is_committed=False), 11)) == [0, 1, 2, 3, 4]
 
 
@@ -169,16 +169,16 @@ async def test_waiting_reader_of_committed_records_is_woken_by_the_marker(served
 async def test_fetch_session_hears_of_a_last_stable_offset_that_moved(client):
     await client.ask(produce(data(7, 0, is_transactional=False), transactional_id=None), 11)
     opened = await client.ask(fetch(1, session=(0, 0)), 12)
-    assert told(opened) == (1, 1, [])
+    assert offsets_and_aborted(opened) == (1, 1, [])
     again = fetch(1, session=(opened.session_id, 1))
     again.topics = []
     assert (await client.ask(again, 12)).responses == []
     await client.ask(produce(data(7, 1)), 11)
     again.session_epoch = 2
-    assert told(await client.ask(again, 12)) == (2, 1, [])
+    assert offsets_and_aborted(await client.ask(again, 12)) == (2, 1, [])
     await write(client, markers(7, is_commit=False))
     again.session_epoch = 3
-    assert told(await client.ask(again, 12)) == (3, 3, [(7, 1)])
+    assert offsets_and_aborted(await client.ask(again, 12)) == (3, 3, [(7, 1)])
 
 
 async def test_marker_counts_only_when_it_is_committed(served, client):
@@ -192,10 +192,10 @@ async def test_marker_counts_only_when_it_is_committed(served, client):
     await writer.answer(ProduceRequest.api, 11)
     await writer.send_request(WriteTxnMarkersRequest(markers=[markers(7)]), 1)
     await eventually(lambda: hosted.log.log_end_offset == 2, "the marker is in the log")
-    assert told(await client.ask(fetch(), 12)) == (1, 0, [])
+    assert offsets_and_aborted(await client.ask(fetch(), 12)) == (1, 0, [])
     served.replicas.follower_holds(hosted, 2, 2, broker_epoch=20)
     assert written(await writer.answer(WriteTxnMarkersRequest.api, 1)) == [[ErrorCode.NONE]]
-    assert told(await client.ask(fetch(), 12)) == (2, 2, [])
+    assert offsets_and_aborted(await client.ask(fetch(), 12)) == (2, 2, [])
 
 
 async def test_follower_nearby_serves_committed_records_as_far_as_it_knows_them_to_be_stable(served, client):
@@ -205,10 +205,10 @@ async def test_follower_nearby_serves_committed_records_as_far_as_it_knows_them_
     for offset, batch in enumerate((data(7, 0), data(8, 0), abort)):
         patch_batch(batch, 0, offset, 1)
         served.replicas.take_fetched(hosted, memoryview(batch), 2, 0)
-    assert told(await client.ask(fetch(rack_id="here"), 12)) == (2, 0, [])
+    assert offsets_and_aborted(await client.ask(fetch(rack_id="here"), 12)) == (2, 0, [])
     served.replicas.take_fetched(hosted, memoryview(b""), 3, 0)
     response = await client.ask(fetch(rack_id="here"), 12)
-    assert (told(response), offsets(response)) == ((3, 1, [(7, 0)]), [0])
+    assert (offsets_and_aborted(response), offsets(response)) == ((3, 1, [(7, 0)]), [0])
 
 
 # -- markers
@@ -218,7 +218,7 @@ async def test_one_partitions_failure_keeps_no_other_from_its_marker(client):
     await client.ask(produce(data(7, 0), data(7, 0)), 11)
     request = markers(7, 0, 5, 1)
     assert await write(client, request) == [[ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NONE]]
-    assert told(await client.ask(fetch(), 11)) == (2, 2, [])
+    assert offsets_and_aborted(await client.ask(fetch(), 11)) == (2, 2, [])
 
 
 async def test_marker_of_an_older_epoch_is_refused(client):
@@ -235,7 +235,7 @@ async def test_trap_35_marker_repeated_by_the_next_coordinator_is_taken_and_the_
     assert await write(client, markers(7, coordinator_epoch=5, is_commit=False)) == [
         [ErrorCode.TRANSACTION_COORDINATOR_FENCED]
     ]
-    assert told(await client.ask(fetch(), 11)) == (3, 3, [])
+    assert offsets_and_aborted(await client.ask(fetch(), 11)) == (3, 3, [])
 
 
 async def test_marker_is_refused_where_another_broker_leads(served, client):
@@ -247,13 +247,13 @@ async def test_trap_37_hanging_transaction_is_aborted_by_an_operator(client):
     await client.ask(produce(data(7, 0)), 11)
     await client.ask(produce(data(7, 1)), 11)
     assert await write(client, markers(7, is_commit=False, coordinator_epoch=0)) == [[ErrorCode.NONE]]
-    assert told(await client.ask(fetch(), 11)) == (3, 3, [(7, 0)])
+    assert offsets_and_aborted(await client.ask(fetch(), 11)) == (3, 3, [(7, 0)])
 
 
 async def test_producers_of_a_partition_are_described_with_what_ends_a_hanging_transaction(aborted_and_open):
     client = aborted_and_open
-    asked = DescribeProducersRequest(topics=[TopicRequest(name="t", partition_indexes=[0, 5])])
-    known, unknown = (await client.ask(asked, 0)).topics[0].partitions
+    request = DescribeProducersRequest(topics=[TopicRequest(name="t", partition_indexes=[0, 5])])
+    known, unknown = (await client.ask(request, 0)).topics[0].partitions
     assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert [
         (producer.producer_id, producer.last_sequence, producer.coordinator_epoch, producer.current_txn_start_offset)
@@ -317,7 +317,7 @@ async def test_trap_37_marker_written_during_the_verification_makes_it_worthless
     await write(client, markers(7, is_commit=False))
     verdict.set_result(ErrorCode.NONE)
     assert produced(await late.answer(ProduceRequest.api, 11)) == [ErrorCode.INVALID_TXN_STATE]
-    assert told(await client.ask(fetch(), 11)) == (1, 1, [])
+    assert offsets_and_aborted(await client.ask(fetch(), 11)) == (1, 1, [])
 
 
 async def test_leader_that_lost_its_role_during_the_verification_writes_nothing(served, client):
@@ -402,4 +402,4 @@ async def test_partition_that_a_request_names_twice_gets_both_batches(served, cl
     assert served.verified == [("copier", 7, 0, (P0,))]
     assert offsets(await client.ask(fetch(is_committed=False), 11)) == [0, 1]
     await write(client, markers(7))
-    assert told(await client.ask(fetch(), 11)) == (3, 3, [])
+    assert offsets_and_aborted(await client.ask(fetch(), 11)) == (3, 3, [])

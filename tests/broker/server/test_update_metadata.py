@@ -23,7 +23,7 @@ from tests.eventually import eventually
 COUNT = 3 * THINGS_IN_A_TURN + 50
 
 
-def told(partitions: int, leader: int = 1, controller_epoch: int = 1) -> UpdateMetadataRequest:
+def update_of(partitions: int, leader: int = 1, controller_epoch: int = 1) -> UpdateMetadataRequest:
     states = [UpdateMetadataPartitionState(partition_index=index, leader=leader) for index in range(partitions)]
     topic = UpdateMetadataTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=states)
     return UpdateMetadataRequest(
@@ -49,9 +49,9 @@ async def test_who_speaks_later_is_believed_later(served, monkeypatch):
     first, second = await served.member(), await served.member()
     sending = []
     taken = at_first_turn(
-        monkeypatch, lambda: sending.append(asyncio.ensure_future(second.send_request(told(1, leader=2), 8)))
+        monkeypatch, lambda: sending.append(asyncio.ensure_future(second.send_request(update_of(1, leader=2), 8)))
     )
-    assert (await first.ask(told(COUNT), 8)).error_code == ErrorCode.NONE
+    assert (await first.ask(update_of(COUNT), 8)).error_code == ErrorCode.NONE
     assert (await second.answer(UpdateMetadataRequest.api, 8)).error_code == ErrorCode.NONE
     assert len(taken) >= COUNT // THINGS_IN_A_TURN
     assert [served.metadata.leader_of("t", index) for index in (0, 1, COUNT - 1)] == [2, 1, 1]
@@ -63,7 +63,7 @@ async def test_who_is_no_longer_controller_when_its_turn_comes_is_refused(served
     in_line = changes.to_the_end
     monkeypatch.setattr(changes, "to_the_end", lambda change: waiting.append(change) or in_line(change))
     async with changes:
-        await member.send_request(told(1, leader=2), 8)
+        await member.send_request(update_of(1, leader=2), 8)
         await eventually(lambda: waiting, "the request stands in line")
         served.replicas.controller_epoch = 2
     assert (await member.answer(UpdateMetadataRequest.api, 8)).error_code == ErrorCode.STALE_CONTROLLER_EPOCH
@@ -84,7 +84,7 @@ async def test_a_topic_that_somebody_removed_by_hand_is_served_no_more_and_may_b
     """
     has_records(served)
     member = await served.member()
-    assert (await member.ask(told(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
+    assert (await member.ask(update_of(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
     assert served.replicas.get("t", 0) is None
     served.lead("t", topic_id=LATER_ID)
     hosted = served.replicas.get("t", 0)
@@ -94,7 +94,7 @@ async def test_a_topic_that_somebody_removed_by_hand_is_served_no_more_and_may_b
 async def test_what_is_said_late_of_an_earlier_topic_of_the_name_changes_nothing(served):
     served.lead("t", topic_id=LATER_ID)
     member = await served.member()
-    assert (await member.ask(told(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
+    assert (await member.ask(update_of(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
     assert served.replicas.get("t", 0).partition.is_leader
 
 
@@ -102,10 +102,10 @@ async def test_a_partition_that_went_elsewhere_is_unknown_once_its_topic_is_dele
     """Nobody sends StopReplica here then: of each topic that was ever moved away something would be kept."""
     served.lead("t")
     member = await served.member()
-    assert (await member.ask(told(1, leader=2), 8)).error_code == ErrorCode.NONE
+    assert (await member.ask(update_of(1, leader=2), 8)).error_code == ErrorCode.NONE
     served.replicas.stop_replica(TopicPartition("t", 0))
     assert _refusal(served) is ErrorCode.NOT_LEADER_OR_FOLLOWER
-    assert (await member.ask(told(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
+    assert (await member.ask(update_of(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
     assert _refusal(served) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 

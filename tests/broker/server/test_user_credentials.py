@@ -28,7 +28,7 @@ class Nobody(type(UNLIMITED)):
 
 
 @pytest.fixture
-def told(served):
+def ask_controller(served):
     async def ask(request):
         return await (await served.client()).ask(request, 0)
 
@@ -36,16 +36,16 @@ def told(served):
     return ask
 
 
-async def test_each_user_is_answered_alone_and_in_order(told):
+async def test_each_user_is_answered_alone_and_in_order(ask_controller):
     bad = ScramCredentialUpsertion(name="bad", mechanism=1, iterations=1, salt=b"s", salted_password=bytes(32))
     gone = ScramCredentialDeletion(name="gone", mechanism=1)
-    answer = await told(altering(GIVE, bad, deletions=[gone]))
+    answer = await ask_controller(altering(GIVE, bad, deletions=[gone]))
     assert {result.user: (result.error_code, result.error_message) for result in answer.results} == {
         "u": (0, None),
         "bad": (ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations"),
         "gone": (ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist"),
     }
-    described = await told(describing("u", "twice", "twice", "", "nobody"))
+    described = await ask_controller(describing("u", "twice", "twice", "", "nobody"))
     assert [(result.user, result.error_code) for result in described.results] == [
         ("", ErrorCode.RESOURCE_NOT_FOUND),
         ("nobody", ErrorCode.RESOURCE_NOT_FOUND),
@@ -57,16 +57,16 @@ async def test_each_user_is_answered_alone_and_in_order(told):
 
 
 @pytest.mark.parametrize("users", [None, []])
-async def test_all_who_have_one_are_described_and_nobody_else(served, told, users):
-    await told(altering(GIVE))
+async def test_all_who_have_one_are_described_and_nobody_else(served, ask_controller, users):
+    await ask_controller(altering(GIVE))
     served.store.configs["quota-only"] = {"producer_byte_rate": "1"}
-    answer = await told(DescribeUserScramCredentialsRequest(users=users))
+    answer = await ask_controller(DescribeUserScramCredentialsRequest(users=users))
     assert [result.user for result in answer.results] == ["u"]
 
 
-async def test_only_the_controller_alters(served, told):
+async def test_only_the_controller_alters(served, ask_controller):
     served.controller.is_controller = False
-    answer = await told(altering(GIVE, deletions=[ScramCredentialDeletion(name="v", mechanism=1)]))
+    answer = await ask_controller(altering(GIVE, deletions=[ScramCredentialDeletion(name="v", mechanism=1)]))
     assert {result.user: result.error_code for result in answer.results} == dict.fromkeys(
         ("u", "v"), ErrorCode.NOT_CONTROLLER
     )
@@ -74,10 +74,10 @@ async def test_only_the_controller_alters(served, told):
 
 
 @pytest.mark.parametrize("is_controller", [True, False])
-async def test_who_may_not_hears_so(served, told, monkeypatch, is_controller):
+async def test_who_may_not_hears_so(served, ask_controller, monkeypatch, is_controller):
     served.controller.is_controller = is_controller
     monkeypatch.setattr(type(UNLIMITED), "may", Nobody.may)
     expected = ErrorCode.CLUSTER_AUTHORIZATION_FAILED if is_controller else ErrorCode.NOT_CONTROLLER
-    assert [result.error_code for result in (await told(altering(GIVE))).results] == [expected]
-    assert (await told(describing())).error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert [result.error_code for result in (await ask_controller(altering(GIVE))).results] == [expected]
+    assert (await ask_controller(describing())).error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert "u" not in served.store.configs

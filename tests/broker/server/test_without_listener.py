@@ -17,7 +17,7 @@ LISTENERS = {1: "PLAINTEXT", 2: "OTHER"}
 
 
 @pytest.fixture
-def told(served):
+def metadata_with_two_leaders(served):
     """Partition 0 is led by broker 1, partition 1 by broker 2, which has no PLAINTEXT listener."""
     endpoints = {number: UpdateMetadataEndpoint(host="h", port=9, listener=name) for number, name in LISTENERS.items()}
     states = [
@@ -37,8 +37,10 @@ def told(served):
 
 
 @pytest.mark.parametrize(("version", "code"), [(5, ErrorCode.LEADER_NOT_AVAILABLE), (6, ErrorCode.LISTENER_NOT_FOUND)])
-async def test_a_leader_without_the_listener_is_none(told, version, code):
-    answer = await (await told.client()).ask(MetadataRequest(topics=[MetadataRequestTopic(name="t")]), version)
+async def test_a_leader_without_the_listener_is_none(metadata_with_two_leaders, version, code):
+    answer = await (await metadata_with_two_leaders.client()).ask(
+        MetadataRequest(topics=[MetadataRequestTopic(name="t")]), version
+    )
     assert [broker.node_id for broker in answer.brokers] == [1]
     reached, unreached = sorted(answer.topics[0].partitions, key=lambda partition: partition.partition_index)
     assert (reached.error_code, reached.leader_id, reached.isr_nodes) == (ErrorCode.NONE, 1, [1, 2])

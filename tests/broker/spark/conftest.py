@@ -137,20 +137,20 @@ def written_by(spark, topics, tmp_path):
     return run
 
 
-def _bytes(said: object) -> bytes | None:
-    if said is None or isinstance(said, bytes):
-        return said
-    return (said if isinstance(said, str) else json.dumps(said)).encode()
+def _bytes(value: object) -> bytes | None:
+    if value is None or isinstance(value, bytes):
+        return value
+    return (value if isinstance(value, str) else json.dumps(value)).encode()
 
 
 def _written(row) -> Written:
-    said = row.asDict()
-    headers = {pair["key"]: bytes(pair["value"]) for pair in said.get("headers") or ()}
-    return Written(_text(said["key"]), _read_json(_text(said["value"])), said.get("topic"), headers)
+    columns = row.asDict()
+    headers = {pair["key"]: bytes(pair["value"]) for pair in columns.get("headers") or ()}
+    return Written(_text(columns["key"]), _read_json(_text(columns["value"])), columns.get("topic"), headers)
 
 
-def _text(said: object) -> str | None:
-    return bytes(said).decode(errors="replace") if isinstance(said, bytes | bytearray) else said
+def _text(value: object) -> str | None:
+    return bytes(value).decode(errors="replace") if isinstance(value, bytes | bytearray) else value
 
 
 def _read_json(text: str | None) -> object:

@@ -69,10 +69,10 @@ def refused(spark: SparkSession, cluster: dict[str, str]) -> list[str]:
         lambda: spark.read.format("barnabas").options(**cluster, subscribe="in", minPartitions="few").load().count(),
         lambda: rows.write.format("barnabas").options(**cluster, topic="written").mode("append").save(),
     )
-    said = []
+    messages = []
     for attempt in attempts:
         try:
             attempt()
         except Exception as error:
-            said.append(str(error))
-    return said
+            messages.append(str(error))
+    return messages

@@ -33,11 +33,13 @@ def test_help_and_form_come_from_the_one_declaration(name, capsys):
     stream_jobs.main([name, "--json"])
     described = json.loads(capsys.readouterr().out)
     assert [parameter["name"] for parameter in described["parameters"]] == [key.name for key in job.keys]
-    for said, key in zip(described["parameters"], job.keys, strict=True):
-        assert said["is_required"] or key.read(said["default"] or "") == key.default, key.name
+    for described_parameter, key in zip(described["parameters"], job.keys, strict=True):
+        assert described_parameter["is_required"] or key.read(described_parameter["default"] or "") == key.default, (
+            key.name
+        )
     stream_jobs.main([name])
-    told = capsys.readouterr().out
-    assert all(f"  {key.name}\n" in told for key in job.keys)
+    output = capsys.readouterr().out
+    assert all(f"  {key.name}\n" in output for key in job.keys)
 
 
 @pytest.mark.spark
@@ -57,14 +59,14 @@ def test_list_of_jobs_runs_no_file(jobs, capsys):
     (jobs / "trap.py").write_text('"""A trap."""\nraise SystemExit("it was run")\n')
     (jobs / "Not a name.py").write_text("")
     stream_jobs.main(["--jobs-dir", str(jobs)])
-    told = capsys.readouterr().out
-    assert "trap               A trap." in told
-    assert "Not a name" not in told
+    output = capsys.readouterr().out
+    assert "trap               A trap." in output
+    assert "Not a name" not in output
     assert user_job_meaning("trap", jobs) == "A trap."
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("1 +", "SyntaxError"),
         ("raise ValueError('no')", "ValueError: no"),
@@ -73,9 +75,9 @@ def test_list_of_jobs_runs_no_file(jobs, capsys):
         ("def build(r, s): ...\nPARAMETERS = ['window']", "PARAMETERS must be Keys"),
     ],
 )
-def test_file_that_is_no_job_is_refused_in_one_sentence(jobs, text, said):
+def test_file_that_is_no_job_is_refused_in_one_sentence(jobs, text, message):
     (jobs / "mine.py").write_text(text)
-    with pytest.raises(StartupError, match=said):
+    with pytest.raises(StartupError, match=message):
         find_job("mine", jobs)
 
 

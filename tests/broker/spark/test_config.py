@@ -28,7 +28,7 @@ def test_defaults_are_those_of_a_small_machine():
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("job=word_count", "configuration job: String must be one of: windowed_counts, count_table"),
         ("group.by=$.path,", r"group\.by=.* is not a field .key, value"),
@@ -39,8 +39,8 @@ def test_defaults_are_those_of_a_small_machine():
         ("driver.memory=512m -XX:+Something", r"driver\.memory=.* is not an amount of memory, as 512m or 4g"),
     ],
 )
-def test_mistake_is_named(line, said):
-    with pytest.raises(StartupError, match=said):
+def test_mistake_is_named(line, message):
+    with pytest.raises(StartupError, match=message):
         read_stream_config(GOOD + line)
 
 
@@ -54,13 +54,13 @@ def test_declared_parameters_are_read_with_their_types():
 
 
 @pytest.mark.parametrize(
-    ("topic", "said"),
+    ("topic", "message"),
     [("console.access", "would read what it writes, without end: console.access"), ("console.access.counts", "same")],
 )
-def test_dead_letters_go_to_a_topic_of_their_own(topic, said):
+def test_dead_letters_go_to_a_topic_of_their_own(topic, message):
     own = "input.topic=console.access\noutput.topic=console.access.counts\n"
     assert read_stream_config(GOOD + own + "dead.letter.topic=dead\n").settings["dead.letter.topic"] == "dead"
-    with pytest.raises(StartupError, match=said):
+    with pytest.raises(StartupError, match=message):
         read_stream_config(GOOD + own + f"dead.letter.topic={topic}\n")
 
 

@@ -43,13 +43,13 @@ def test_python_is_what_it_was_but_for_the_daemon(tmp_path):
     place.mkdir()
     program = frugal_python(place)
     frugal_python(place)  # as the next driver does
-    said = subprocess.run(
+    output = subprocess.run(
         [program, "-c", "import sys; print(sys.argv[1:], sys.prefix)", "a b", "*"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert said == f"{['a b', '*']} {sys.prefix}\n"
+    assert output == f"{['a b', '*']} {sys.prefix}\n"
     assert program.stat().st_mode & 0o777 == 0o700
 
 

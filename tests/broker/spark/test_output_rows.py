@@ -74,7 +74,7 @@ VALUE = StructType().add("value", StringType())
 
 
 @pytest.mark.parametrize(
-    ("schema", "topic", "said"),
+    ("schema", "topic", "message"),
     [
         (StructType().add("key", StringType()), "t", "the column 'value' is required"),
         (VALUE, None, "set the option topic, or have a column 'topic'"),
@@ -83,8 +83,8 @@ VALUE = StructType().add("value", StringType())
         (StructType([*VALUE.fields]).add("headers", ArrayType(StringType())), "t", "the column 'headers'"),
     ],
 )
-def test_columns_that_cannot_be_records_are_named(schema, topic, said):
-    with pytest.raises(ValueError, match=said):
+def test_columns_that_cannot_be_records_are_named(schema, topic, message):
+    with pytest.raises(ValueError, match=message):
         check_columns(schema, topic)
 
 

@@ -18,8 +18,8 @@ record = st.tuples(some_bytes, some_bytes, headers)
 
 
 def rows_of(records) -> EncodedRows:
-    keys, values, said = zip(*records, strict=True)
-    encoded = encode_headers(list(said)) if any(said) else None
+    keys, values, headers = zip(*records, strict=True)
+    encoded = encode_headers(list(headers)) if any(headers) else None
     return EncodedRows(pa.array(keys, pa.binary()), pa.array(values, pa.binary()), encoded)
 
 
@@ -31,7 +31,7 @@ def test_encoded_rows_decode_to_themselves(records, compression, skipped):
     assert (header.producer_id, header.producer_epoch, header.base_sequence) == (7, 3, 5)
     assert header.is_transactional
     assert [(r.timestamp_ms, r.key, r.value, list(r.headers)) for r in decode_records(batch)] == [
-        (NOW_MS, key, value, said or []) for key, value, said in records
+        (NOW_MS, key, value, headers or []) for key, value, headers in records
     ]
 
 

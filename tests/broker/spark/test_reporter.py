@@ -33,13 +33,15 @@ def reporter(tmp_path, monkeypatch):
 
 def test_records_put_aside_are_told_once_for_each_batch(reporter, tmp_path):
     query = Query()
-    with capture_logs() as told:
+    with capture_logs() as logged:
         query.finish_batch(0, read=10, dead=0)
         reporter.running(query)
         query.finish_batch(1, read=10, dead=2)
         query.finish_batch(2, read=10, dead=1)
         reporter.running(query)
         reporter.running(query)
-    lines = [(line["batch"], line["records"], line["in_all"]) for line in told if line["event"] == "records put aside"]
+    lines = [
+        (line["batch"], line["records"], line["in_all"]) for line in logged if line["event"] == "records put aside"
+    ]
     assert lines == [(1, 2, 2), (2, 1, 3)]
     assert json.loads((tmp_path / "progress.json").read_text())["dead_records"] == 3

@@ -21,11 +21,11 @@ class Report:
     """What the console would be shown, in order."""
 
     def __init__(self) -> None:
-        self.said: list[tuple[str, str]] = []
+        self.states: list[tuple[str, str]] = []
 
     def say(self, state: str, waiting_for: str = "", error: str = "") -> None:
-        if not self.said or self.said[-1] != (state, waiting_for or error):
-            self.said.append((state, waiting_for or error))
+        if not self.states or self.states[-1] != (state, waiting_for or error):
+            self.states.append((state, waiting_for or error))
 
 
 class Script:
@@ -53,7 +53,7 @@ class Script:
 def test_partition_that_stays_away_is_waited_for_and_named_however_often(monkeypatch):
     script = Script(monkeypatch, AWAY, RuntimeError(AWAY), AWAY, None)
     assert script.run() == 0
-    assert script.report.said == [("waiting", "no leader of visits-0"), ("stopped", "")]
+    assert script.report.states == [("waiting", "no leader of visits-0"), ("stopped", "")]
     assert script.starts == []
 
 
@@ -61,7 +61,7 @@ def test_start_that_was_too_slow_for_spark_is_tried_again_with_its_reason(monkey
     script = Script(monkeypatch, RuntimeError(SLOW_WORKER), SLOW_WORKER, None)
     assert script.run() == 0
     reason = "a Python worker of Spark did not start within the ten seconds that Spark gives it"
-    assert script.report.said == [("waiting", reason), ("stopped", "")]
+    assert script.report.states == [("waiting", reason), ("stopped", "")]
 
 
 def test_what_only_a_person_can_cure_ends_it_with_a_sentence_that_names_the_jobs_own_key(monkeypatch):
@@ -87,4 +87,4 @@ def test_who_is_told_to_stop_while_it_waits_stops(monkeypatch):
     script = Script(monkeypatch, NothingToRead("there is no Parquet file in x yet"))
     monkeypatch.setattr(job, "_wait", lambda *_: script.stop.set())
     assert script.run() == 0
-    assert script.report.said == [("stopped", "")]
+    assert script.report.states == [("stopped", "")]

@@ -53,7 +53,7 @@ def test_tuning_of_other_clients_has_no_effect():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"subscribe": "t"}, "kafka.bootstrap.servers must be specified"),
         ({"kafka.bootstrap.servers": "x", "subscribe": "t"}, "'x' is not host:port"),
@@ -83,8 +83,8 @@ def test_tuning_of_other_clients_has_no_effect():
     ],
 )
 @pytest.mark.parametrize("streaming", [True, False])
-def test_wrong_option_is_named(options, said, streaming):
-    with pytest.raises(ValueError, match=said):
+def test_wrong_option_is_named(options, message, streaming):
+    with pytest.raises(ValueError, match=message):
         read_source_options(options, streaming)
 
 
@@ -94,7 +94,7 @@ def test_stream_has_no_end():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"startingOffsets": "latest"}, "startingOffsets cannot be latest"),
         ({"startingOffsets": '{"a": {"0": -1}}'}, "startingOffsets cannot be latest"),
@@ -103,6 +103,6 @@ def test_stream_has_no_end():
         ({"startingOffsets": '{"a": {"0": 5}}', "endingOffsets": '{"a": {"1": 9}}'}, "different partitions: a-0, a-1"),
     ],
 )
-def test_batch_that_cannot_be_is_refused(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_batch_that_cannot_be_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
         batch(**options)

@@ -29,10 +29,19 @@ def test_table_is_asked_over_all_partitions(capsys):
         for key, count in (("the", 1), ("log", 1), ("the", 2), ("then", 7)):
             produce_all(cluster.bootstrap_servers, "table", [f'{{"count": {count}}}'.encode()], key=key)
         assert table_of(cluster.bootstrap_servers, "table")["the"] == {"count": 2}
-        asked = ["--bootstrap-server", cluster.bootstrap_servers, "--topic", "table", "--prefix", "the", "--top", "2"]
-        assert stream_table.main(asked) == 0
+        arguments = [
+            "--bootstrap-server",
+            cluster.bootstrap_servers,
+            "--topic",
+            "table",
+            "--prefix",
+            "the",
+            "--top",
+            "2",
+        ]
+        assert stream_table.main(arguments) == 0
         assert [line.split() for line in capsys.readouterr().out.splitlines()] == [["7", "then"], ["2", "the"]]
-        assert stream_table.main([*asked, "--key", "nobody"]) == 1
+        assert stream_table.main([*arguments, "--key", "nobody"]) == 1
 
 
 def test_cluster_that_is_away_is_said_in_one_sentence():

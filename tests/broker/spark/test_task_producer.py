@@ -60,19 +60,19 @@ def test_requests_that_a_broker_finds_when_it_goes_on_are_written_once(kafka, cl
     monkeypatch.setattr(task_producer, "_REPLICAS_TIMEOUT_MS", -4_000)
     producer, coordinators = producer_of(cluster)
     broker = kafka.broker(1).process
-    asked = []
+    requests = []
 
     def stand_still_once(*request):
-        if not asked:
+        if not requests:
             broker.send_signal(signal.SIGSTOP)
             threading.Timer(2.5, broker.send_signal, [signal.SIGCONT]).start()
-        asked.append(request)
+        requests.append(request)
         return ask_leader(producer, *request)
 
     ask_leader = TaskProducer._ask_leader
     monkeypatch.setattr(producer, "_ask_leader", stand_still_once)
     producer.write(dict(list(rows().items())[:1]))
-    assert len(asked) > 1
+    assert len(requests) > 1
     producer.write(dict(list(rows().items())[1:]))
     end_transaction(coordinators, producer._who, commit=True)
     check_each_is_there_once(kafka.bootstrap_servers)

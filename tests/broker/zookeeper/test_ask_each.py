@@ -17,10 +17,10 @@ async def test_answers_stand_in_the_order_of_the_questions_however_they_come():
 
 
 async def test_only_some_questions_are_under_way_at_once():
-    under_way, asked, may_go_on = set(), [], asyncio.Event()
+    under_way, begun, may_go_on = set(), [], asyncio.Event()
 
     async def ask(number: int) -> None:
-        asked.append(number)
+        begun.append(number)
         under_way.add(number)
         assert len(under_way) <= AT_ONCE
         await may_go_on.wait()
@@ -30,14 +30,14 @@ async def test_only_some_questions_are_under_way_at_once():
     await eventually(lambda: len(under_way) == AT_ONCE, "as many as may be")
     may_go_on.set()
     await asking
-    assert asked == list(range(5 * AT_ONCE))
+    assert begun == list(range(5 * AT_ONCE))
 
 
 async def test_what_one_raises_ends_it_and_no_more_is_asked():
-    asked = []
+    requests = []
 
     async def ask(number: int) -> None:
-        asked.append(number)
+        requests.append(number)
         await asyncio.sleep(0)
         if number == 3:
             raise KeyError(number)
@@ -46,4 +46,4 @@ async def test_what_one_raises_ends_it_and_no_more_is_asked():
     with pytest.raises(KeyError):
         await ask_each(ask, range(1_000))
     await asyncio.sleep(0.01)
-    assert len(asked) < 3 * AT_ONCE
+    assert len(requests) < 3 * AT_ONCE

@@ -31,7 +31,7 @@ class EnsembleSession:
 
     def __init__(self, config: str | None):
         self.config = config
-        self.watchers, self.told = [], []
+        self.watchers, self.server_lists = [], []
         self.has_looked, self.is_told = asyncio.Event(), asyncio.Event()
 
     async def exists(self, path, watcher):
@@ -46,7 +46,7 @@ class EnsembleSession:
         return Znode(self.config.encode(), 0, 0, 0, 0)
 
     def set_servers(self, servers):
-        self.told.append(servers)
+        self.server_lists.append(servers)
         self.is_told.set()
 
     def change(self, config: str) -> None:
@@ -65,7 +65,7 @@ async def test_a_change_of_the_members_reaches_the_client():
         await session.is_told.wait()
     hosts.close()
 
-    assert session.told == ["127.0.0.1:2181,127.0.0.1:2182,127.0.0.1:2183"]
+    assert session.server_lists == ["127.0.0.1:2181,127.0.0.1:2182,127.0.0.1:2183"]
 
 
 async def test_the_way_through_a_relay_is_kept():
@@ -81,7 +81,7 @@ async def test_the_way_through_a_relay_is_kept():
                 await asyncio.sleep(0)
     hosts.close()
 
-    assert session.told == []
+    assert session.server_lists == []
 
 
 async def test_members_are_followed_when_none_of_the_first_is_left():
@@ -96,7 +96,7 @@ async def test_members_are_followed_when_none_of_the_first_is_left():
             await session.is_told.wait()
     hosts.close()
 
-    assert session.told[-1] == "127.0.0.1:2182,127.0.0.1:2183,127.0.0.1:2181"
+    assert session.server_lists[-1] == "127.0.0.1:2182,127.0.0.1:2183,127.0.0.1:2181"
 
 
 async def test_an_ensemble_that_keeps_no_list_is_left_alone():
@@ -107,7 +107,7 @@ async def test_an_ensemble_that_keeps_no_list_is_left_alone():
         await session.has_looked.wait()
     hosts.close()
 
-    assert session.told == []
+    assert session.server_lists == []
 
 
 async def test_below_a_chroot_the_list_cannot_be_seen():

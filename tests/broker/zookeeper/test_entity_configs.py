@@ -14,7 +14,7 @@ async def configs(store, session):
     return EntityConfigs(session)
 
 
-async def told(session):
+async def changes_in(session):
     names = await session.children("/config/changes")
     return [decode_config_change(name, (await session.get(f"/config/changes/{name}")).data) for name in names]
 
@@ -28,7 +28,7 @@ async def test_what_is_set_stands_where_kafka_has_it_and_every_broker_is_told(co
     await configs.change("ips/<default>", added(connection_creation_rate="2"))
     znode = await session.get("/config/users/u/clients/c")
     assert znode.data == b'{"version":1,"config":{"producer_byte_rate":"1"}}'
-    assert await told(session) == ["users/u/clients/c", "ips/<default>"]
+    assert await changes_in(session) == ["users/u/clients/c", "ips/<default>"]
     assert await configs.all() == {
         "users/u/clients/c": {"producer_byte_rate": "1"},
         "ips/<default>": {"connection_creation_rate": "2"},
@@ -42,7 +42,7 @@ async def test_what_is_emptied_goes_with_all_empty_above_it_and_is_told_too(conf
     await configs.change("users/u/clients/c", added(a="1"))
     await configs.change("users/u/clients/c", lambda _: {})
     assert await session.children("/config/users") == []
-    assert len(await told(session)) == 2
+    assert len(await changes_in(session)) == 2
 
 
 async def test_a_user_with_a_password_or_another_client_id_stays(configs, session):

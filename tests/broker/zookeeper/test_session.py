@@ -85,34 +85,34 @@ async def test_transaction_does_nothing_and_names_the_operation_that_was_refused
 
 
 async def test_watch_tells_once_on_the_loop(session):
-    told = []
+    messages = []
     await session.ensure("/a")
-    await session.children("/a", lambda: told.append(asyncio.get_running_loop()))
+    await session.children("/a", lambda: messages.append(asyncio.get_running_loop()))
     await session.create("/a/1")
-    await eventually(lambda: told, "children watch")
+    await eventually(lambda: messages, "children watch")
     await session.create("/a/2")
     await session.get("/a")
-    assert told == [asyncio.get_running_loop()]
+    assert messages == [asyncio.get_running_loop()]
 
 
 async def test_watch_on_what_does_not_exist_tells_of_its_creation(session):
-    told = []
-    assert await session.exists("/a", lambda: told.append(1)) is None
+    messages = []
+    assert await session.exists("/a", lambda: messages.append(1)) is None
     await session.create("/a")
-    await eventually(lambda: told, "exists watch")
+    await eventually(lambda: messages, "exists watch")
 
 
 async def test_broken_connection_is_suspended_and_the_session_lives_on(zookeeper, new_session):
     async with SeverableProxy(zookeeper.port) as proxy:
         session = await new_session(port=proxy.port)
-        states, told = [], []
+        states, fired = [], []
         session.on_state(states.append)
         before = session.session_id
         await session.create("/mine", ephemeral=True)
-        await session.get("/mine", lambda: told.append(1))
+        await session.get("/mine", lambda: fired.append(1))
         proxy.cut()
         await eventually(lambda: states == [SessionState.SUSPENDED], "suspended")
-        await eventually(lambda: told, "watch fired because it is gone")
+        await eventually(lambda: fired, "watch fired because it is gone")
         proxy.mend()
         await eventually(lambda: session.state is SessionState.CONNECTED, "connected again")
         assert session.session_id == before

@@ -34,7 +34,7 @@ class Secured:
     def keys(self, shown: Credential | None, believed: Authority, name: str = "client") -> dict[str, str]:
         """What a file says to be shown and believed, in PEM."""
         believed_path = believed.write(self.directory, f"{name}-ca")
-        said = {
+        properties = {
             "zookeeper.ssl.client.enable": "true",
             "zookeeper.clientCnxnSocket": "org.apache.zookeeper.ClientCnxnSocketNetty",
             "zookeeper.ssl.truststore.location": believed_path,
@@ -43,8 +43,8 @@ class Secured:
         if shown is not None:
             path = self.directory / f"{name}.pem"
             path.write_text(shown.pem())
-            said |= {"zookeeper.ssl.keystore.location": str(path), "zookeeper.ssl.keystore.type": "PEM"}
-        return said
+            properties |= {"zookeeper.ssl.keystore.location": str(path), "zookeeper.ssl.keystore.type": "PEM"}
+        return properties
 
     @property
     def good(self) -> dict[str, str]:
@@ -137,8 +137,8 @@ async def test_a_server_under_another_name_is_not_believed_unless_names_do_not_c
 
 
 async def test_whoever_shows_no_certificate_is_told_why_nothing_is_reached(secured, session):
-    said = await refused(secured.session(secured.keys(None, secured.authority, "nobody")))
-    assert f"ZooKeeper did not answer at 127.0.0.1:{secured.server.port}" in said
+    message = await refused(secured.session(secured.keys(None, secured.authority, "nobody")))
+    assert f"ZooKeeper did not answer at 127.0.0.1:{secured.server.port}" in message
 
 
 async def test_pkcs12_stores_do_as_well(secured, session):
@@ -175,10 +175,10 @@ def test_brokers_work_on_a_zookeeper_within_tls(secured, session, tmp_path):
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
         admin.create_topics([NewTopic("orders", 2, 2)])["orders"].result(30)
         producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "all"})
-        told = []
-        producer.produce("orders", b"one", on_delivery=lambda error, _message: told.append(error))
+        messages = []
+        producer.produce("orders", b"one", on_delivery=lambda error, _message: messages.append(error))
         assert producer.flush(30) == 0
-        assert told == [None]
+        assert messages == [None]
 
 
 def properties_file(secured: Secured, tmp_path: Path) -> str:

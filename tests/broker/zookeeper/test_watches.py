@@ -85,24 +85,24 @@ async def test_watch_survives_a_broken_connection(zookeeper, store, new_session,
 
 async def test_config_changes_are_told_once_each_and_not_those_before(store):
     await store.set_config("topics", "before", {})
-    told = []
-    changes = ConfigChanges(store.session, told.append)
+    messages = []
+    changes = ConfigChanges(store.session, messages.append)
     await eventually(lambda: changes._last_seen is not None, "first look")
     await store.session.create("/config/changes/config_change_", b"garbage", sequential=True)
     await store.set_config("topics", "a", {})
-    await eventually(lambda: told == ["topics/a"], "a")
+    await eventually(lambda: messages == ["topics/a"], "a")
     await store.set_config("brokers", "1", {})
-    await eventually(lambda: told == ["topics/a", "brokers/1"], "broker 1")
+    await eventually(lambda: messages == ["topics/a", "brokers/1"], "broker 1")
     changes.close()
 
 
 async def test_old_config_changes_are_removed(store, monkeypatch):
     monkeypatch.setattr(watches, "CONFIG_CHANGE_KEPT_MS", 0)
-    told = []
-    changes = ConfigChanges(store.session, told.append)
+    messages = []
+    changes = ConfigChanges(store.session, messages.append)
     await eventually(lambda: changes._last_seen is not None, "first look")
     await store.set_config("topics", "a", {})
-    await eventually(lambda: told, "a")
+    await eventually(lambda: messages, "a")
     await eventually_empty(store)
     changes.close()
 

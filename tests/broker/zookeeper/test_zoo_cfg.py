@@ -51,7 +51,7 @@ def test_key_stands_once_however_it_stood(text, then):
 
 
 @pytest.mark.parametrize(
-    ("texts", "said"),
+    ("texts", "message"),
     [
         ({"dataDir": "/"}, "dataDir is no key"),
         ({"tickTime": "0"}, "Invalid value 0 for configuration tickTime: Value must be at least 100"),
@@ -60,6 +60,6 @@ def test_key_stands_once_however_it_stood(text, then):
         ({"minSessionTimeout": "70000"}, "must be at most maxSessionTimeout, which is 60000"),
     ],
 )
-def test_value_that_cannot_be_right_is_refused(texts, said):
-    with pytest.raises(ConfigError, match=said):
+def test_value_that_cannot_be_right_is_refused(texts, message):
+    with pytest.raises(ConfigError, match=message):
         read_settings(texts)

@@ -111,9 +111,9 @@ def test_what_was_denied_is_told_and_the_try_out_says_what_the_broker_did(zookee
             AclRule("TOPIC", name[:5], "PREFIXED", "User:*", "ALLOW", "DESCRIBE_CONFIGS", "127.0.0.1"),
         ]
         assert gateway.acls.create(rules) == {}
-        told = AclDecisions(gateway.acls.look()).of(ANONYMOUS, "127.0.0.1", "TOPIC", name)
-        assert {item for item in told if told[item].is_allowed} == {"READ", "DESCRIBE", "DESCRIBE_CONFIGS"}
-        assert told["DESCRIBE_CONFIGS"].rule == rules[2]
+        decisions = AclDecisions(gateway.acls.look()).of(ANONYMOUS, "127.0.0.1", "TOPIC", name)
+        assert {item for item in decisions if decisions[item].is_allowed} == {"READ", "DESCRIBE", "DESCRIBE_CONFIGS"}
+        assert decisions["DESCRIBE_CONFIGS"].rule == rules[2]
         assert eventually(lambda: gateway.topic_settings(name), bool)
         with pytest.raises(RefusedError):
             gateway.change_topic_settings(name, {"retention.ms": "1000"})
@@ -123,5 +123,9 @@ def test_what_was_denied_is_told_and_the_try_out_says_what_the_broker_did(zookee
             "127.0.0.1",
             "AlterConfigs",
         )
-        assert (denied.last_resource, denied.last_name, told[denied.last_operation].rule) == ("TOPIC", name, rules[1])
+        assert (denied.last_resource, denied.last_name, decisions[denied.last_operation].rule) == (
+            "TOPIC",
+            name,
+            rules[1],
+        )
         gateway.close()

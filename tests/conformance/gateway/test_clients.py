@@ -25,8 +25,8 @@ def of_topic(real):
     """of_topic(topic): by client id and whether it produces, what brokers tell; None: a broker does not tell."""
 
     def look(topic) -> dict[tuple[str, bool], TrafficView]:
-        told = [view for views in real.clients.traffic().values() for view in views]
-        return {(view.client.client_id, view.is_produce): view for view in told if view.topic == topic}
+        all_views = [view for views in real.clients.traffic().values() for view in views]
+        return {(view.client.client_id, view.is_produce): view for view in all_views if view.topic == topic}
 
     return look
 
@@ -43,10 +43,10 @@ def test_confluent_kafka_is_told_by_its_library_client_id_and_records(running_br
     read = 0
     while read < COUNT:
         read += len(consumer.consume(COUNT, timeout=1))
-    told = of_topic(topic_name)
+    views = of_topic(topic_name)
     consumer.close()
-    assert set(told) == {("app-x", True), ("reader-x", False)}
-    for view in told.values():
+    assert set(views) == {("app-x", True), ("reader-x", False)}
+    for view in views.values():
         assert (view.client.principal, view.client.host) == ("User:ANONYMOUS", "127.0.0.1")
         assert view.client.software_name == "confluent-kafka-python"
         assert libversion()[0] in view.client.software_version
@@ -68,9 +68,9 @@ def test_kafka_python_is_told_by_its_library_client_id_and_records(running_broke
     while read < COUNT:
         read += sum(map(len, consumer.poll(500).values()))
     consumer.close()
-    told = of_topic(topic_name)
-    assert set(told) == {("app-py", True), ("reader-py", False)}
-    for view in told.values():
+    views = of_topic(topic_name)
+    assert set(views) == {("app-py", True), ("reader-py", False)}
+    for view in views.values():
         assert (view.client.software_name, view.client.software_version) == ("kafka-python", version("kafka-python"))
         assert view.records > 0
 
@@ -78,6 +78,6 @@ def test_kafka_python_is_told_by_its_library_client_id_and_records(running_broke
 def test_the_console_s_own_reading_is_told_as_well(real, of_topic, topic_name):
     real.create_topic(topic_name, 1, 1)
     real.produce_record(topic_name, 0, b"k", b"v")
-    told = of_topic(topic_name)
-    assert [view.records for view in told.values()] == [1]
-    assert all(view.client.client_id == "barnabas-console" for view in told.values())
+    views = of_topic(topic_name)
+    assert [view.records for view in views.values()] == [1]
+    assert all(view.client.client_id == "barnabas-console" for view in views.values())

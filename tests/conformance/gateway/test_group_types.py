@@ -173,9 +173,9 @@ def test_a_share_group_is_described_with_start_offsets_and_lags(gateway, topic):
         assert min(seen.committed.values()) >= 10
         (member,) = seen.members
         assert (member.assigned, member.target) == (((topic, 0), (topic, 1)), None)
-        with pytest.raises(RefusedError) as told:
+        with pytest.raises(RefusedError) as raised:
             gateway.groups.set_share_offsets(group, {(topic, 0): 0})
-        assert told.value.code == ErrorCode.NON_EMPTY_GROUP.name
+        assert raised.value.code == ErrorCode.NON_EMPTY_GROUP.name
 
 
 def test_a_share_group_without_members_is_reset_deleted_and_put_back(gateway, topic):
@@ -208,9 +208,9 @@ def test_share_state_of_one_topic_is_deleted_and_that_of_another_stays(gateway, 
 def test_share_state_is_not_deleted_while_a_member_is_there(gateway, topic):
     with share_group(gateway, topic) as group:
         described(gateway, group, lambda view: view.state == "Stable")
-        with pytest.raises(RefusedError) as told:
+        with pytest.raises(RefusedError) as raised:
             gateway.groups.delete_share_offsets(group, [topic])
-        assert told.value.code == ErrorCode.NON_EMPTY_GROUP.name
+        assert raised.value.code == ErrorCode.NON_EMPTY_GROUP.name
 
 
 def test_a_share_group_takes_no_commits(gateway, topic):

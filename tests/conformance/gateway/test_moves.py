@@ -134,9 +134,9 @@ def test_calling_off_what_does_not_move_is_refused(stage, topic):
 
 
 def test_ids_tell_a_topic_from_no_topic(stage, topic):
-    told = stage.gateway.moves.topic_ids([topic, "no-such-topic"])
-    assert told.keys() == {topic}
-    assert told[topic]
+    ids = stage.gateway.moves.topic_ids([topic, "no-such-topic"])
+    assert ids.keys() == {topic}
+    assert ids[topic]
 
 
 def test_assignments_of_an_unknown_topic_are_left_out(stage, topic):

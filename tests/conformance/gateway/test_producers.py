@@ -59,23 +59,23 @@ def hanging(request, gateway, topic):
         gateway.producers.write(topic, ProducerView(0, 7_777, 3, 0, then_ms, -1, 0))
         return
     servers = parse_bootstrap_servers(request.getfixturevalue("running_brokers").bootstrap_servers)
-    with ClusterConnections(servers) as asked:
-        (broker_id,) = asked.brokers()
-        throttle_brokers(asked, [broker_id], {VERIFIED: "false"})
+    with ClusterConnections(servers) as connections:
+        (broker_id,) = connections.brokers()
+        throttle_brokers(connections, [broker_id], {VERIFIED: "false"})
         try:
-            _write_unverified(asked, broker_id, topic, then_ms)
+            _write_unverified(connections, broker_id, topic, then_ms)
         finally:
-            throttle_brokers(asked, [broker_id], {VERIFIED: None})
+            throttle_brokers(connections, [broker_id], {VERIFIED: None})
 
 
-def _write_unverified(asked: ClusterConnections, broker_id: int, topic: str, then_ms: int) -> None:
+def _write_unverified(connections: ClusterConnections, broker_id: int, topic: str, then_ms: int) -> None:
     record = Record(0, then_ms, b"k", b"v")
     batch = build_batch([record], producer_id=7777, producer_epoch=3, base_sequence=0, is_transactional=True)
     data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=bytes(batch))])
 
     def is_written() -> bool:
         request = ProduceRequest(transactional_id=topic, acks=-1, timeout_ms=10_000, topic_data=[data])
-        answer = asked.ask_broker(broker_id, request)
+        answer = connections.ask_broker(broker_id, request)
         return answer.responses[0].partition_responses[0].error_code == 0
 
     await_true(is_written, "the broker takes the batch unverified")

@@ -114,8 +114,8 @@ def suffer(outage: Callable) -> dict:
     await_true("it runs again", lambda: is_well(ManagedProcess.objects.get(name=NAME), before.pid))
     keep_house_for(GONE_S)
     after = ManagedProcess.objects.get(name=NAME)
-    told = Change.objects.filter(id__gt=newest, object_name=NAME).order_by("id").values_list("sentence", flat=True)
-    return {"pid": after.pid, "running": running_pids(), "restarts": after.restart_count, "told": list(told)}
+    sentences = Change.objects.filter(id__gt=newest, object_name=NAME).order_by("id").values_list("sentence", flat=True)
+    return {"pid": after.pid, "running": running_pids(), "restarts": after.restart_count, "told": list(sentences)}
 
 
 def main() -> dict:

@@ -87,10 +87,10 @@ def test_what_goes_on_is_told_with_what_it_costs():
 def test_offices_are_told():
     shards = (hosted("__consumer_offsets", leader=1), hosted("__transaction_state", leader=1))
     groups = {1: ["a", "b", "c", "d"]}
-    told = " ".join(course(1, *shards, groups=groups))
-    assert "It is the controller: the others have to elect another one." in told
-    assert "group coordinator of 1 partition of __consumer_offsets, with 4 groups (a, b, c and 1 more)" in told
-    assert "transaction coordinator of 1 partition of __transaction_state" in told
+    text = " ".join(course(1, *shards, groups=groups))
+    assert "It is the controller: the others have to elect another one." in text
+    assert "group coordinator of 1 partition of __consumer_offsets, with 4 groups (a, b, c and 1 more)" in text
+    assert "transaction coordinator of 1 partition of __transaction_state" in text
     assert "coordinator" not in " ".join(course(2, *shards, groups=groups))
 
 
@@ -116,9 +116,9 @@ def test_what_is_old_or_unknown_is_never_called_harmless(changes, words):
 
 def test_names_that_may_not_be_told_are_counted_only():
     absence = absence_of(1, world(hosted("secret", replicas=(1,)), hosted("orders", replicas=(1,), partition=4)))
-    told = " ".join(harm_sentences(absence, lambda name: name != "secret"))
-    assert "orders-4 and 1 more" in told
-    assert "secret" not in told
+    text = " ".join(harm_sentences(absence, lambda name: name != "secret"))
+    assert "orders-4 and 1 more" in text
+    assert "secret" not in text
     assert "in topics that your rights do not reach" in " ".join(harm_sentences(absence, lambda _name: False))
 
 

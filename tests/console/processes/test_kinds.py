@@ -201,7 +201,7 @@ def secrets(tmp_path, settings):
 
 
 def test_a_worker_listens_here_asks_for_a_password_and_keeps_to_its_files_whatever_a_spec_says(tmp_path, secrets):
-    said = {
+    config = {
         "listeners": "http://0.0.0.0:8083",
         "authentication.method": "NONE",
         "connector.file.roots": "/",
@@ -210,7 +210,7 @@ def test_a_worker_listens_here_asks_for_a_password_and_keeps_to_its_files_whatev
         "config.providers.file.class": "FileConfigProvider",
         "group.id": "g",
     }
-    properties = read_back(tmp_path, "connect", "connect.properties", properties=said, files=["/notes.txt"])
+    properties = read_back(tmp_path, "connect", "connect.properties", properties=config, files=["/notes.txt"])
     assert properties == {
         "group.id": "g",
         "listeners": "http://127.0.0.1:8083",
@@ -225,8 +225,8 @@ def test_a_worker_listens_here_asks_for_a_password_and_keeps_to_its_files_whatev
 
 @pytest.mark.parametrize("is_secure", [False, True])
 def test_a_registry_asks_for_a_password_where_the_cluster_does(tmp_path, secrets, is_secure):
-    said = {"kafkastore.bootstrap.servers": "127.0.0.1:9092", "listeners": "http://0.0.0.0:1"}
-    read_back(tmp_path, "registry", "schema-registry.properties", properties=said, is_secure=is_secure)
+    properties = {"kafkastore.bootstrap.servers": "127.0.0.1:9092", "listeners": "http://0.0.0.0:1"}
+    read_back(tmp_path, "registry", "schema-registry.properties", properties=properties, is_secure=is_secure)
     config = read_config_file(str(tmp_path / "registry" / "schema-registry.properties"), {})
     assert (config.among.host, config.among.port, config.authentication_method) == (
         ("127.0.0.1", 8081, "BASIC") if is_secure else ("127.0.0.1", 8081, "NONE")
@@ -313,13 +313,16 @@ def secured(tmp_path, settings):
 
 def test_a_secured_broker_has_a_certificate_logins_and_access_lists(tmp_path, settings, secured):
     KINDS["broker"].write_files(KINDS["broker"].check(secured))
-    said = read_server_properties((tmp_path / "server.properties").read_text())
-    assert (said["listeners"], said["inter.broker.listener.name"]) == ("SASL_SSL://127.0.0.1:9092", "SASL_SSL")
-    assert said["authorizer.class.name"] == "kafka.security.authorizer.AclAuthorizer"
+    properties = read_server_properties((tmp_path / "server.properties").read_text())
+    assert (properties["listeners"], properties["inter.broker.listener.name"]) == (
+        "SASL_SSL://127.0.0.1:9092",
+        "SASL_SSL",
+    )
+    assert properties["authorizer.class.name"] == "kafka.security.authorizer.AclAuthorizer"
     for key in ("ssl.keystore.location", "ssl.truststore.location"):
-        assert Path(said[key]).is_relative_to(settings.TLS_DIR)
-        assert Path(said[key]).read_text().startswith("-----BEGIN ")
-    assert stat.S_IMODE(Path(said["ssl.keystore.location"]).stat().st_mode) == 0o600
+        assert Path(properties[key]).is_relative_to(settings.TLS_DIR)
+        assert Path(properties[key]).read_text().startswith("-----BEGIN ")
+    assert stat.S_IMODE(Path(properties["ssl.keystore.location"]).stat().st_mode) == 0o600
 
 
 def test_a_certificate_that_is_good_is_kept_from_start_to_start(settings, secured):
@@ -334,17 +337,17 @@ def test_a_broker_that_is_secured_no_more_keeps_nothing_of_it_that_counts(tmp_pa
     path = tmp_path / "server.properties"
     KINDS["broker"].write_files(KINDS["broker"].check(secured))
     KINDS["broker"].write_files(KINDS["broker"].check(secured | {"is_secure": False, "first_properties": {}}))
-    said = read_server_properties(path.read_text())
-    assert said["listeners"] == "PLAINTEXT://127.0.0.1:9092"
-    assert not said.keys() & {"authorizer.class.name", "inter.broker.listener.name", "ssl.keystore.location"}
+    properties = read_server_properties(path.read_text())
+    assert properties["listeners"] == "PLAINTEXT://127.0.0.1:9092"
+    assert not properties.keys() & {"authorizer.class.name", "inter.broker.listener.name", "ssl.keystore.location"}
 
 
 def test_what_an_operator_has_secured_by_hand_stays(tmp_path, secured):
     path = tmp_path / "server.properties"
     path.write_text("authorizer.class.name=kafka.security.authorizer.AclAuthorizer\nssl.keystore.location=/etc/k.pem\n")
     KINDS["broker"].write_files(KINDS["broker"].check(secured | {"is_secure": False, "first_properties": {}}))
-    said = read_server_properties(path.read_text())
-    assert (said["authorizer.class.name"], said["ssl.keystore.location"]) == (
+    properties = read_server_properties(path.read_text())
+    assert (properties["authorizer.class.name"], properties["ssl.keystore.location"]) == (
         "kafka.security.authorizer.AclAuthorizer",
         "/etc/k.pem",
     )

@@ -25,7 +25,7 @@ def environment():
 @pytest.mark.long
 @pytest.mark.timeout(400)
 def test_what_dies_while_redis_or_the_database_is_away_is_started_again_once_and_its_end_is_told(environment):
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "tests.console.processes.outage_story"],
         cwd=ROOT,
         env=environment,
@@ -33,8 +33,8 @@ def test_what_dies_while_redis_or_the_database_is_away_is_started_again_once_and
         text=True,
         timeout=380,
     )
-    assert told.returncode == 0, told.stderr
-    story = json.loads(told.stdout.splitlines()[-1])
+    assert completed.returncode == 0, completed.stderr
+    story = json.loads(completed.stdout.splitlines()[-1])
     for number, outage in enumerate(("redis_comes_back_empty", "database_moved_away", "database_locked"), start=1):
         seen = story[outage]
         assert seen["running"] == [seen["pid"]], f"{outage}: one, and the one that the row names"

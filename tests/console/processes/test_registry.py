@@ -75,15 +75,15 @@ def test_worker_and_registry_read_the_files_we_write(data, brokers, replicas):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "environment",
     [
         {"BARNABAS_CONNECT_PORT": "0", "BARNABAS_REGISTRY_PORT": "0"},
         {"BARNABAS_CONNECT": "http://elsewhere:8083", "BARNABAS_SCHEMA_REGISTRY_URL": "http://elsewhere:8081"},
         {"BARNABAS_BROKERS": "0", "BARNABAS_BOOTSTRAP_SERVERS": "elsewhere:9092", "BARNABAS_DEMO": "0"},
     ],
 )
-def test_neither_worker_nor_registry_is_started_where_they_are_elsewhere_or_not_wanted(data, said):
-    kinds = {row.kind for row in register(read_setup(said, ""))}
+def test_neither_worker_nor_registry_is_started_where_they_are_elsewhere_or_not_wanted(data, environment):
+    kinds = {row.kind for row in register(read_setup(environment, ""))}
     assert not kinds & {"connect", "registry"}
 
 

@@ -12,9 +12,9 @@ def test_nothing_set_is_three_brokers_and_everything_embedded():
     assert [setup.metrics_port_of_broker(number) for number in (1, 2, 3)] == [9192, 9193, 9194]
 
 
-@pytest.mark.parametrize(("said", "is_secure"), [("1", True), ("true", True), ("0", False), ("", False)])
-def test_it_is_secured_if_somebody_says_so(said, is_secure):
-    assert read_setup({"BARNABAS_SECURE": said}, "local[2]").is_secure is is_secure
+@pytest.mark.parametrize(("text", "is_secure"), [("1", True), ("true", True), ("0", False), ("", False)])
+def test_it_is_secured_if_somebody_says_so(text, is_secure):
+    assert read_setup({"BARNABAS_SECURE": text}, "local[2]").is_secure is is_secure
 
 
 def test_brokers_from_elsewhere_are_secured_by_whom_they_belong_to():
@@ -67,5 +67,10 @@ def test_beside_brokers_from_elsewhere_nothing_is_started_that_was_not_asked_for
     setup = read_setup(elsewhere, "")
     assert (setup.zookeeper, setup.zookeeper_port) == ("", None)
     assert (setup.demo, setup.has_probe, setup.connect_port, setup.registry_port) == (False, False, None, None)
-    asked = read_setup(elsewhere | {"BARNABAS_ZOOKEEPER_PORT": "2182", "BARNABAS_DEMO": "1"}, "")
-    assert (asked.zookeeper, asked.zookeeper_port, asked.demo, asked.has_probe) == ("127.0.0.1:2182", 2182, True, True)
+    own_setup = read_setup(elsewhere | {"BARNABAS_ZOOKEEPER_PORT": "2182", "BARNABAS_DEMO": "1"}, "")
+    assert (own_setup.zookeeper, own_setup.zookeeper_port, own_setup.demo, own_setup.has_probe) == (
+        "127.0.0.1:2182",
+        2182,
+        True,
+        True,
+    )

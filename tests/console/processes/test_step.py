@@ -306,9 +306,9 @@ def test_a_clock_set_back_does_not_put_off_measuring(make_process):
 def test_every_state_of_a_process_is_in_the_history(make_process):
     row = start(make_process())
     wish(row, Request.STOP, Desired.STOPPED)
-    told = [change.sentence for change in Change.objects.order_by("id")]
-    assert any(f"{row.name} is healthy (" in sentence for sentence in told)
-    assert told[-1].startswith(f"{row.name} is stopped (")
+    sentences = [change.sentence for change in Change.objects.order_by("id")]
+    assert any(f"{row.name} is healthy (" in sentence for sentence in sentences)
+    assert sentences[-1].startswith(f"{row.name} is stopped (")
     assert set(Change.objects.values_list("kind", "object_name")) == {("process", row.name)}
 
 

@@ -40,7 +40,7 @@ def house(request, tables):
 
 
 def test_process_survives_its_worker_and_its_death_is_seen_by_the_next(house):
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "tests.console.processes.worker_story", TOKEN],
         cwd=ROOT,
         env=house,
@@ -48,8 +48,8 @@ def test_process_survives_its_worker_and_its_death_is_seen_by_the_next(house):
         text=True,
         timeout=100,
     )
-    assert told.returncode == 0, told.stderr
-    story = json.loads(told.stdout.splitlines()[-1])  # seals of the audit go to a log that is no terminal
+    assert completed.returncode == 0, completed.stderr
+    story = json.loads(completed.stdout.splitlines()[-1])  # seals of the audit go to a log that is no terminal
     assert story["started"]["observed"] == "running"
     assert story["after the worker was killed"]["pid"] == story["started"]["pid"]
     assert story["killed by hand"]["observed"] == "exited"

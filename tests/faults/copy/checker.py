@@ -16,15 +16,15 @@ def check_copy(wanted: Mapping[int, Sequence[bytes]], data: Mapping[int, Sequenc
 
 
 def _compare(wanted: Sequence[bytes], data: Sequence[bytes], where: str) -> Iterator[str]:
-    asked, there = Counter(wanted), Counter(data)
-    lost = list((asked - there).elements())
-    added = there - asked
-    doubled = [value for value in added if value in asked]
-    foreign = [value for value in added if value not in asked]
+    expected, there = Counter(wanted), Counter(data)
+    lost = list((expected - there).elements())
+    added = there - expected
+    doubled = [value for value in added if value in expected]
+    foreign = [value for value in added if value not in expected]
     for name, values in (("lost", lost), ("more than once", doubled), ("not to be there", foreign)):
         if values:
             yield f"{where}: {len(values)} {name}: {_shown(values)}"
-    if asked == there and list(wanted) != list(data):
+    if expected == there and list(wanted) != list(data):
         at = next(index for index, (one, other) in enumerate(zip_longest(wanted, data)) if one != other)
         yield f"{where}: out of order from the {at}th record on: {_shown(data[at:])} instead of {_shown(wanted[at:])}"
 

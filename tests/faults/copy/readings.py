@@ -32,14 +32,14 @@ class CommittedRecords:
 def read_committed(servers: str, topic: str, partitions: int) -> CommittedRecords:
     """All committed records, as kafka-python sees them; AssertionError if it stalls."""
     consumer = KafkaConsumer(bootstrap_servers=servers, isolation_level="read_committed", enable_auto_commit=False)
-    asked = [KafkaPythonPartition(topic, index) for index in range(partitions)]
+    kafka_python_partitions = [KafkaPythonPartition(topic, index) for index in range(partitions)]
     committed_records = CommittedRecords({index: [] for index in range(partitions)})
     try:
-        consumer.assign(asked)
-        consumer.seek_to_beginning(*asked)
-        ends = consumer.end_offsets(asked)
+        consumer.assign(kafka_python_partitions)
+        consumer.seek_to_beginning(*kafka_python_partitions)
+        ends = consumer.end_offsets(kafka_python_partitions)
         heard_at = time.monotonic()
-        while any(consumer.position(item) < ends[item] for item in asked):
+        while any(consumer.position(item) < ends[item] for item in kafka_python_partitions):
             for item, records in consumer.poll(timeout_ms=200, max_records=5_000).items():
                 committed_records.values[item.partition] += [record.value for record in records]
                 committed_records.ends[item.partition] = records[-1].offset + 1
@@ -80,11 +80,11 @@ def open_in_partitions(stage: Stage, topic: str = "") -> list[str]:
 
 
 def _open_in(client: WireClient, partition: TopicPartition) -> Iterator[str]:
-    asked = TopicRequest(name=partition.topic, partition_indexes=[partition.partition])
-    told = client.ask(DescribeProducersRequest(topics=[asked]), 0).topics[0].partitions[0]
-    if told.error_code:
-        yield f"{partition}: DescribeProducers answered error {told.error_code}"
-    for producer in told.active_producers:
+    request = TopicRequest(name=partition.topic, partition_indexes=[partition.partition])
+    response = client.ask(DescribeProducersRequest(topics=[request]), 0).topics[0].partitions[0]
+    if response.error_code:
+        yield f"{partition}: DescribeProducers answered error {response.error_code}"
+    for producer in response.active_producers:
         if producer.current_txn_start_offset >= 0:
             start = producer.current_txn_start_offset
             yield f"{partition}: producer {producer.producer_id} has one open from {start} on"
@@ -95,10 +95,11 @@ def _open_in(client: WireClient, partition: TopicPartition) -> Iterator[str]:
 
 
 def _end(client: WireClient, partition: TopicPartition, isolation_level: int) -> int:
-    asked = ListOffsetsPartition(partition_index=partition.partition, timestamp=_LATEST)
+    list_offsets_partition = ListOffsetsPartition(partition_index=partition.partition, timestamp=_LATEST)
     request = ListOffsetsRequest(
-        isolation_level=isolation_level, topics=[ListOffsetsTopic(name=partition.topic, partitions=[asked])]
+        isolation_level=isolation_level,
+        topics=[ListOffsetsTopic(name=partition.topic, partitions=[list_offsets_partition])],
     )
-    told = client.ask(request, _LIST_OFFSETS_VERSION).topics[0].partitions[0]
-    assert not told.error_code, f"{partition}: ListOffsets answered error {told.error_code}"
-    return told.offset
+    response = client.ask(request, _LIST_OFFSETS_VERSION).topics[0].partitions[0]
+    assert not response.error_code, f"{partition}: ListOffsets answered error {response.error_code}"
+    return response.offset

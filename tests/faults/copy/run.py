@@ -150,10 +150,12 @@ def _committed(servers: str) -> dict[int, int]:
     """
     admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
     try:
-        asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)])[GROUP].result(5)
+        offsets = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)])[GROUP].result(5)
     except (KafkaException, TimeoutError):
         return {}
-    return {partition.partition: partition.offset for partition in asked.topic_partitions if partition.topic == SOURCE}
+    return {
+        partition.partition: partition.offset for partition in offsets.topic_partitions if partition.topic == SOURCE
+    }
 
 
 @contextlib.contextmanager

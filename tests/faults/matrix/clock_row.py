@@ -168,8 +168,8 @@ def _seconds_ahead(stage: Stage) -> float:
 
 def _wait_for_records_in_vain(stage: Stage) -> None:
     """A fetch whose time is up by the monotonic clock; returns when it is answered."""
-    asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1_000)
-    topics = [FetchTopic(topic="stamped", partitions=[asked])]
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1_000)
+    topics = [FetchTopic(topic="stamped", partitions=[partition])]
     with WireClient(stage.broker(_JUMPER).port) as client:
         client.ask(FetchRequest(max_wait_ms=300, min_bytes=10**6, max_bytes=10**6, topics=topics), FETCH_VERSION)
 

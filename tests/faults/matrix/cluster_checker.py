@@ -80,11 +80,11 @@ def _same_below(
             return
         left, right = ours.get(offset), theirs.get(offset)
         if left is None or right is None or (left.last_offset, left.digest) != (right.last_offset, right.digest):
-            yield f"I5: {where}@{offset} is {_told(left)} on broker {one}, {_told(right)} on broker {other}; end {end}"
+            yield f"I5: {where}@{offset} is {_text(left)} on broker {one}, {_text(right)} on broker {other}; end {end}"
             return
 
 
-def _told(batch: Stored | None) -> str:
+def _text(batch: Stored | None) -> str:
     return f"{batch.digest} to {batch.last_offset} of epoch {batch.leader_epoch}" if batch else "not there"
 
 
@@ -104,15 +104,15 @@ def _epochs_grow_along_logs(events: list[Event]) -> Iterator[str]:
 
 def _commits_stay(events: list[Event]) -> Iterator[str]:
     """In real time: what began after an acknowledgement knows of it."""
-    told: dict[tuple[str, str, int], list[tuple[float, float, int, str]]] = defaultdict(list)
+    commits: dict[tuple[str, str, int], list[tuple[float, float, int, str]]] = defaultdict(list)
     for event in events:
         if isinstance(event, CommitTried) and event.outcome == Outcome.OK:
             place = (event.group, event.topic, event.partition)
-            told[place].append((event.began[1], event.ended[1], event.offset, f"commit of {event.member}"))
+            commits[place].append((event.began[1], event.ended[1], event.offset, f"commit of {event.member}"))
         elif isinstance(event, CommitSeen):
             place = (event.group, event.topic, event.partition)
-            told[place].append((event.began[1], event.ended[1], event.offset, "asked from outside"))
-    for (group, topic, partition), facts in told.items():
+            commits[place].append((event.began[1], event.ended[1], event.offset, "asked from outside"))
+    for (group, topic, partition), facts in commits.items():
         yield from _gone_back(f"{group} {topic}-{partition}", facts)
 
 

@@ -29,10 +29,10 @@ def coordination(stage: Stage, group: str) -> list[str]:
     for broker in stage.cluster.brokers:
         try:
             with WireClient(broker.port) as client:
-                told = [*_of_group(client, group), *_of_transactions(client)]
+                lines = [*_of_group(client, group), *_of_transactions(client)]
         except OSError as error:
-            told = [f"does not answer: {error}"]
-        collected += [f"  broker {broker.broker_id}: {item}" for item in told]
+            lines = [f"does not answer: {error}"]
+        collected += [f"  broker {broker.broker_id}: {item}" for item in lines]
     return collected
 
 
@@ -43,12 +43,12 @@ def _of_group(client: WireClient, group: str) -> Iterator[str]:
     code = f" ({ErrorCode(described.error_code).name})" if described.error_code else ""
     members = ", ".join(member.member_id for member in described.members)
     yield f"group {group} is {described.group_state}{code}, of {members or 'nobody'}"
-    asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=None)], require_stable=True)
-    (fetched,) = client.ask(asked, _OFFSETS_VERSION).groups
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=None)], require_stable=True)
+    (fetched,) = client.ask(request, _OFFSETS_VERSION).groups
     for topic in fetched.topics:
         for partition in topic.partitions:
-            said = ErrorCode(partition.error_code).name if partition.error_code else partition.committed_offset
-            yield f"offset of {topic.name}-{partition.partition_index}: {said}"
+            offset = ErrorCode(partition.error_code).name if partition.error_code else partition.committed_offset
+            yield f"offset of {topic.name}-{partition.partition_index}: {offset}"
 
 
 def _of_transactions(client: WireClient) -> Iterator[str]:

@@ -87,9 +87,9 @@ def _expect_refusal(stage: Stage, reason: str, path: Path) -> None:
     at = broker.log_path.stat().st_size
     stage.start(_VICTIM)
     _await_end(stage, reason)
-    said = broker.log_path.read_bytes()[at:].decode()
-    if not any(reason in line and str(path) in line for line in said.splitlines()):
-        stage.violations.append(f"broker {_VICTIM} did not say {reason!r} of {path}: {said[-500:]}")
+    output = broker.log_path.read_bytes()[at:].decode()
+    if not any(reason in line and str(path) in line for line in output.splitlines()):
+        stage.violations.append(f"broker {_VICTIM} did not say {reason!r} of {path}: {output[-500:]}")
 
 
 def _await_end(stage: Stage, why: str) -> None:

@@ -117,8 +117,8 @@ def note_committed(bootstrap_servers: str, group: str, topics: Iterable[str], hi
         began = now()
         admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
         with contextlib.suppress(KafkaException, TimeoutError):
-            asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(5)
-            for partition in asked.topic_partitions:
+            offsets = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(5)
+            for partition in offsets.topic_partitions:
                 if partition.topic in topics:
                     offset = max(-1, partition.offset)
                     history.note(CommitSeen(group, partition.topic, partition.partition, offset, began, now()))

@@ -104,9 +104,12 @@ class LateReader:
         self._client = WireClient(port, host)
 
     def ask(self, topic: str, partition: int, offset: int) -> None:
-        asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1_000_000)
+        fetch_partition = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1_000_000)
         request = FetchRequest(
-            max_wait_ms=0, min_bytes=0, max_bytes=1_000_000, topics=[FetchTopic(topic=topic, partitions=[asked])]
+            max_wait_ms=0,
+            min_bytes=0,
+            max_bytes=1_000_000,
+            topics=[FetchTopic(topic=topic, partitions=[fetch_partition])],
         )
         self._client.send(request, FETCH_VERSION)
 

@@ -173,9 +173,9 @@ def _expect(stage: Stage, codes: list[ErrorCode], allowed: set[ErrorCode]) -> No
 
 
 def _expect_nothing_shown_behind(stage: Stage, leader: int, topic: str, offset: int) -> None:
-    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1_000_000)
+    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1_000_000)
     request = FetchRequest(
-        max_wait_ms=0, min_bytes=0, max_bytes=1_000_000, topics=[FetchTopic(topic=topic, partitions=[asked])]
+        max_wait_ms=0, min_bytes=0, max_bytes=1_000_000, topics=[FetchTopic(topic=topic, partitions=[partition])]
     )
     with WireClient(stage.broker(leader).port, _at(stage, leader)) as client:
         answer = client.ask(request, FETCH_VERSION).responses[0].partitions[0]

@@ -76,14 +76,14 @@ class ReplayingProxies:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, broker_port: int) -> None:
-        asked: deque[tuple[ApiKey, int, bool]] = deque()
+        pending: deque[tuple[ApiKey, int, bool]] = deque()
         closing = [writer]
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             broker_reader, broker_writer = await asyncio.open_connection("127.0.0.1", broker_port)
             closing.append(broker_writer)
             pumps = [
-                asyncio.ensure_future(self._requests(reader, broker_writer, asked, broker_port)),
-                asyncio.ensure_future(self._answers(broker_reader, writer, asked)),
+                asyncio.ensure_future(self._requests(reader, broker_writer, pending, broker_port)),
+                asyncio.ensure_future(self._answers(broker_reader, writer, pending)),
             ]
             _, unfinished = await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
             for pump in unfinished:
@@ -92,7 +92,7 @@ class ReplayingProxies:
         for item in closing:
             item.close()
 
-    async def _requests(self, reader, broker_writer, asked: deque, broker_port: int) -> None:
+    async def _requests(self, reader, broker_writer, pending: deque, broker_port: int) -> None:
         """Every request is answered: the load asks for no acks=0."""
         while True:
             frame = await _read_frame(reader)
@@ -110,14 +110,14 @@ class ReplayingProxies:
                         await self._end_twice(frame, header.api_version, broker_port)
                 elif is_doubled:
                     self._start(self._replay(frame, header.api_version, broker_port))
-            asked.append((header.api_key, header.api_version, is_lost))
+            pending.append((header.api_key, header.api_version, is_lost))
             _write_frame(broker_writer, frame)
             await broker_writer.drain()
 
-    async def _answers(self, broker_reader, writer, asked: deque) -> None:
+    async def _answers(self, broker_reader, writer, pending: deque) -> None:
         while True:
             frame = await _read_frame(broker_reader)
-            api, version, is_lost = asked.popleft()
+            api, version, is_lost = pending.popleft()
             if is_lost:
                 return
             if api in (ApiKey.METADATA, ApiKey.FIND_COORDINATOR):
@@ -129,12 +129,12 @@ class ReplayingProxies:
         _, at = decode_response_header(api, version, frame)
         response = decode(MESSAGES[api].response, memoryview(frame)[at:], version)
         if api == ApiKey.METADATA:
-            told = response.brokers
+            endpoints = response.brokers
         elif version >= 4:
-            told = response.coordinators
+            endpoints = response.coordinators
         else:
-            told = [response]
-        for item in told:
+            endpoints = [response]
+        for item in endpoints:
             item.port = self._ports.get(item.port, item.port)
         return frame[:at] + encode(response, version)
 

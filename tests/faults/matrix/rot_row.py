@@ -91,8 +91,8 @@ def _expect_answers(stage: Stage, leader: int, records: Batch, header: Batch, be
 
 
 def _fetch(stage: Stage, leader: int, offset: int) -> PartitionData:
-    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=100_000)
-    topic = FetchTopic(topic="rotten", partitions=[asked])
+    partition = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=100_000)
+    topic = FetchTopic(topic="rotten", partitions=[partition])
     with WireClient(stage.broker(leader).port) as client:
         request = FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=100_000, topics=[topic])
         return client.ask(request, FETCH_VERSION).responses[0].partitions[0]

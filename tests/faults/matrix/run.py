@@ -76,7 +76,7 @@ class Row:
     #: Files that a broker may have open more afterwards (I9): a row that makes topics has their logs open.
     files_more: int = 60
     #: Patterns of lines that this fault has brokers log: each has to be there, and I10 is about all other lines.
-    told: tuple[str, ...] = ()
+    expected_logs: tuple[str, ...] = ()
     #: Patterns of lines that it has brokers log in some orders of events only.
     may_log: tuple[str, ...] = ()
 
@@ -123,9 +123,9 @@ def play(row: Row, directory: Path, seed: int) -> Played:
     except Exception as error:
         played.verdict.violations.insert(0, f"{type(error).__name__}: {error}")
     for path in logs:
-        played.verdict.violations += faults_in_log(path, (*row.told, *row.may_log))
+        played.verdict.violations += faults_in_log(path, (*row.expected_logs, *row.may_log))
     if logs:
-        played.verdict.violations += _untold(logs, row.told)
+        played.verdict.violations += _untold(logs, row.expected_logs)
     played.took_s = time.monotonic() - began
     return played
 
@@ -137,10 +137,10 @@ def _play_alone(alone: Callable[[Path], Verdict], directory: Path, played: Playe
         played.verdict.violations.append(f"{type(error).__name__}: {error}")
 
 
-def _untold(logs: list[Path], told: tuple[str, ...]) -> list[str]:
+def _untold(logs: list[Path], patterns: tuple[str, ...]) -> list[str]:
     """A fault that no broker has met was none."""
     lines = "\n".join(path.read_text() for path in logs)
-    return [f"no broker logged {pattern!r}" for pattern in told if not re.search(pattern, lines)]
+    return [f"no broker logged {pattern!r}" for pattern in patterns if not re.search(pattern, lines)]
 
 
 def _play_under_load(row: Row, stage: Stage, played: Played) -> None:

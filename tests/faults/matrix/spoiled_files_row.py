@@ -146,8 +146,8 @@ class _Written:
         stage.create(_TOPIC, _REPLICAS, retention_ms="-1", **settings)
         stage.create(_ENDED, _REPLICAS[:1], **settings)
         with self._leader(0) as client:
-            asked = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
-            producer = client.ask(asked, _INIT_VERSION)
+            request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000)
+            producer = client.ask(request, _INIT_VERSION)
         for partition in range(len(_REPLICAS)):
             for number in range(_BATCHES):
                 value = b"%d/%d " % (partition, number) * 20
@@ -233,18 +233,18 @@ class _Written:
 
 
 def _offset_of(client: WireClient, partition: int, timestamp: int) -> int:
-    asked = ListOffsetsTopic(
+    topic = ListOffsetsTopic(
         name=_TOPIC, partitions=[ListOffsetsPartition(partition_index=partition, timestamp=timestamp)]
     )
-    answered = client.ask(ListOffsetsRequest(isolation_level=0, topics=[asked]), _LIST_OFFSETS_VERSION)
+    answered = client.ask(ListOffsetsRequest(isolation_level=0, topics=[topic]), _LIST_OFFSETS_VERSION)
     (first,) = answered.topics[0].partitions
     return first.offset
 
 
 def _batch_at(client: WireClient, partition: int, offset: int) -> int | None:
     """The base offset of the first batch that a fetch from `offset` brings."""
-    asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1)
-    topic = FetchTopic(topic=_TOPIC, partitions=[asked])
+    fetch_partition = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1)
+    topic = FetchTopic(topic=_TOPIC, partitions=[fetch_partition])
     request = FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=1, topics=[topic])
     (first,) = client.ask(request, FETCH_VERSION).responses[0].partitions
     return parse_batch_header(first.records).base_offset if first.records else None

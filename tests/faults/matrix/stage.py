@@ -70,7 +70,7 @@ class Stage:
     def lead_as_preferred(self, topic: str) -> None:
         """Every partition of the topic, whole at the moment, is led by its first replica when this returns."""
         replicas = {item.partition: replica for item, replica in self.replicas.items() if item.topic == topic}
-        asked = [KafkaTopicPartition(topic, index) for index in replicas]
+        partitions = [KafkaTopicPartition(topic, index) for index in replicas]
 
         def is_led() -> bool:
             if all(self.state(topic, index).leader == replica[0] for index, replica in replicas.items()):
@@ -78,7 +78,7 @@ class Stage:
             # The controller may have changed, and refuses who has just come into an ISR until it hears of it.
             with contextlib.suppress(KafkaException):
                 admin = self.admin()
-                admin.elect_leaders(ElectionType.PREFERRED, asked).result(WHOLE_WITHIN_S)
+                admin.elect_leaders(ElectionType.PREFERRED, partitions).result(WHOLE_WITHIN_S)
             return False
 
         await_true(is_led, f"{topic} is led by its preferred replicas", WHOLE_WITHIN_S)

@@ -59,8 +59,8 @@ def _check(stage: Stage, broker: BrokerProcess) -> None:
         stage.violations.append(f"broker {broker.broker_id} met {len(sites)} exceptions only")
     lines = broker.log_path.read_text().splitlines()
     for site in sites:
-        told = [line for line in lines if re.search(rf"{re.escape(message(site))}\b", line)]
-        if len(told) != 1 or "Traceback" not in told[0]:
+        lines_of_site = [line for line in lines if re.search(rf"{re.escape(message(site))}\b", line)]
+        if len(lines_of_site) != 1 or "Traceback" not in lines_of_site[0]:
             stage.violations.append(
-                f"broker {broker.broker_id} tells {len(told)} times what was raised at {site}: {told}"
+                f"broker {broker.broker_id} tells {len(lines_of_site)} times what was raised at {site}: {lines_of_site}"
             )

@@ -59,8 +59,8 @@ def ours(case: dict) -> dict:
     messages = incompatibilities(reader, writer)
     if any("is several of the writer" in message for message in messages):
         return {"compatible": False, "kinds": ["AMBIGUOUS"]}
-    found = sorted({f"{kind} {place}" for kind, place in map(_of, messages)})
-    return {"compatible": not found, "kinds": found}
+    kinds = sorted({f"{kind} {place}" for kind, place in map(_of, messages)})
+    return {"compatible": not kinds, "kinds": kinds}
 
 
 def _of(message: str) -> tuple[str, str]:

@@ -80,9 +80,9 @@ def _regex(case: dict) -> dict:
         pattern = compile_pattern(case["pattern"])
     except ValueError:
         return {"refused": "configuration"}
-    whole, found = pattern.fullmatch(case["text"]), pattern.search(case["text"])
-    outcome = {"matches": _groups(whole), "find": _groups(found)}
-    return outcome if found is None else {**outcome, "start": found.start()}
+    whole, match = pattern.fullmatch(case["text"]), pattern.search(case["text"])
+    outcome = {"matches": _groups(whole), "find": _groups(match)}
+    return outcome if match is None else {**outcome, "start": match.start()}
 
 
 def _groups(match: re.Match | None) -> list | None:
@@ -108,9 +108,9 @@ def _replaced(case: dict) -> dict:
         replace = java_replacement("replacement", case["replacement"], pattern)
     except ConfigError:
         return {"refused": "value"}
-    start, found = outcome["start"], outcome["find"]
+    start, groups = outcome["start"], outcome["find"]
     text = case["text"]
-    return {**outcome, "replaced": text[:start] + replace(found) + text[start + len(found[0]) :]}
+    return {**outcome, "replaced": text[:start] + replace(groups) + text[start + len(groups[0]) :]}
 
 
 _LETTERS = [

@@ -7,7 +7,7 @@ from broker.cli.frame.declaration import CommandError
 
 
 def test_names_of_java_become_those_of_librdkafka():
-    config, told = translate(
+    config, notices = translate(
         {
             "acks": "all",
             "linger.ms": "5",
@@ -19,7 +19,7 @@ def test_names_of_java_become_those_of_librdkafka():
             "compression.type": "uncompressed",
         }
     )
-    assert told == []
+    assert notices == []
     assert config == {
         "acks": "all",
         "linger.ms": "5",
@@ -37,11 +37,11 @@ def test_a_batch_size_of_nothing_is_a_batch_for_each_record():
 
 
 def test_what_only_java_needs_is_left_out_and_told():
-    config, told = translate(
+    config, notices = translate(
         {"key.serializer": "X", "metrics.num.samples": "2", "zookeeper.connect": "a:1", "some.new.key": "1"}
     )
     assert config == {"some.new.key": "1"}
-    assert told == [
+    assert notices == [
         "key.serializer is of Java's clients only; it is left out.",
         "metrics.num.samples is of Java's clients only; it is left out.",
         "zookeeper.connect is of Java's clients only; it is left out.",
@@ -71,8 +71,13 @@ def test_assignors_are_named_by_what_they_do(java, ours):
 
 
 def test_what_is_of_security_is_left_to_those_who_check_it():
-    said = {"security.protocol": "SSL", "sasl.jaas.config": "x", "ssl.truststore.location": "ca.jks", "acks": "all"}
-    assert translate(said) == ({"acks": "all"}, [])
+    properties = {
+        "security.protocol": "SSL",
+        "sasl.jaas.config": "x",
+        "ssl.truststore.location": "ca.jks",
+        "acks": "all",
+    }
+    assert translate(properties) == ({"acks": "all"}, [])
     assert translate({"ssl.curves.list": "P-256"}).config == {"ssl.curves.list": "P-256"}
 
 

@@ -9,7 +9,7 @@ from broker.cli.kafka_console_consumer import COMMAND
 
 
 def chosen(*words, in_file=(), **typed):
-    arguments, _told = parse(COMMAND, ["--topic", "t", *words])
+    arguments, _notices = parse(COMMAND, ["--topic", "t", *words])
     return settings(arguments, dict(in_file), {name.replace("_", "."): value for name, value in typed.items()})
 
 

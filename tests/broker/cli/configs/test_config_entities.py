@@ -69,8 +69,8 @@ def test_what_is_altered_has_a_name_or_is_the_default(type_):
 
 
 def test_quotas_are_asked_for_one_the_default_or_all():
-    asked = [component(Entity("clients", name)) for name in ("app", "", None)]
-    assert [(data.entity_type, data.match_type, data.match) for data in asked] == [
+    components = [component(Entity("clients", name)) for name in ("app", "", None)]
+    assert [(data.entity_type, data.match_type, data.match) for data in components] == [
         ("client-id", 0, "app"),
         ("client-id", 1, None),
         ("client-id", 2, None),

@@ -22,9 +22,9 @@ def setting(name, value, source):
 
 
 def test_a_setting_is_told_with_where_it_comes_from():
-    told = setting("retention.ms", "3600000", 1)
-    told.synonyms.append(DescribeConfigsSynonym(name="log.retention.hours", value="168", source=5))
-    assert setting_line(told) == (
+    described = setting("retention.ms", "3600000", 1)
+    described.synonyms.append(DescribeConfigsSynonym(name="log.retention.hours", value="168", source=5))
+    assert setting_line(described) == (
         "  retention.ms=3600000 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:retention.ms=3600000, "
         "DEFAULT_CONFIG:log.retention.hours=168}"
     )

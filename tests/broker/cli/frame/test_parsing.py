@@ -52,9 +52,9 @@ def test_stray_words_are_kept_apart_and_disturb_nothing():
 
 @pytest.mark.parametrize("dash", "–—−―")
 def test_a_long_dash_is_taken_for_two_short_ones_and_told(dash):
-    arguments, told = parse(COMMAND, [f"{dash}topic", "t"])
+    arguments, notices = parse(COMMAND, [f"{dash}topic", "t"])
     assert arguments["topic"] == "t"
-    assert told == [f"{dash}topic is typed with a long dash; it is taken for --topic."]
+    assert notices == [f"{dash}topic is typed with a long dash; it is taken for --topic."]
 
 
 def test_values_in_a_row_end_at_the_next_option():
@@ -100,8 +100,8 @@ def test_what_cannot_be_meant_is_one_sentence(typed, sentence):
 
 
 def test_what_means_nothing_any_more_is_accepted_and_said():
-    _, told = parse(COMMAND, ["--new-consumer"])
-    assert told == ["--new-consumer: there is no other."]
+    _, notices = parse(COMMAND, ["--new-consumer"])
+    assert notices == ["--new-consumer: there is no other."]
 
 
 def test_a_command_line_is_made_of_the_declaration_and_read_back_as_it_was():
@@ -121,10 +121,10 @@ def test_words_of_a_command_that_is_passed_on_are_left_as_they_were_typed():
         passes_on=True,
         options=(Option("t", "", "N"),),
     )
-    arguments, told = parse(shell, ["host:2181", "-t", "1", "ls", "-R", "–x", "--t"])
+    arguments, notices = parse(shell, ["host:2181", "-t", "1", "ls", "-R", "–x", "--t"])
     assert arguments["t"] == "1"
     assert arguments.words == ("host:2181", "ls", "-R", "–x", "--t")
-    assert told == []
+    assert notices == []
 
 
 def test_patterns_of_topics_are_javas():

@@ -32,9 +32,9 @@ def _same_signals_afterwards():
 @pytest.mark.parametrize("typed", [[], ["--help"], ["--list", "--help"], ["-h"]])
 def test_help_is_told_on_stderr_with_status_1_as_scripts_expect_of_kafka(typed, capsys):
     assert run(_command(_raises(AssertionError())), typed) == 1
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("Things.\nUsage: kafka-things [options]\n\nOption  Description\n")
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("Things.\nUsage: kafka-things [options]\n\nOption  Description\n")
 
 
 def test_a_command_that_needs_no_words_runs_without(capsys):
@@ -78,7 +78,7 @@ def test_a_reader_who_goes_away_is_no_error():
 
 
 def test_every_file_in_bin_runs_from_any_directory_under_the_name_it_was_called_by(tmp_path):
-    said = typed_in_shell("kafka-topics.sh", "--version", directory=tmp_path)
-    assert (said.status, said.err) == (0, "")
+    shown = typed_in_shell("kafka-topics.sh", "--version", directory=tmp_path)
+    assert (shown.status, shown.err) == (0, "")
     refused = typed_in_shell("kafka-mirror-maker.sh", "--whatever", directory=tmp_path)
     assert "`kafka-mirror-maker --help`" in refused.err

@@ -67,8 +67,8 @@ def test_a_line_that_is_not_as_exported_is_named(text):
 
 
 def test_no_offset_leaves_its_log():
-    bounded, told = within_log({T0: -99, T1: 50}, {T0: 3, T1: 0}, {T0: 9, T1: 50})
+    bounded, notices = within_log({T0: -99, T1: 50}, {T0: 3, T1: 0}, {T0: 9, T1: 50})
     assert bounded == {T0: 3, T1: 50}
-    assert told == ["New offset (-99) is lower than earliest offset for topic partition t-0. Value will be set to 3"]
-    _, told = within_log({T0: 10}, {T0: 3}, {T0: 9})
-    assert told == ["New offset (10) is higher than latest offset for topic partition t-0. Value will be set to 9"]
+    assert notices == ["New offset (-99) is lower than earliest offset for topic partition t-0. Value will be set to 3"]
+    _, notices = within_log({T0: 10}, {T0: 3}, {T0: 9})
+    assert notices == ["New offset (10) is higher than latest offset for topic partition t-0. Value will be set to 9"]

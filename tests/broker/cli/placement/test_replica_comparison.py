@@ -30,8 +30,8 @@ def test_nothing_is_passed_that_one_replica_could_not_be_asked_for():
 
 def test_another_checksum_is_told_and_it_goes_on():
     item = compared()
-    told = item.compare({1: ReplicaRead((ONE, TWO), 6), 2: ReplicaRead((Batch(4, 99), TWO), 6)})
-    assert told == [
+    messages = item.compare({1: ReplicaRead((ONE, TWO), 6), 2: ReplicaRead((Batch(4, 99), TWO), 6)})
+    assert messages == [
         "partition t-0 has unmatched checksum at offset 4; replica 1's checksum 11; replica 2's checksum 99"
     ]
     assert item.offset == 6

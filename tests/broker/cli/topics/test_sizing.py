@@ -74,12 +74,12 @@ def test_a_failed_broker_is_missed_for_its_session_and_a_while_for_each_leader()
 def test_what_may_go_wrong_is_said():
     demand = replace(BOOK, consumer_throughput=None, partitions=3, retention_ms=-1, throughput=90 * GB)
     planned = size(demand, ClusterCapacity(brokers=3, usable_bytes=GB, leaders_per_broker=5_000))
-    told = " ".join(planned.warnings)
+    text = " ".join(planned.warnings)
     for words in (
         "one consumer can do", "Nothing is ever deleted", "has 1 GB left", "4000 are advised", "at most 10000",
         "order by key begins anew",
     ):  # fmt: skip
-        assert words in told
+        assert words in text
     assert size(BOOK, FIVE).warnings == ()
 
 

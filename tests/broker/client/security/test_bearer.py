@@ -26,7 +26,7 @@ class Endpoint(HTTPServer):
     def __init__(self, status: int, answer: bytes, location: str = ""):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.status, self.answer, self.location = status, answer, location
-        self.asked: list[tuple[str, dict]] = []
+        self.requests: list[tuple[str, dict]] = []
 
     @property
     def url(self) -> str:
@@ -38,7 +38,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         form = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self.server.asked.append((self.headers["Authorization"], parse_qs(form)))
+        self.server.requests.append((self.headers["Authorization"], parse_qs(form)))
         self.send_response(self.server.status)
         if self.server.location:
             self.send_header("Location", self.server.location)
@@ -77,11 +77,11 @@ def test_a_token_is_fetched_for_the_clients_credentials_and_kept_while_it_counts
         assert tokens.token()[1:] == ("ann", _NOW_S + 100)
         now[0] += 79
         assert tokens.token().text.reveal() == answer["access_token"]
-        assert len(served.asked) == 1
+        assert len(served.requests) == 1
         now[0] += 2
         tokens.token()
         basic = base64.b64encode(b"my+client:s%3Ae+same").decode()
-        assert served.asked == [(f"Basic {basic}", {"grant_type": ["client_credentials"], "scope": ["kafka"]})] * 2
+        assert served.requests == [(f"Basic {basic}", {"grant_type": ["client_credentials"], "scope": ["kafka"]})] * 2
 
 
 def test_a_token_that_is_no_jwt_ends_when_its_endpoint_says():
@@ -122,7 +122,7 @@ def test_credentials_are_not_carried_to_where_an_endpoint_points():
     with endpoint({"access_token": "stolen"}) as other, endpoint({}, 302, other.url) as served:
         with pytest.raises(ClientConfigError, match="HTTP 302"):
             source(served.url).token()
-        assert other.asked == []
+        assert other.requests == []
 
 
 def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):

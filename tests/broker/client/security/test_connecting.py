@@ -24,8 +24,8 @@ def login(mechanism: str, user: str = "ann", password: str = "sesame", **more: s
     }
 
 
-def ask(broker: SecureBroker, said: dict[str, str], host: str = "127.0.0.1") -> str | None:
-    with BrokerConnection(host, broker.port, security=read_security(said)) as connection:
+def ask(broker: SecureBroker, properties: dict[str, str], host: str = "127.0.0.1") -> str | None:
+    with BrokerConnection(host, broker.port, security=read_security(properties)) as connection:
         return connection.ask(MetadataRequest(topics=[])).cluster_id
 
 
@@ -73,32 +73,32 @@ def test_a_delegation_token_is_said_to_be_one():
         "org.apache.kafka.common.security.scram.ScramLoginModule required "
         'username="id" password="hmac" tokenauth="true";'
     )
-    said = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-512", "sasl.jaas.config": jaas}
+    properties = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-512", "sasl.jaas.config": jaas}
     with SecureBroker(mechanism="SCRAM-SHA-512", users={"id": "hmac"}) as broker:
-        assert ask(broker, said) == "secured"
+        assert ask(broker, properties) == "secured"
         assert broker.came == ["id by token"]
 
 
 def test_a_token_of_a_file_is_shown_and_a_refused_one_is_told(tmp_path):
     (tmp_path / "token").write_text("abc\n")
-    said = {
+    properties = {
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.oauthbearer.token.endpoint.url": (tmp_path / "token").as_uri(),
     }
     with SecureBroker(mechanism="OAUTHBEARER", users={"abc": "ann"}) as broker:
-        assert ask(broker, said) == "secured"
+        assert ask(broker, properties) == "secured"
         assert broker.came == ["ann"]
     with (
         SecureBroker(mechanism="OAUTHBEARER", users={}) as broker,
         pytest.raises(LoginRefused, match="invalid_token") as refused,
     ):
-        ask(broker, said)
+        ask(broker, properties)
     assert "abc" not in str(refused.value)
 
 
 def test_tls_with_a_login_inside_and_a_certificate_of_ones_own(tmp_path, authority):
-    said = {
+    properties = {
         **login("SCRAM-SHA-256"),
         "security.protocol": "SASL_SSL",
         "ssl.truststore.certificates": authority.pem,
@@ -107,12 +107,12 @@ def test_tls_with_a_login_inside_and_a_certificate_of_ones_own(tmp_path, authori
     }
     context = server_context(authority.server(), tmp_path / "broker.pem", clients=authority)
     with SecureBroker(tls=context, mechanism="SCRAM-SHA-256", users=_USERS) as broker:
-        assert ask(broker, said) == "secured"
+        assert ask(broker, properties) == "secured"
         assert broker.came == ["box-7", "ann"]
 
 
 @pytest.mark.parametrize(
-    ("said", "host", "sentence"),
+    ("properties", "host", "sentence"),
     [
         ({}, "127.0.0.1", r"is not trusted .*name its CA in ssl\.truststore\.location"),
         ({"ssl.truststore.certificates": "ours"}, "localhost", "its certificate is for another host"),
@@ -123,23 +123,23 @@ def test_tls_with_a_login_inside_and_a_certificate_of_ones_own(tmp_path, authori
         ),
     ],
 )
-def test_a_certificate_that_is_not_taken_is_one_sentence(tmp_path, authority, said, host, sentence):
-    said = {"security.protocol": "SSL"} | dict.fromkeys(said, authority.pem)
+def test_a_certificate_that_is_not_taken_is_one_sentence(tmp_path, authority, properties, host, sentence):
+    properties = {"security.protocol": "SSL"} | dict.fromkeys(properties, authority.pem)
     context = server_context(authority.server("127.0.0.1"), tmp_path / "broker.pem", clients=authority)
     # In TLS 1.3 the broker refuses when we have begun to ask, and what it says of it can be lost.
     with SecureBroker(tls=context) as broker, pytest.raises((NotTrusted, ClosedAtOnce), match=sentence) as refused:
-        ask(broker, said, host)
+        ask(broker, properties, host)
     assert "\n" not in str(refused.value)
 
 
 def test_a_host_that_is_not_in_the_certificate_is_taken_if_that_is_said(tmp_path, authority):
-    said = {
+    properties = {
         "security.protocol": "SSL",
         "ssl.truststore.certificates": authority.pem,
         "ssl.endpoint.identification.algorithm": "",
     }
     with SecureBroker(tls=server_context(authority.server("elsewhere"), tmp_path / "broker.pem")) as broker:
-        assert ask(broker, said) == "secured"
+        assert ask(broker, properties) == "secured"
 
 
 def test_tls_spoken_to_a_plain_port_and_the_reverse_are_told(tmp_path, authority):
@@ -181,16 +181,16 @@ def test_what_a_password_comes_to_is_worked_out_once(monkeypatch):
 
     derive = module.derive_keys
     monkeypatch.setattr(module, "derive_keys", lambda *arguments: counted.append(arguments) or derive(*arguments))
-    said = login("SCRAM-SHA-512", password="worked out once")
+    properties = login("SCRAM-SHA-512", password="worked out once")
     with SecureBroker(mechanism="SCRAM-SHA-512", users={"ann": "worked out once"}) as broker:
         for _ in range(3):
-            ask(broker, said)
+            ask(broker, properties)
     assert len(counted) == 1
 
 
 def test_a_certificate_that_was_replaced_on_disk_counts_for_the_next_connection(tmp_path, authority):
     path = tmp_path / "own.pem"
-    said = {
+    properties = {
         "security.protocol": "SSL",
         "ssl.truststore.certificates": authority.pem,
         "ssl.keystore.location": str(path),
@@ -199,7 +199,7 @@ def test_a_certificate_that_was_replaced_on_disk_counts_for_the_next_connection(
     with SecureBroker(tls=context) as broker:
         for name in ("first", "the-second"):
             written(path, authority.client(name).pem())
-            assert ask(broker, said) == "secured"
+            assert ask(broker, properties) == "secured"
         path.write_text("half a fi")
-        assert ask(broker, said) == "secured"
+        assert ask(broker, properties) == "secured"
         assert broker.came == ["first", "the-second", "the-second"]

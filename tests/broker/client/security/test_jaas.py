@@ -9,8 +9,8 @@ _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
 
 def login_of(text):
-    said = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-512", "sasl.jaas.config": text}
-    sasl = read_security(said).sasl
+    properties = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-512", "sasl.jaas.config": text}
+    sasl = read_security(properties).sasl
     return sasl.username, sasl.password.reveal(), sasl.is_delegation_token
 
 

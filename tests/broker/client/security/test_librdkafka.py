@@ -13,8 +13,8 @@ _LOGIN = {"sasl.username": "ann", "sasl.password": "sesame"}
 _TIMEOUT_S = 20.0
 
 
-def settings(**said: str):
-    return librdkafka_settings(read_security(said))
+def settings(**properties: str):
+    return librdkafka_settings(read_security(properties))
 
 
 def cluster_id(broker: SecureBroker, security: dict) -> str:
@@ -28,60 +28,60 @@ def test_plain_is_nothing():
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_librdkafka_logs_in_with_it(mechanism):
-    said = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": mechanism, **_LOGIN}
+    properties = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": mechanism, **_LOGIN}
     with SecureBroker(mechanism=mechanism, users={"ann": "sesame"}) as broker:
-        assert cluster_id(broker, settings(**said)) == "secured"
+        assert cluster_id(broker, settings(**properties)) == "secured"
         assert broker.came[0] == "ann"
 
 
 @pytest.mark.parametrize("kind", ["PEM", "PKCS12", "inline", "locked"])
 def test_librdkafka_speaks_tls_with_stores_of_every_kind(tmp_path, authority, kind):
     ann = authority.client("ann")
-    said = {"security.protocol": "SSL", "ssl.truststore.certificates": authority.pem}
+    properties = {"security.protocol": "SSL", "ssl.truststore.certificates": authority.pem}
     match kind:
         case "PEM":
-            said |= {"ssl.keystore.type": kind, "ssl.keystore.location": written(tmp_path / "ann.pem", ann.pem())}
+            properties |= {"ssl.keystore.type": kind, "ssl.keystore.location": written(tmp_path / "ann.pem", ann.pem())}
         case "PKCS12":
             (tmp_path / "ann.p12").write_bytes(ann.pkcs12("changeit"))
-            said |= {"ssl.keystore.location": str(tmp_path / "ann.p12"), "ssl.keystore.password": "changeit"}
+            properties |= {"ssl.keystore.location": str(tmp_path / "ann.p12"), "ssl.keystore.password": "changeit"}
         case "inline":
-            said |= {"ssl.keystore.certificate.chain": ann.chain_pem, "ssl.keystore.key": ann.key_pem()}
+            properties |= {"ssl.keystore.certificate.chain": ann.chain_pem, "ssl.keystore.key": ann.key_pem()}
         case "locked":
-            said |= {
+            properties |= {
                 "ssl.keystore.location": written(tmp_path / "a.pem", ann.pem("opened")),
                 "ssl.key.password": "opened",
             }
     context = server_context(authority.server(), tmp_path / "broker.pem", clients=authority)
     with SecureBroker(tls=context) as broker:
-        assert cluster_id(broker, settings(**said)) == "secured"
+        assert cluster_id(broker, settings(**properties)) == "secured"
         assert broker.came[0] == "ann"
 
 
 def test_librdkafka_is_given_tokens(tmp_path):
     (tmp_path / "token").write_text("abc")
-    said = {
+    properties = {
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.oauthbearer.token.endpoint.url": (tmp_path / "token").as_uri(),
     }
     with SecureBroker(mechanism="OAUTHBEARER", users={"abc": "ann"}) as broker:
-        assert cluster_id(broker, settings(**said)) == "secured"
+        assert cluster_id(broker, settings(**properties)) == "secured"
         assert broker.came[0] == "ann"
 
 
 def test_a_host_that_is_not_in_the_certificate_is_refused_by_librdkafka_too(tmp_path, authority):
-    said = {"security.protocol": "SSL", "ssl.truststore.certificates": authority.pem}
+    properties = {"security.protocol": "SSL", "ssl.truststore.certificates": authority.pem}
     with SecureBroker(tls=server_context(authority.server("elsewhere"), tmp_path / "broker.pem")) as broker:
-        admin = AdminClient({"bootstrap.servers": broker.address, "log_level": 0, **settings(**said)})
+        admin = AdminClient({"bootstrap.servers": broker.address, "log_level": 0, **settings(**properties)})
         with pytest.raises(KafkaException):
             admin.list_topics(timeout=1.0)
         assert broker.requests == []
-        unchecked = settings(**said, **{"ssl.endpoint.identification.algorithm": ""})
+        unchecked = settings(**properties, **{"ssl.endpoint.identification.algorithm": ""})
         assert cluster_id(broker, unchecked) == "secured"
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("properties", "sentence"),
     [
         ({"security.protocol": "SSL", "ssl.enabled.protocols": "TLSv1.3"}, "cannot be asked of librdkafka"),
         (
@@ -95,15 +95,15 @@ def test_a_host_that_is_not_in_the_certificate_is_refused_by_librdkafka_too(tmp_
         ({"security.protocol": "SSL", "ssl.truststore.location": "/nowhere"}, "cannot be read"),
     ],
 )
-def test_what_librdkafka_cannot_do_is_one_sentence(said, sentence):
+def test_what_librdkafka_cannot_do_is_one_sentence(properties, sentence):
     with pytest.raises(ClientConfigError, match=sentence) as refused:
-        settings(**said)
+        settings(**properties)
     assert "sesame" not in str(refused.value)
 
 
 def test_librdkafka_knows_every_name_it_is_given(tmp_path, authority):
     ann = authority.client("ann")
-    said = {
+    properties = {
         "security.protocol": "SASL_SSL",
         "ssl.truststore.certificates": authority.pem,
         "ssl.keystore.certificate.chain": ann.chain_pem,
@@ -113,4 +113,4 @@ def test_librdkafka_knows_every_name_it_is_given(tmp_path, authority):
         "sasl.mechanism": "SCRAM-SHA-512",
         **_LOGIN,
     }
-    Producer({"bootstrap.servers": "127.0.0.1:1", "log_level": 0, **settings(**said)})
+    Producer({"bootstrap.servers": "127.0.0.1:1", "log_level": 0, **settings(**properties)})

@@ -24,13 +24,13 @@ _BEARER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule r
 _TOKENS = "sasl.oauthbearer.token.endpoint.url"
 
 
-def tls(**said: str) -> ClientTlsSettings | None:
-    named = {f"ssl.{name.replace('_', '.')}": text for name, text in said.items()}
+def tls(**properties: str) -> ClientTlsSettings | None:
+    named = {f"ssl.{name.replace('_', '.')}": text for name, text in properties.items()}
     return read_security({"security.protocol": "SSL"} | named).tls
 
 
-def sasl(mechanism: str, **said: str) -> SaslSettings | None:
-    named = {f"sasl.{name.replace('_', '.')}": text for name, text in said.items()}
+def sasl(mechanism: str, **properties: str) -> SaslSettings | None:
+    named = {f"sasl.{name.replace('_', '.')}": text for name, text in properties.items()}
     return read_security({"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": mechanism} | named).sasl
 
 
@@ -48,7 +48,7 @@ def test_a_protocol_has_what_its_name_says():
 
 
 @pytest.mark.parametrize(
-    ("said", "store"),
+    ("properties", "store"),
     [
         ({}, None),
         ({"truststore_location": "t.jks"}, TrustStore("JKS", "t.jks")),
@@ -61,12 +61,12 @@ def test_a_protocol_has_what_its_name_says():
         ({"ca_pem": "x"}, TrustStore("PEM", certificates="x")),
     ],
 )
-def test_a_trust_store_is_a_file_or_text(said, store):
-    assert tls(**said).truststore == store
+def test_a_trust_store_is_a_file_or_text(properties, store):
+    assert tls(**properties).truststore == store
 
 
 @pytest.mark.parametrize(
-    ("said", "store"),
+    ("properties", "store"),
     [
         ({}, None),
         (
@@ -85,8 +85,8 @@ def test_a_trust_store_is_a_file_or_text(said, store):
         ({"certificate_pem": "c", "key_pem": "k"}, KeyStore("PEM", chain="c", key=Secret("k"))),
     ],
 )
-def test_a_key_store_is_a_file_two_files_or_text(said, store):
-    assert tls(**said).keystore == store
+def test_a_key_store_is_a_file_two_files_or_text(properties, store):
+    assert tls(**properties).keystore == store
 
 
 def test_hosts_are_checked_unless_said_otherwise():
@@ -102,7 +102,7 @@ def test_versions_before_1_2_are_never_spoken():
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "said", "settings"),
+    ("mechanism", "properties", "settings"),
     [
         (
             "PLAIN",
@@ -147,12 +147,12 @@ def test_versions_before_1_2_are_never_spoken():
         ),
     ],
 )
-def test_a_login_is_what_its_mechanism_needs(mechanism, said, settings):
-    assert sasl(mechanism, **said) == settings
+def test_a_login_is_what_its_mechanism_needs(mechanism, properties, settings):
+    assert sasl(mechanism, **properties) == settings
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("properties", "sentence"),
     [
         ({"security.protocol": "TLS"}, r"security\.protocol=TLS must be one of PLAINTEXT, SSL"),
         ({"security.protocol": "SSL", "ssl.truststore.type": "BKS"}, "must be PEM or PKCS12"),
@@ -204,9 +204,9 @@ def test_a_login_is_what_its_mechanism_needs(mechanism, said, settings):
         ),
     ],
 )
-def test_what_cannot_be_right_is_one_sentence_without_a_secret(said, sentence):
+def test_what_cannot_be_right_is_one_sentence_without_a_secret(properties, sentence):
     with pytest.raises(ClientConfigError, match=sentence) as refused:
-        read_security(said)
+        read_security(properties)
     assert "sesame" not in str(refused.value)
     assert "\n" not in str(refused.value)
 

@@ -10,7 +10,7 @@ class FakeRegistry:
     def __init__(self):
         self.by_subject: dict[str, list[int]] = {}
         self.contents: list[Content] = []
-        self.asked = 0
+        self.request_count = 0
         self.away: Exception | None = None
 
     def register(self, subject, content):
@@ -55,7 +55,7 @@ class FakeRegistry:
         return
 
     def _count(self):
-        self.asked += 1
+        self.request_count += 1
         if self.away is not None:
             raise self.away
 
@@ -68,6 +68,6 @@ def converter_of(cls, registry, is_key=False, **props):
             return registry
 
     made = OnFake()
-    said = {key.replace("_", "."): value for key, value in props.items()}
-    made.configure({"schema.registry.url": "http://127.0.0.1:1", **said}, is_key)
+    properties = {key.replace("_", "."): value for key, value in props.items()}
+    made.configure({"schema.registry.url": "http://127.0.0.1:1", **properties}, is_key)
     return made

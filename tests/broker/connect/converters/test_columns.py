@@ -41,15 +41,15 @@ ODD = [None, True, 0, 127, 128, -129, 2**31, 2**63, -(2**63) - 1, 1e300, 1.0, "N
 
 def one_by_one(converter, values):
     """Schema and value of each, or the error's text, in words that tell 1 from 1.0."""
-    said = []
+    messages = []
     for item in values:
         try:
             schema, value = converter.to_connect("t", (), item)
         except Exception as error:  # whatever it raises is what is compared
-            said.append(type(error).__name__)
+            messages.append(type(error).__name__)
         else:
-            said.append((schema, repr(value.values_by_name if isinstance(value, Struct) else value)))
-    return said
+            messages.append((schema, repr(value.values_by_name if isinstance(value, Struct) else value)))
+    return messages
 
 
 def together(converter, values):
@@ -81,7 +81,7 @@ def wrong_bytes(draw, right):
 @st.composite
 def orders(draw):
     """Envelopes of one schema, most of them right."""
-    said = SAID
+    schema_document = SAID
     made = []
     for _ in range(draw(st.integers(1, 6))):
         payload = dict(ORDER_PAYLOAD, id=draw(st.integers(-(2**63), 2**63 - 1)), item=draw(TEXTS))
@@ -95,21 +95,21 @@ def orders(draw):
             case "more":
                 payload[draw(st.sampled_from(["unknown", "schema"]))] = draw(st.sampled_from(ODD))
             case "order":
-                made.append(json.dumps({"payload": payload, "schema": said}).encode())
+                made.append(json.dumps({"payload": payload, "schema": schema_document}).encode())
                 continue
             case "bytes":
-                made.append(draw(wrong_bytes(envelope(said, payload))))
+                made.append(draw(wrong_bytes(envelope(schema_document, payload))))
                 continue
             case "space":
-                made.append(envelope(said, payload, (" ,\n", " :\t")) + draw(st.sampled_from([b"", b" "])))
+                made.append(envelope(schema_document, payload, (" ,\n", " :\t")) + draw(st.sampled_from([b"", b" "])))
                 continue
             case "other":
-                made.append(envelope({**said, "optional": True}, payload))
+                made.append(envelope({**schema_document, "optional": True}, payload))
                 continue
             case "text":
                 made.append(envelope({"type": "string"}, "payload"))
                 continue
-        made.append(envelope(said, payload))
+        made.append(envelope(schema_document, payload))
     return made
 
 
@@ -182,8 +182,8 @@ def test_a_payload_cannot_reach_into_its_neighbour():
 
 
 def test_what_is_as_deep_as_json_goes_is_left_to_who_reads_it_alone():
-    said = {"type": "struct", "fields": [{"type": "struct", "field": "a", "optional": True, "fields": []}]}
-    values = [b'{"schema":%b,"payload":{"a":{"b":%b}}}' % (json.dumps(said).encode(), b"[" * 1022 + b"]" * 1022)]
+    schema = {"type": "struct", "fields": [{"type": "struct", "field": "a", "optional": True, "fields": []}]}
+    values = [b'{"schema":%b,"payload":{"a":{"b":%b}}}' % (json.dumps(schema).encode(), b"[" * 1022 + b"]" * 1022)]
     converter = JsonConverter()
     assert one_by_one(converter, values) == ["DataError"]
     assert together(converter, values) is None

@@ -35,8 +35,8 @@ def test_without_a_word_of_the_worker_nobody_logs_in_elsewhere(worker_of):
     worker = worker_of()
     config = {"name": "overridden", "connector.class": "FileStreamSource", "topic": "overridden"}
     wrong = {"producer.override.bootstrap.servers": "elsewhere:9092", "producer.override.linger.ms": "1"}
-    told = worker.ask("PUT", "/connectors/overridden/config", config | wrong, status=400)
-    assert "The 'Allowlist' policy does not allow 'bootstrap.servers' to be overridden" in told["message"]
+    body = worker.ask("PUT", "/connectors/overridden/config", config | wrong, status=400)
+    assert "The 'Allowlist' policy does not allow 'bootstrap.servers' to be overridden" in body["message"]
     result = worker.ask("PUT", "/connector-plugins/FileStreamSource/config/validate", config | wrong, status=200)
     at_fault = {
         config["value"]["name"]: config["value"]["value"] for config in result["configs"] if config["value"]["errors"]

@@ -30,15 +30,15 @@ def running(monkeypatch):
     begun = []
 
     def begin(publish, **props):
-        said = []
+        messages = []
         unit = RunningConnector(
-            Unit("c", CONNECTOR), lambda *states: said.append(states[1:]), is_paused=False,
+            Unit("c", CONNECTOR), lambda *states: messages.append(states[1:]), is_paused=False,
             props={"connector.class": "Two", "tasks.max": "2"} | {k.replace("_", "."): v for k, v in props.items()},
             publish=publish,
         )  # fmt: skip
         unit.begin()
         begun.append(unit)
-        return unit, said
+        return unit, messages
 
     yield begin
     for unit in begun:
@@ -59,27 +59,27 @@ def test_tasks_that_could_not_be_written_are_told_again_until_they_are(running):
             taken.set()
         return done
 
-    _, said = running(publish)
+    _, states = running(publish)
     assert taken.wait(30)
-    assert said == [("RUNNING", None)]
+    assert states == [("RUNNING", None)]
 
 
 def test_a_stored_connector_is_asked_for_as_many_tasks_as_the_bound(running, monkeypatch):
-    wanted, told = [], threading.Event()
+    wanted, reported = [], threading.Event()
     monkeypatch.setattr(Two, "task_configs", lambda _self, max_tasks: wanted.append(max_tasks) or [])
-    running(lambda *_: told.set(), tasks_max="2000000000")
-    assert told.wait(30)
+    running(lambda *_: reported.set(), tasks_max="2000000000")
+    assert reported.wait(30)
     assert wanted == [10_000]
 
 
 @pytest.mark.parametrize(("enforced", "fails"), [("true", True), ("false", False)])
 def test_more_tasks_than_may_be_are_a_failure_unless_it_is_said_otherwise(running, enforced, fails):
-    told = threading.Event()
-    unit, said = running(lambda *_: told.set(), tasks_max="1", tasks_max_enforce=enforced)
+    reported = threading.Event()
+    unit, states = running(lambda *_: reported.set(), tasks_max="1", tasks_max_enforce=enforced)
     if fails:
         assert unit.await_stop(30)
-        assert not told.is_set()
-        assert said[-1][0] == "FAILED"
-        assert "has generated 2 tasks" in said[-1][1]
+        assert not reported.is_set()
+        assert states[-1][0] == "FAILED"
+        assert "has generated 2 tasks" in states[-1][1]
     else:
-        assert told.wait(30)
+        assert reported.wait(30)

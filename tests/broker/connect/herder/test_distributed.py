@@ -116,14 +116,14 @@ def test_requests_between_workers_are_signed_with_a_key_that_changes(workers, tm
     path, body = "/connectors/signed0/tasks", [{"file": "x", "topic": "signed"}]
     old = session_keys(workers)[0]
 
-    def told(key) -> int:
+    def answer_to(key) -> int:
         content = json.dumps(body).encode()
         return leader.ask("POST", path, body, headers=signed_headers(key, "HmacSHA256", content))
 
-    await_true(lambda: (told(old) or {}).get("error_code") == 403, "an old key is one no more", 60)
+    await_true(lambda: (answer_to(old) or {}).get("error_code") == 403, "an old key is one no more", 60)
     assert leader.ask("POST", path, body, status=400)["message"] == "Internal request missing required signature"
     assert leader.ask("PUT", "/connectors/signed0/fence", status=400)
-    await_true(lambda: told(session_keys(workers)[-1]) is None, "the newest key is good", 30)
+    await_true(lambda: answer_to(session_keys(workers)[-1]) is None, "the newest key is good", 30)
     await_true(lambda: first.ask("GET", "/connectors/signed0/tasks")[0]["config"] == body[0], "and its tasks count")
 
 

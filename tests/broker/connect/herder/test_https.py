@@ -15,7 +15,7 @@ from tests.zookeeper_server import free_ports
 _PAGE = "https://page.example"
 
 
-class Asked:
+class HttpsClient:
     def __init__(self, port, authority):
         self._port = port
         self.context = ssl.create_default_context(cadata=authority.pem)
@@ -61,11 +61,11 @@ def start(cluster, tmp_path, secured, authority):
         (port,) = free_ports(1)
         own = properties(cluster, group) | secured | {"listeners": f"https://127.0.0.1:{port}"} | more
         started.append(start_worker(tmp_path / f"worker-{len(started)}", "distributed", own))
-        asked = Asked(port, authority)
+        requested_asked = HttpsClient(port, authority)
         if shown:
-            asked.context.load_cert_chain(*shown)
-        await_true(lambda: started[-1].process.poll() is None and asked.is_there(), "https answers", 60)
-        return asked
+            requested_asked.context.load_cert_chain(*shown)
+        await_true(lambda: started[-1].process.poll() is None and requested_asked.is_there(), "https answers", 60)
+        return requested_asked
 
     yield begin
     for item in started:
@@ -80,8 +80,10 @@ def test_two_workers_ask_each_other_by_https(start, tmp_path):
         await_true(lambda: worker.ask("PUT", path, config)[0] in (200, 201), "made, by the leader", 60)  # noqa: B023
 
     def owners():
-        told = [json.loads(workers[0].ask("GET", f"/connectors/in{n}/status")[1]) for n in (0, 1)]
-        return {task["worker_id"] for status in told for task in status.get("tasks", ()) if task["state"] == "RUNNING"}
+        statuses = [json.loads(workers[0].ask("GET", f"/connectors/in{n}/status")[1]) for n in (0, 1)]
+        return {
+            task["worker_id"] for status in statuses for task in status.get("tasks", ()) if task["state"] == "RUNNING"
+        }
 
     await_true(lambda: len(owners()) == 2, "a task on each", 60)
     for worker in workers:
@@ -100,13 +102,13 @@ def test_loggers_are_apart_and_browsers_are_let_in_by_name(start, authority):
             "response.http.headers.config": "set X-Frame-Options: DENY",
         },
     )
-    admin = Asked(port, authority)
+    admin = HttpsClient(port, authority)
     assert [registry.ask("GET", "/admin/loggers")[0] for registry in (worker, admin)] == [404, 200]
     assert [registry.ask("GET", "/connectors")[0] for registry in (worker, admin)] == [200, 404]
-    asked = {"Origin": _PAGE, "Access-Control-Request-Method": "PUT"}
-    status, _, headers = worker.ask("OPTIONS", "/connectors/x/config", **asked)
+    preflight = {"Origin": _PAGE, "Access-Control-Request-Method": "PUT"}
+    status, _, headers = worker.ask("OPTIONS", "/connectors/x/config", **preflight)
     assert (status, headers["access-control-allow-origin"], headers["x-frame-options"]) == (200, _PAGE, "DENY")
-    assert worker.ask("OPTIONS", "/connectors", **asked | {"Access-Control-Request-Method": "DELETE"})[0] == 400
+    assert worker.ask("OPTIONS", "/connectors", **preflight | {"Access-Control-Request-Method": "DELETE"})[0] == 400
     others = worker.ask("GET", "/connectors", Origin="https://other.example")[2]
     assert "access-control-allow-origin" not in others
     assert worker.ask("GET", "/connectors", Origin=_PAGE)[2]["access-control-allow-origin"] == _PAGE

@@ -128,12 +128,12 @@ class Led:
 
     def __init__(self, *answers):
         self._answers = list(answers)
-        self.said = []
+        self.joined_with = []
         self.heard_at = time.monotonic()
 
     def join(self, protocols):
-        self.said.append(decode_metadata(protocols[0][1]).running)
-        return SimpleNamespace(protocol="sessioned", is_leader=False, generation=len(self.said), members={})
+        self.joined_with.append(decode_metadata(protocols[0][1]).running)
+        return SimpleNamespace(protocol="sessioned", is_leader=False, generation=len(self.joined_with), members={})
 
     def sync(self, _parts):
         return encode_assignment(self._answers.pop(0), 2)
@@ -161,7 +161,7 @@ def test_what_a_leader_does_not_mention_goes_on():
     finally:
         worker.stop()
     assert runs == [{stays, goes}, {stays}, {stays, comes}, {stays, comes}]
-    assert [running and running.units for running in member.said] == [None, *runs[:3]]
+    assert [running and running.units for running in member.joined_with] == [None, *runs[:3]]
 
 
 def test_a_stopped_task_may_run_until_its_worker_joins_without_it():

@@ -40,8 +40,8 @@ def test_who_dies_between_the_offsets_of_two_partitions_loses_nothing(workers, t
     second = workers.start()
 
     def counts():
-        told = second.ask("GET", "/connectors/dying/offsets").get("offsets", [])
-        return sorted(line["offset"]["count"] for line in told)
+        offset_lines = second.ask("GET", "/connectors/dying/offsets").get("offsets", [])
+        return sorted(line["offset"]["count"] for line in offset_lines)
 
     await_true(lambda: counts() == [10, 10], "all of both partitions", 90)
     counted = Counter(value.decode() for value in everything(workers.cluster, topic))

@@ -54,8 +54,8 @@ def test_a_source_goes_on_by_its_own_topic_and_rest_answers_from_it(workers, tmp
 
     second.ask("PUT", "/connectors/lines/stop", status=204)
     await_true(lambda: second.state("lines") == "STOPPED", "stopped", 60)
-    (told,) = second.ask("GET", "/connectors/lines/offsets", status=200)["offsets"]
-    changed = {"offsets": [{"partition": told["partition"], "offset": {**told["offset"], "position": 4}}]}
+    (entry,) = second.ask("GET", "/connectors/lines/offsets", status=200)["offsets"]
+    changed = {"offsets": [{"partition": entry["partition"], "offset": {**entry["offset"], "position": 4}}]}
     await_true(
         lambda: "successfully" in second.ask("PATCH", "/connectors/lines/offsets", changed).get("message", ""),
         "altered",
@@ -81,8 +81,8 @@ def test_a_task_that_was_cut_off_writes_no_offset_over_one_that_was_altered(clus
         cut_off.begin_transaction()
         cut_off.produce("cut-off", b"late")
         cut_off.flush(30)
-        (told,) = worker.ask("GET", "/connectors/lines/offsets", status=200)["offsets"]
-        changed = {"offsets": [{"partition": told["partition"], "offset": {**told["offset"], "position": 4}}]}
+        (entry,) = worker.ask("GET", "/connectors/lines/offsets", status=200)["offsets"]
+        changed = {"offsets": [{"partition": entry["partition"], "offset": {**entry["offset"], "position": 4}}]}
         worker.ask("PATCH", "/connectors/lines/offsets", changed, status=200)
         with pytest.raises(KafkaException, match=r"(?i)fenced"):
             cut_off.commit_transaction(30)

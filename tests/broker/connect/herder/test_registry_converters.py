@@ -70,8 +70,8 @@ def topic():
 
 def converter(cls, registry, **props):
     made = cls()
-    said = {key.replace("_", "."): value for key, value in props.items()}
-    made.configure({"schema.registry.url": f"http://127.0.0.1:1,{registry.url}", **said}, False)
+    properties = {key.replace("_", "."): value for key, value in props.items()}
+    made.configure({"schema.registry.url": f"http://127.0.0.1:1,{registry.url}", **properties}, False)
     return made
 
 
@@ -145,9 +145,9 @@ def test_a_registry_that_is_nowhere_is_asked_again_and_then_for_later():
     made = AvroConverter()
     props = {"schema.registry.url": "http://127.0.0.1:1", "max.retries": "2", "retries.wait.ms": "1"}
     made.configure({**props, "basic.auth.user.info": "me:sesame"}, False)
-    with pytest.raises(RetriableError) as told:
+    with pytest.raises(RetriableError) as raised:
         made.from_connect("t", (), types.STRING, "x")
-    assert "sesame" not in str(told.value)
+    assert "sesame" not in str(raised.value)
 
 
 CONVERTERS = {
@@ -260,7 +260,7 @@ def test_a_registry_that_is_away_costs_no_line_whatever_is_tolerated(registry, w
 
 def test_what_is_wrong_with_a_converter_is_told_before_it_starts_and_a_secret_never(worker, registry, tmp_path):
     (tmp_path / "login").write_text("me:sesame")
-    asked = {
+    secret_config = {
         "name": "secret",
         "connector.class": "FileStreamSource",
         "file": "x",
@@ -271,20 +271,22 @@ def test_what_is_wrong_with_a_converter_is_told_before_it_starts_and_a_secret_ne
         "value.converter.basic.auth.user.info": "me:sesame",
     }
     path = "/connector-plugins/FileStreamSource/config/validate"
-    told = worker.ask("PUT", path, asked, status=200)
+    body = worker.ask("PUT", path, secret_config, status=200)
     wrong = {
         config["value"]["name"].removeprefix("value.converter.")
-        for config in told["configs"]
+        for config in body["configs"]
         if config["value"]["errors"]
     }
     assert wrong == {"schema.registry.url", "value.subject.name.strategy", "basic.auth.user.info"}
-    assert "sesame" not in str(told)
-    assert "sesame" not in str(worker.ask("POST", "/connectors", {"name": "secret", "config": asked}, status=400))
-    good = asked | {
+    assert "sesame" not in str(body)
+    assert "sesame" not in str(
+        worker.ask("POST", "/connectors", {"name": "secret", "config": secret_config}, status=400)
+    )
+    good = secret_config | {
         "value.converter.schema.registry.url": registry.url,
         "value.converter.value.subject.name.strategy": "RecordNameStrategy",
         "value.converter.basic.auth.user.info": f"${{dir:{tmp_path}:login}}",
     }
-    told = worker.ask("PUT", path, good, status=200)
-    assert told["error_count"] == 0
-    assert "sesame" not in str(told) + worker.log.read_text()
+    body = worker.ask("PUT", path, good, status=200)
+    assert body["error_count"] == 0
+    assert "sesame" not in str(body) + worker.log.read_text()

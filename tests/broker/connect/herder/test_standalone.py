@@ -73,9 +73,9 @@ def test_offsets_are_told_altered_and_reset_while_it_is_stopped(worker, tmp_path
     worker.ask("DELETE", "/connectors/in2/offsets", status=400)
     worker.ask("PUT", "/connectors/in2/stop", status=204)
     await_true(lambda: worker.ask("GET", "/connectors/in2/status")["connector"]["state"] == "STOPPED", "stopped")
-    (told,) = worker.ask("GET", "/connectors/in2/offsets", status=200)["offsets"]
-    assert told["offset"]["position"] == 8
-    changed = {"offsets": [{"partition": told["partition"], "offset": {**told["offset"], "position": 4}}]}
+    (entry,) = worker.ask("GET", "/connectors/in2/offsets", status=200)["offsets"]
+    assert entry["offset"]["position"] == 8
+    changed = {"offsets": [{"partition": entry["partition"], "offset": {**entry["offset"], "position": 4}}]}
     worker.ask("PATCH", "/connectors/in2/offsets", changed, status=200)
     assert worker.ask("GET", "/connectors/in2/offsets") == changed
     worker.ask("DELETE", "/connectors/in2/offsets", status=200)
@@ -96,16 +96,16 @@ def test_a_name_in_any_script_is_a_name_and_the_answer_says_where_it_is(worker, 
 def test_what_no_answer_could_hold_is_taken_by_nothing(worker, tmp_path):
     """Half a character, or a number that is none: kept, it would make an answer of every list it is in impossible."""
     (tmp_path / "in.txt").write_text("foo\n")
-    said = source(tmp_path, "halves")
-    worker.ask("PUT", "/connectors/half/config", said | {"note": "\ud800"}, status=400)
-    worker.ask("POST", "/connectors", {"name": "\ud800", "config": said}, status=400)
-    worker.ask("PUT", "/connectors/half/config", said, status=201)
+    config = source(tmp_path, "halves")
+    worker.ask("PUT", "/connectors/half/config", config | {"note": "\ud800"}, status=400)
+    worker.ask("POST", "/connectors", {"name": "\ud800", "config": config}, status=400)
+    worker.ask("PUT", "/connectors/half/config", config, status=201)
     await_true(lambda: worker.ask("GET", "/connectors/half/offsets")["offsets"], "an offset")
     worker.ask("PUT", "/connectors/half/stop", status=204)
     await_true(lambda: worker.state("half") == "STOPPED", "stopped")
-    (told,) = worker.ask("GET", "/connectors/half/offsets", status=200)["offsets"]
+    (entry,) = worker.ask("GET", "/connectors/half/offsets", status=200)["offsets"]
     for value in (float("nan"), float("inf"), "\ud800"):
-        wrong = {"offsets": [{"partition": told["partition"], "offset": {**told["offset"], "n": value}}]}
+        wrong = {"offsets": [{"partition": entry["partition"], "offset": {**entry["offset"], "n": value}}]}
         worker.ask("PATCH", "/connectors/half/offsets", wrong, status=400)
     worker.ask("GET", "/connectors/half/offsets", status=200)
     worker.ask("GET", "/connectors?expand=info&expand=status", status=200)
@@ -209,9 +209,9 @@ def test_what_cannot_be_is_refused_in_kafkas_shapes(worker, tmp_path):
         ("PUT", "/admin/loggers/root", {}, 400),
         ("PUT", "/connector-plugins/Other/config/validate", {"connector.class": "FileStreamSource"}, 400),
     ):
-        told = worker.ask(method, path, body, status=status)
-        assert told["error_code"] == status
-        assert told["message"]
+        response = worker.ask(method, path, body, status=status)
+        assert response["error_code"] == status
+        assert response["message"]
     worker.ask("POST", "/connectors", {"name": "twice", "config": source(tmp_path, "twice")}, status=201)
     worker.ask("POST", "/connectors", {"name": "twice", "config": source(tmp_path, "twice")}, status=409)
     worker.ask("DELETE", "/connectors/twice", status=204)
@@ -285,13 +285,13 @@ def test_a_sink_tells_the_audit_what_became_of_each_record_that_it_flushed(worke
     produce()
     worker.ask("PUT", "/connectors/audited/resume", status=202)
     await_true(lambda: story().end == 10, "all ten are told")
-    told = story()
-    assert (told.start, told.gaps, told.is_doubtful, told.repeated) == (0, [], False, 0)
+    counted = story()
+    assert (counted.start, counted.gaps, counted.is_doubtful, counted.repeated) == (0, [], False, 0)
     counts = Counter()
-    for increment in told.increments:
+    for increment in counted.increments:
         counts["sunk"] += sum(tally.count for tally in increment.windows.values())
         for kind, windows in increment.aside.items():
             counts[kind] += sum(tally.count for tally in windows.values())
     assert counts == {"sunk": 6, DEAD: 2, FILTERED: 2}
-    assert sum(merged(increment.latencies.values()).ages.count for increment in told.increments) == 6
+    assert sum(merged(increment.latencies.values()).ages.count for increment in counted.increments) == 6
     worker.log.write_text("")  # what is given up is said there, as it should be

@@ -64,7 +64,7 @@ def sleep_and_wake(workers, sleeper, names, topic):
     """Longer than its session, until others run all and have written; then it says that it was given up, and what it
     had begun is no failure of a task."""
     awake = next(item for item in workers.all if item is not sleeper)
-    said = len(sleeper.log.read_text())
+    log_length = len(sleeper.log.read_text())
     os.kill(sleeper.process.pid, signal.SIGSTOP)
     own = f"127.0.0.1:{sleeper.port}"
     await_true(lambda: own not in owners(awake, names) and all_running(awake, names), "others run all", 120)
@@ -72,8 +72,8 @@ def sleep_and_wake(workers, sleeper, names, topic):
     await_true(lambda: len(everything(workers.cluster, topic)) > before, "lines go on", 120)
     os.kill(sleeper.process.pid, signal.SIGCONT)
 
-    def told() -> str:
-        return sleeper.log.read_text()[said:]
+    def log_since() -> str:
+        return sleeper.log.read_text()[log_length:]
 
-    await_true(lambda: "out of the group, all work stops" in told(), "the sleeper says what it missed", 60)
-    assert "event=failed" not in told()
+    await_true(lambda: "out of the group, all work stops" in log_since(), "the sleeper says what it missed", 60)
+    assert "event=failed" not in log_since()

@@ -37,13 +37,13 @@ def as_installed(home):
 def test_a_project_passes_its_own_test(kind, tmp_path):
     home = written(tmp_path, kind)
     path = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "pyproject.toml"],
         cwd=home, capture_output=True, text=True, timeout=120,
         env={**os.environ, "PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )  # fmt: skip
-    assert told.returncode == 0, told.stdout + told.stderr
-    assert "3 passed" in told.stdout
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "3 passed" in completed.stdout
 
 
 def test_a_worker_runs_both_and_tells_of_their_configuration(cluster, tmp_path, monkeypatch):

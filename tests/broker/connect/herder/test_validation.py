@@ -56,9 +56,9 @@ def test_what_is_right_is_declared_by_alias():
 )  # fmt: skip
 def test_what_is_wrong_is_told_by_its_key(more, key):
     assert list(wrong(**more)) == [key]
-    said = SOURCE | RIGHT | {name.replace("_", "."): value for name, value in more.items()}
+    config = SOURCE | RIGHT | {name.replace("_", "."): value for name, value in more.items()}
     with pytest.raises(BadRequest, match="contains the following 1 error"):
-        require_valid(said, SETTINGS)
+        require_valid(config, SETTINGS)
 
 
 SINK = {"name": "s", "connector.class": "FileStreamSink"}
@@ -114,12 +114,12 @@ def refer(tmp_path):
 @pytest.mark.parametrize("around", ["{}", "before {} behind"])
 def test_no_error_quotes_what_a_reference_stands_for(key, around, refer):
     settings, reference = refer(SECRET)
-    said = SOURCE | RIGHT | {key: around.format(reference)}
+    config = SOURCE | RIGHT | {key: around.format(reference)}
     with pytest.raises(BadRequest) as refusal:
-        require_valid(said, settings)
+        require_valid(config, settings)
     assert not {"s3cret", "t0oo"} & set(re.findall(r"\w+", str(refusal.value)))
     if key != "connector.class":
-        assert not {"s3cret", "t0oo"} & set(re.findall(r"\w+", json.dumps(validate(said, settings))))
+        assert not {"s3cret", "t0oo"} & set(re.findall(r"\w+", json.dumps(validate(config, settings))))
 
 
 @pytest.mark.parametrize("guess", ["s3cret", "t0oo", "s3cre", "wrong", "s3cret, t0oo"])
@@ -128,15 +128,15 @@ def test_what_is_told_of_a_guess_does_not_depend_on_it(guess, refer):
     answers = []
     for kept in (SECRET, "another, value"):
         settings, reference = refer(kept)
-        said = SOURCE | RIGHT | {"tasks.max": f"{guess} 1 2 3", "errors.tolerance": f"{guess}{reference}"}
-        answers.append(validate(said | {"predicates": reference, f"predicates.{guess}.type": "x"}, settings))
+        config = SOURCE | RIGHT | {"tasks.max": f"{guess} 1 2 3", "errors.tolerance": f"{guess}{reference}"}
+        answers.append(validate(config | {"predicates": reference, f"predicates.{guess}.type": "x"}, settings))
     assert answers[0] == answers[1]
 
 
 def test_errors_that_have_nothing_to_do_with_a_reference_are_told_in_full(refer):
     settings, reference = refer("hello")
-    said = SOURCE | RIGHT | {"tasks.max": "many", "topic": reference}
-    errors = [error for config in validate(said, settings)["configs"] for error in config["value"]["errors"]]
+    wrong_config = SOURCE | RIGHT | {"tasks.max": "many", "topic": reference}
+    errors = [error for config in validate(wrong_config, settings)["configs"] for error in config["value"]["errors"]]
     assert errors == [error for error in errors if "many" in error]
     assert len(errors) == 1
 

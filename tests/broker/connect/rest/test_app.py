@@ -61,7 +61,7 @@ def client(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "sentence"),
     [
         (LookupError("thrown"), "LookupError: thrown"),
         (SystemExit(3), "SystemExit: 3"),
@@ -70,10 +70,10 @@ def client(monkeypatch):
         (ValueError("x" * 3_000_000), f"ValueError: {'x' * 2048}"),
     ],
 )
-def test_whatever_a_plugin_raises_is_one_sentence(client, monkeypatch, error, told):
+def test_whatever_a_plugin_raises_is_one_sentence(client, monkeypatch, error, sentence):
     monkeypatch.setitem(RAISED, "it", error)
     answer = client.put("/connectors/c/config", json={"connector.class": "Raising", "raises": "it"})
-    assert (answer.status_code, answer.json()) == (500, {"error_code": 500, "message": told})
+    assert (answer.status_code, answer.json()) == (500, {"error_code": 500, "message": sentence})
     assert client.get("/connectors").json() == []
 
 
@@ -109,10 +109,10 @@ def test_a_body_that_is_no_configuration_by_its_length_is_413(client):
 
 def test_values_are_read_alike_by_who_validates_and_who_creates(client):
     config = {"connector.class": "FileStreamSource", "topic": "t", "tasks.max": 1, "errors.log.enable": True, "x": {}}
-    said = client.put("/connector-plugins/FileStreamSource/config/validate", json={"name": "c", **config}).json()
-    validated = {config["value"]["name"]: config["value"]["value"] for config in said["configs"]}
+    body = client.put("/connector-plugins/FileStreamSource/config/validate", json={"name": "c", **config}).json()
+    validated = {config["value"]["name"]: config["value"]["value"] for config in body["configs"]}
     made = client.put("/connectors/c/config", json=config).json()["config"]
-    assert said["error_count"] == 0
+    assert body["error_count"] == 0
     assert {key: validated.get(key) for key in ("tasks.max", "errors.log.enable")} == {
         "tasks.max": made["tasks.max"], "errors.log.enable": made["errors.log.enable"],
     }  # fmt: skip
@@ -179,8 +179,8 @@ def test_a_name_that_no_connector_may_have_is_refused_wherever_it_is_given(clien
     config = {"name": name, "connector.class": "FileStreamSource", "topic": "t"}
     answer = client.post("/connectors", json={"name": name, "config": config})
     assert answer.status_code == 400
-    said = client.put("/connector-plugins/FileStreamSource/config/validate", json=config).json()
-    assert [config["value"]["name"] for config in said["configs"] if config["value"]["errors"]] == ["name"]
+    body = client.put("/connector-plugins/FileStreamSource/config/validate", json=config).json()
+    assert [config["value"]["name"] for config in body["configs"] if config["value"]["errors"]] == ["name"]
     assert client.get("/connectors").json() == []
 
 

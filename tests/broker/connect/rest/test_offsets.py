@@ -15,9 +15,9 @@ from broker.connect.rest.offsets import ConnectorOffsets, _refused, _sink_offset
     [(ErrorCode.NON_EMPTY_GROUP, True), (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, False)],
 )
 def test_only_who_has_members_is_told_to_be_stopped(code, is_there):
-    told = str(_refused("out", ApiError(code)))
-    assert told.startswith("Failed to change offsets of connector out: ")
-    assert ("may not be fully stopped" in told) is is_there
+    message = str(_refused("out", ApiError(code)))
+    assert message.startswith("Failed to change offsets of connector out: ")
+    assert ("may not be fully stopped" in message) is is_there
 
 
 @pytest.mark.parametrize("number", [1 << 63, -1, "1_0", " 7 ", True, None, 1e3, "9" * 5_000, [], {}])

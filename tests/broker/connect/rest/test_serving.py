@@ -12,8 +12,8 @@ WORKER = {"key.converter": "JsonConverter", "value.converter": "JsonConverter", 
 
 
 def rest(**more):
-    said = {key.replace("_", "."): value for key, value in more.items()}
-    return read_rest(read_settings(WORKER | said, STANDALONE))
+    properties = {key.replace("_", "."): value for key, value in more.items()}
+    return read_rest(read_settings(WORKER | properties, STANDALONE))
 
 
 def store(prefix=""):
@@ -33,14 +33,14 @@ def test_without_a_word_it_is_http_on_this_host_with_loggers_and_nothing_for_bro
 
 
 def test_it_is_asked_by_every_name_that_is_configured():
-    said = {
+    properties = {
         "listeners": "http://plain.example:1",
         "admin.listeners": "http://admin.example:2",
         "rest.advertised.host.name": "told.example",
         "rest.allowed.hosts": "more.example",
         "access.control.allow.origin": "http://page.example:8083",
     }
-    names = rest(**said).names
+    names = rest(**properties).names
     hosts = ("plain.example", "admin.example", "told.example", "more.example", "page.example")
     assert [names.refusal([f"{host}:8083"]) for host in hosts] == [""] * 5
     assert "rest.allowed.hosts" in names.refusal(["evil.example:8083"])
@@ -61,7 +61,7 @@ def test_the_store_of_the_listeners_takes_the_place_of_the_clients_as_a_whole():
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("properties", "why"),
     [
         ({"listeners": "https://127.0.0.1:1"}, "ssl.keystore.location"),
         ({"listeners": "ftp://127.0.0.1:1"}, "listeners="),
@@ -73,9 +73,9 @@ def test_the_store_of_the_listeners_takes_the_place_of_the_clients_as_a_whole():
         ({"response.http.headers.config": "nonsense"}, "response.http.headers.config"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(said, why):
+def test_what_cannot_be_is_one_sentence(properties, why):
     with pytest.raises(StartupError, match=why):
-        rest(**said)
+        rest(**properties)
 
 
 def test_a_port_that_is_taken_is_one_sentence():

@@ -31,14 +31,14 @@ def admins(monkeypatch, request):
             made.append(self)
             self.is_stale = len(made) == 1
 
-        def list_offsets(self, asked, **_options):
-            told = Future()
+        def list_offsets(self, partitions, **_options):
+            future = Future()
             if self.is_stale:
                 is_code = isinstance(request.param, int)
-                told.set_exception(KafkaException(KafkaError(request.param)) if is_code else request.param())
+                future.set_exception(KafkaException(KafkaError(request.param)) if is_code else request.param())
             else:
-                told.set_result(SimpleNamespace(offset=0))
-            return dict.fromkeys(asked, told)
+                future.set_result(SimpleNamespace(offset=0))
+            return dict.fromkeys(partitions, future)
 
     monkeypatch.setattr(logs, "AdminClient", Admin)
     return made
@@ -57,11 +57,11 @@ def test_an_error_that_waiting_does_not_mend_is_told_at_once(monkeypatch):
         def __init__(self, _settings):
             self.requests = 0
 
-        def list_offsets(self, asked, **_options):
+        def list_offsets(self, partitions, **_options):
             self.requests += 1
-            told = Future()
-            told.set_exception(KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)))
-            return dict.fromkeys(asked, told)
+            future = Future()
+            future.set_exception(KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)))
+            return dict.fromkeys(partitions, future)
 
     monkeypatch.setattr(logs, "AdminClient", Admin)
     log = logs.TopicLog("connect-configs", 1, 1, {}, lambda *_: None)

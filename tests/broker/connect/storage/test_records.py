@@ -109,13 +109,18 @@ def test_who_was_configured_since_the_last_fencing_is_to_be_fenced():
 
 
 def test_what_is_asked_of_every_worker_is_read_as_kafkas_write_it():
-    asked = records.restart_record("a-b", includes_tasks=True, only_failed=False)
-    assert asked == (b"restart-connector-a-b", b'{"include-tasks":true,"only-failed":false}')
-    assert records.restart_asked(*asked) == ("a-b", True, False)
+    restart_record = records.restart_record("a-b", includes_tasks=True, only_failed=False)
+    assert restart_record == (b"restart-connector-a-b", b'{"include-tasks":true,"only-failed":false}')
+    assert records.restart_asked(*restart_record) == ("a-b", True, False)
     level = records.logger_record("broker.connect", "DEBUG")
     assert level == (b"logger-cluster-broker.connect", b'{"level":"DEBUG"}')
     assert records.logger_level(*level) == ("broker.connect", "DEBUG")
-    for key, value in ((None, None), (b"restart-connector-c", b"1"), (b"logger-cluster-x", b'{"level":1}'), asked):
+    for key, value in (
+        (None, None),
+        (b"restart-connector-c", b"1"),
+        (b"logger-cluster-x", b'{"level":1}'),
+        restart_record,
+    ):
         assert records.logger_level(key, value) is None
 
 

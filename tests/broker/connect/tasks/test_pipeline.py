@@ -59,8 +59,10 @@ class Away:
 
 
 def pipeline(times, **props):
-    said = {"errors.tolerance": "all", "errors.retry.delay.max.ms": "1", **props}
-    made = Pipeline({f"{side}.converter": "StringConverter" for side in ("key", "value")}, {}, Tolerance(said, Event()))
+    properties = {"errors.tolerance": "all", "errors.retry.delay.max.ms": "1", **props}
+    made = Pipeline(
+        {f"{side}.converter": "StringConverter" for side in ("key", "value")}, {}, Tolerance(properties, Event())
+    )
     made._value = Away(times)
     return made
 

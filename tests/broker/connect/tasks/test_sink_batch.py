@@ -77,8 +77,8 @@ def test_what_was_read_from_a_partition_that_went_is_put_no_more_also_in_the_mid
 
 def test_what_was_put_is_named_from_where_to_where_in_each_partition():
     batch = filled()
-    told = [batch.where_of(part) for part in (*batch.parts(), [])]
-    assert told == [
+    places = [batch.where_of(part) for part in (*batch.parts(), [])]
+    assert places == [
         "at the record at t-0@0",
         "between the record at t-0@1 and the record at t-0@2",
         "at the record at t-0@3, or at the record at other-0@9",

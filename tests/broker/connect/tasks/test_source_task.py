@@ -145,18 +145,18 @@ _TIMED_OUT = StorageError("'connect-offsets' was not read to its end in 30 s")
 @pytest.mark.parametrize("call", ["catch_up", "put"])
 def test_a_time_out_of_the_offset_storage_ends_no_task(call, monkeypatch):
     monkeypatch.setattr(unit, "RESTART_PAUSE_S", 0.01)
-    told, stored, group = [], [], Group()
+    reported, stored, group = [], [], Group()
     troubles = {call: [_TIMED_OUT, _TIMED_OUT]}
     with mock_cluster("lines") as cluster:
-        task = running(cluster, group, [], stored, troubles, tell=lambda *state: told.append(state[1:]))
+        task = running(cluster, group, [], stored, troubles, tell=lambda *state: reported.append(state[1:]))
         task.begin()
         await_true(lambda: stored, "offsets stored")
         assert not task.failed
         task.ask_to_stop()
         assert task.await_stop(10)
     assert stored == [({"file": "f"}, {"line": 1})]
-    assert ("RUNNING", f"StorageError: {_TIMED_OUT}") in told
-    assert {state for state, _ in told} == {"RUNNING", "UNASSIGNED"}
+    assert ("RUNNING", f"StorageError: {_TIMED_OUT}") in reported
+    assert {state for state, _ in reported} == {"RUNNING", "UNASSIGNED"}
 
 
 class Troubled(OneLine):

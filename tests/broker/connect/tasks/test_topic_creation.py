@@ -41,6 +41,6 @@ def test_who_says_nothing_leaves_it_to_the_brokers():
     ],
 )
 def test_what_is_wrong_is_named(props, name):
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         read_topic_rules(props)
-    assert told.value.name == name
+    assert raised.value.name == name

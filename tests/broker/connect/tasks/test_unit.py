@@ -10,8 +10,8 @@ from tests.barnabas_cluster import await_true
 class Suspended(RunningUnit):
     """Its run fails as that of a producer that was fenced; the next one, if there is one, lasts until it is stopped."""
 
-    def __init__(self, said, holds):
-        super().__init__(Unit("c", 0), lambda _unit, state, _trace: said.append(state), is_paused=False)
+    def __init__(self, states, holds):
+        super().__init__(Unit("c", 0), lambda _unit, state, _trace: states.append(state), is_paused=False)
         self._holds = holds
         self.runs = 0
 
@@ -23,33 +23,33 @@ class Suspended(RunningUnit):
 
 
 @pytest.fixture
-def said():
+def states():
     return []
 
 
-def test_a_task_that_was_fenced_while_its_worker_was_suspended_has_not_failed(said):
+def test_a_task_that_was_fenced_while_its_worker_was_suspended_has_not_failed(states):
     looks = []
-    unit = Suspended(said, lambda: bool(looks.append(1)))
+    unit = Suspended(states, lambda: bool(looks.append(1)))
     unit.begin()
     await_true(lambda: len(looks) > 2, "it waits to be told")
-    assert said == []
+    assert states == []
     unit.ask_to_stop()
     assert unit.await_stop(30)
-    assert (unit.failed, unit.runs, said) == (False, 1, ["UNASSIGNED"])
+    assert (unit.failed, unit.runs, states) == (False, 1, ["UNASSIGNED"])
 
 
-def test_it_begins_again_where_its_worker_has_not_lost_its_place_after_all(said):
+def test_it_begins_again_where_its_worker_has_not_lost_its_place_after_all(states):
     looks = []
-    unit = Suspended(said, lambda: looks.append(1) or len(looks) > 2)
+    unit = Suspended(states, lambda: looks.append(1) or len(looks) > 2)
     unit.begin()
     await_true(lambda: unit.runs == 2, "it begins again")
-    assert (unit.failed, said) == (False, ["RUNNING"])
+    assert (unit.failed, states) == (False, ["RUNNING"])
     unit.ask_to_stop()
     assert unit.await_stop(30)
 
 
-def test_a_task_of_a_worker_in_its_group_fails(said):
-    unit = Suspended(said, lambda: True)
+def test_a_task_of_a_worker_in_its_group_fails(states):
+    unit = Suspended(states, lambda: True)
     unit.begin()
     assert unit.await_stop(30)
-    assert (unit.failed, said) == (True, ["FAILED"])
+    assert (unit.failed, states) == (True, ["FAILED"])

@@ -8,7 +8,7 @@ from broker.coordinator.group.records import OffsetKey, decode_group_value, deco
 from tests.broker.coordinator.group.world import World
 
 
-def told(world: World) -> list[str]:
+def lines_since(world: World) -> list[str]:
     """What has happened since the last time."""
     lines = [line for outcome in world.outcomes for line in _tell_outcome(world, outcome)]
     world.outcomes.clear()
@@ -22,8 +22,8 @@ def _tell_outcome(world: World, outcome: CoordinatorOutcome) -> Iterator[str]:
     for record in outcome.records:
         yield f"log: {_tell_record(record.key, record.value)}"
     for answer in outcome.responses:
-        asked = world.asked[answer.token]
-        yield f"{asked.name}: {_tell_response(asked.response)}"
+        sent = world.sent[answer.token]
+        yield f"{sent.name}: {_tell_response(sent.response)}"
 
 
 def _tell_record(key: bytes, value: bytes | None) -> str:

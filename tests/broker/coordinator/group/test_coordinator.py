@@ -148,21 +148,21 @@ def test_tombstone_of_something_never_heard_of_is_nothing():
 
 def test_cancelled_request_is_never_answered():
     world = World()
-    asked = world.enter("g", "a")
-    world.hang_up(asked)
-    world.hang_up(asked)
+    sent = world.enter("g", "a")
+    world.hang_up(sent)
+    world.hang_up(sent)
     world.advance(60_000)
-    assert asked.is_parked
+    assert sent.is_parked
     assert world.describe("g").group_state == "Empty"
 
 
 def test_token_that_was_answered_is_not_cancelled():
     world = World()
     world.stable_group("g", "a")
-    asked = world.join("g", "a")
+    sent = world.join("g", "a")
     world.advance(3_000)
-    assert not asked.is_parked
-    world.hang_up(asked)
+    assert not sent.is_parked
+    world.hang_up(sent)
     world.sync("g", "a")
     assert world.describe("g").group_state == "Stable"
 

@@ -515,9 +515,9 @@ def test_expiry_that_cannot_be_written_comes_again_with_the_next_check():
 def test_offsets_of_an_empty_group_are_deleted_one_by_one():
     world = World()
     world.commit("g", "-", {T0: 1, ("t", 1): 1, U0: 1})
-    asked = world.delete_offsets("g", {"t": [0], "v": [0]})
-    assert asked.error is ErrorCode.NONE
-    assert asked.errors == {T0: ErrorCode.NONE, ("v", 0): ErrorCode.NONE}
+    sent = world.delete_offsets("g", {"t": [0], "v": [0]})
+    assert sent.error is ErrorCode.NONE
+    assert sent.errors == {T0: ErrorCode.NONE, ("v", 0): ErrorCode.NONE}
     assert offsets(world) == {("t", 1), U0}
 
 
@@ -541,8 +541,8 @@ def test_offsets_of_topics_that_members_read_are_kept():
     world = World()
     world.stable_group("g", "a", metadata=subscription("t"))
     world.commit("g", "a", {T0: 1, U0: 1})
-    asked = world.delete_offsets("g", {"t": [0], "u": [0]})
-    assert asked.errors == {T0: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC, U0: ErrorCode.NONE}
+    sent = world.delete_offsets("g", {"t": [0], "u": [0]})
+    assert sent.errors == {T0: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC, U0: ErrorCode.NONE}
     assert offsets(world) == {T0}
 
 

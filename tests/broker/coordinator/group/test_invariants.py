@@ -8,7 +8,7 @@ from broker.common.errors import ErrorCode
 from broker.coordinator.group import GroupConfig, GroupCoordinator
 from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.states import GroupState
-from tests.broker.coordinator.group.world import Asked, World, durable_state, read
+from tests.broker.coordinator.group.world import SentRequest, World, durable_state, read
 
 NAMES = ["a", "b", "c", "d"]
 PROTOCOLS = [("range",), ("range", "sticky"), ("sticky", "range")]
@@ -54,7 +54,7 @@ class Walk:
     def join_somebody(self) -> None:
         self.join(*self.who())
 
-    def join(self, group_id: str, name: str) -> Asked:
+    def join(self, group_id: str, name: str) -> SentRequest:
         return self.world.join(
             group_id,
             name,
@@ -74,8 +74,8 @@ class Walk:
         """What clients do when nothing interferes, so that groups are stable often enough."""
         group_id = self.chance.choice("gh")
         for name in self.chance.sample(NAMES, 3):
-            asked = self.join(group_id, name)
-            if asked.error is ErrorCode.MEMBER_ID_REQUIRED:
+            sent = self.join(group_id, name)
+            if sent.error is ErrorCode.MEMBER_ID_REQUIRED:
                 self.join(group_id, name)
         self.world.advance(3_000)
         for name in NAMES:
@@ -95,11 +95,11 @@ class Walk:
         self.world.advance(self.chance.choice([0, 100, 1_000, 3_000, 7_000]))
 
     def hang_up(self) -> None:
-        parked = [asked for asked in self.world.asked.values() if asked.is_parked]
+        parked = [sent for sent in self.world.sent.values() if sent.is_parked]
         if parked:
-            asked = self.chance.choice(parked)
-            self.hung_up.add(asked.token)
-            self.world.hang_up(asked)
+            sent = self.chance.choice(parked)
+            self.hung_up.add(sent.token)
+            self.world.hang_up(sent)
 
     def fail(self) -> None:
         if self.chance.random() < 0.5:
@@ -130,7 +130,7 @@ class Walk:
 
     def check_parked(self) -> None:
         """A request without an answer is parked exactly once, unless its connection has gone."""
-        waiting = {token for token, asked in self.world.asked.items() if asked.is_parked} - self.hung_up
+        waiting = {token for token, sent in self.world.sent.items() if sent.is_parked} - self.hung_up
         parked = [
             token
             for group in self.world.coordinator.groups.values()
@@ -152,7 +152,7 @@ class Walk:
     def check_rest(self) -> None:
         """After an hour without clients nobody is left, and nothing that would need the time."""
         self.check()
-        assert not any(asked.is_parked for asked in self.world.asked.values() if asked.token not in self.hung_up)
+        assert not any(sent.is_parked for sent in self.world.sent.values() if sent.token not in self.hung_up)
         assert {group.state for group in self.world.coordinator.groups.values()} <= {GroupState.EMPTY}
         assert self.world.coordinator._timers.next_deadline_ms() is None
 

@@ -28,9 +28,9 @@ def test_names_that_no_record_could_hold_are_refused():
 @pytest.mark.parametrize("version", [4, 5, 9])
 def test_new_dynamic_member_is_told_its_id_first(version: int):
     world = World()
-    asked = world.join("g", "a", version=version)
-    assert asked.error is ErrorCode.MEMBER_ID_REQUIRED
-    assert asked.response.member_id == "a-1"
+    sent = world.join("g", "a", version=version)
+    assert sent.error is ErrorCode.MEMBER_ID_REQUIRED
+    assert sent.response.member_id == "a-1"
     assert world.join("g", "a", version=version).is_parked
 
 
@@ -42,10 +42,10 @@ def test_old_clients_become_members_with_their_first_join(version: int):
 @pytest.mark.parametrize("version", range(10))
 def test_every_version_can_be_told_of_a_generation_and_of_an_error(version: int):
     world = World()
-    asked = world.join("g", "a", version=version)
-    asked = asked if asked.is_parked else world.join("g", "a", version=version)
+    sent = world.join("g", "a", version=version)
+    sent = sent if sent.is_parked else world.join("g", "a", version=version)
     world.advance(3_000)
-    assert asked.response.generation_id == 1
+    assert sent.response.generation_id == 1
     assert world.join("g", "x", version=version, member_id="nobody").error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
@@ -109,9 +109,9 @@ def test_initial_delay_is_extended_for_late_members_up_to_the_rebalance_timeout(
 
 def test_without_initial_delay_the_first_generation_forms_at_once():
     world = World(GroupConfig(group_initial_rebalance_delay_ms=0))
-    asked = world.enter("g", "a")
+    sent = world.enter("g", "a")
     world.advance(0)
-    assert asked.response.generation_id == 1
+    assert sent.response.generation_id == 1
 
 
 def test_delay_is_for_empty_groups_only():
@@ -124,26 +124,26 @@ def test_delay_is_for_empty_groups_only():
 def test_new_member_that_never_hears_an_answer_is_dropped_after_five_minutes():
     world = World()
     world.stable_group("g", "a", session_ms=1_800_000, rebalance_ms=1_800_000)
-    asked = world.enter("g", "b", rebalance_ms=1_800_000)
+    sent = world.enter("g", "b", rebalance_ms=1_800_000)
     world.advance(NEW_MEMBER_JOIN_TIMEOUT_MS)
-    assert asked.error is ErrorCode.UNKNOWN_MEMBER_ID
+    assert sent.error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def test_member_that_waits_to_join_does_not_lose_its_session():
     world = World()
     world.stable_group("g", "a", "b", session_ms=10_000, rebalance_ms=120_000)
-    asked = world.join("g", "a", rebalance_ms=120_000)
+    sent = world.join("g", "a", rebalance_ms=120_000)
     for _ in range(9):
         world.advance(9_000)
         assert world.heartbeat("g", "b").error is ErrorCode.REBALANCE_IN_PROGRESS
-    assert asked.is_parked
+    assert sent.is_parked
 
 
 def test_follower_with_nothing_new_is_told_the_generation_again():
     world = World()
     world.stable_group("g", "a", "b")
-    asked = world.join("g", "b")
-    assert (asked.response.generation_id, asked.response.members) == (1, [])
+    sent = world.join("g", "b")
+    assert (sent.response.generation_id, sent.response.members) == (1, [])
     assert world.describe("g").group_state == "Stable"
 
 

@@ -45,7 +45,7 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
     @rule(group=GROUPS, name=NAMES, is_new=st.booleans(), protocols=st.sampled_from([("range",), ("range", "sticky")]))
     def join(self, group, name, is_new, protocols) -> None:
         for _ in range(2):
-            asked = self.world.join(
+            sent = self.world.join(
                 group,
                 name,
                 protocols=protocols,
@@ -53,7 +53,7 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
                 member_id="" if is_new else None,
             )
             is_new = False
-            if asked.error is not ErrorCode.MEMBER_ID_REQUIRED:
+            if sent.error is not ErrorCode.MEMBER_ID_REQUIRED:
                 return
 
     @rule(group=GROUPS)
@@ -100,7 +100,7 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
 
     @rule(group=GROUPS)
     def delete_group(self, group) -> None:
-        pending = any(told is UNSTABLE for (of, _), told in self._expected().items() if of == group)
+        pending = any(offset is UNSTABLE for (of, _), offset in self._expected().items() if of == group)
         error = self.world.delete(group)
         assert not (pending and error is ErrorCode.NONE)
 
@@ -120,8 +120,8 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
     def offsets_are_those_of_the_log(self) -> None:
         expected = self._expected()
         for group in ("g", "h"):
-            told = self.world.fetch(group, {"t": [0, 1], "u": [0]}, require_stable=True).response.groups[0].topics
-            for topic in told:
+            fetched = self.world.fetch(group, {"t": [0, 1], "u": [0]}, require_stable=True).response.groups[0].topics
+            for topic in fetched:
                 for partition in topic.partitions:
                     is_unstable = partition.error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT
                     committed = UNSTABLE if is_unstable else partition.committed_offset
@@ -148,7 +148,7 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
 
     @invariant()
     def every_request_is_answered_or_parked_once(self) -> None:
-        waiting = sorted(token for token, asked in self.world.asked.items() if asked.is_parked)
+        waiting = sorted(token for token, sent in self.world.sent.items() if sent.is_parked)
         groups = self.world.coordinator.groups.values()
         joins = [join.token for group in groups for join in group.awaiting_join.values()]
         syncs = [token for group in groups for token in group.awaiting_sync.values()]

@@ -60,10 +60,10 @@ def test_only_the_leader_s_assignment_counts():
     world.enter("g", "a")
     world.enter("g", "b")
     world.advance(6_000)
-    asked = world.sync("g", "b", {"a": "mine", "b": "mine"})
-    assert asked.is_parked
+    sent = world.sync("g", "b", {"a": "mine", "b": "mine"})
+    assert sent.is_parked
     world.sync("g", "a", {"a": "1", "b": "2"})
-    assert bytes(asked.response.assignment) == b"2"
+    assert bytes(sent.response.assignment) == b"2"
 
 
 def test_second_sync_of_a_member_releases_its_first():
@@ -156,9 +156,9 @@ def test_giving_back_an_id_not_used_yet_disturbs_nobody(world: World):
 
 
 def test_member_that_leaves_while_it_waits_is_answered(world: World):
-    asked = world.join("g", "b", metadata="changed")
+    sent = world.join("g", "b", metadata="changed")
     world.leave("g", "b")
-    assert asked.error is ErrorCode.UNKNOWN_MEMBER_ID
+    assert sent.error is ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def test_rebalance_goes_on_when_the_last_missing_member_leaves(world: World):
@@ -172,12 +172,12 @@ def test_deadlines_of_the_same_moment_do_not_undo_each_other():
     """The rebalance timeout forms a generation in the moment in which the old session of its member would be over."""
     world = World()
     world.stable_group("g", "a", "b", session_ms=10_000, rebalance_ms=20_000)
-    asked = world.join("g", "a", rebalance_ms=20_000)
+    sent = world.join("g", "a", rebalance_ms=20_000)
     for _ in range(3):
         world.advance(5_000)
         world.heartbeat("g", "b")
     world.advance(5_000)
-    assert asked.response.generation_id == 2
+    assert sent.response.generation_id == 2
     assert world.heartbeat("g", "a").error is ErrorCode.NONE
 
 

@@ -124,11 +124,11 @@ def test_a_retention_that_leads_out_of_time_is_one_to_its_end(retention_ms, expi
 def test_commit_that_cannot_be_appended_changes_nothing():
     world = World()
     world.commit("g", "-", {T0: 1})
-    for error, told in {
+    for error, expected in {
         ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
         ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
         ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
     }.items():
         world.append_error = error
-        assert world.commit("g", "-", {T0: 2}).errors == {T0: told}
+        assert world.commit("g", "-", {T0: 2}).errors == {T0: expected}
     assert offsets_of(world) == {T0: 1}

@@ -23,9 +23,9 @@ def state_of(world: World) -> GroupState:
 def test_trap_25_client_that_loses_its_first_answer_leaves_no_second_self_behind():
     world = World()
     for _ in range(3):  # the id never arrives, and the client asks again
-        asked = world.join("g", "a", member_id="")
-        assert asked.error is ErrorCode.MEMBER_ID_REQUIRED
-        assert asked.response.member_id
+        sent = world.join("g", "a", member_id="")
+        assert sent.error is ErrorCode.MEMBER_ID_REQUIRED
+        assert sent.response.member_id
     assert world.coordinator.groups["g"].members == {}
     assert world.join("g", "a").is_parked
     world.advance(11_000)
@@ -146,7 +146,7 @@ def test_trap_28_protocols_are_intersected_and_metadata_reaches_the_leader_byte_
     leader = world.coordinator.groups["g"].awaiting_join["a-1"].token
     world.enter("g", "b", protocols=("range", "cooperative-sticky"), metadata=bytes_of_b)
     world.advance(6_000)
-    response = world.asked[leader].response
+    response = world.sent[leader].response
     assert response.protocol_name in {"cooperative-sticky", "range"}
     assert {member.member_id: bytes(member.metadata) for member in response.members} == {
         "a-1": bytes_of_a,

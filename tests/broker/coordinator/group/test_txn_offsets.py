@@ -8,7 +8,7 @@ from tests.broker.coordinator.group.world import World
 T0, T1 = ("t", 0), ("t", 1)
 
 
-def told(world: World, *, require_stable: bool = False, version: int = 9) -> list[tuple[int, ErrorCode]]:
+def fetched(world: World, *, require_stable: bool = False, version: int = 9) -> list[tuple[int, ErrorCode]]:
     """What OffsetFetch says of t-0 and t-1."""
     response = world.fetch("g", {"t": [0, 1]}, version, require_stable).response
     (topic,) = response.groups[0].topics if version >= 8 else response.topics
@@ -27,9 +27,9 @@ def at(offset: int) -> tuple[int, ErrorCode]:
 def test_trap_30_offset_of_a_transaction_is_pending_until_the_commit_marker(version: int):
     world = World()
     assert world.txn_commit("g", 7, {T0: 5}, version).errors == {T0: ErrorCode.NONE}
-    assert told(world) == [NOTHING, NOTHING]
+    assert fetched(world) == [NOTHING, NOTHING]
     world.end_transaction(7, is_commit=True)
-    assert told(world) == [at(5), NOTHING]
+    assert fetched(world) == [at(5), NOTHING]
 
 
 @pytest.mark.parametrize("version", [7, 8, 9])
@@ -37,10 +37,10 @@ def test_trap_30_who_requires_stable_offsets_is_told_of_pending_ones(version: in
     world = World()
     world.commit("g", "-", {T0: 1, T1: 1})
     world.txn_commit("g", 7, {T0: 5})
-    assert told(world, require_stable=True, version=version) == [UNSTABLE, at(1)]
-    assert told(world, version=version) == [at(1), at(1)]
+    assert fetched(world, require_stable=True, version=version) == [UNSTABLE, at(1)]
+    assert fetched(world, version=version) == [at(1), at(1)]
     world.end_transaction(7, is_commit=False)
-    assert told(world, require_stable=True, version=version) == [at(1), at(1)]
+    assert fetched(world, require_stable=True, version=version) == [at(1), at(1)]
 
 
 def test_all_offsets_of_a_group_are_told_stable_or_not():
@@ -59,7 +59,7 @@ def test_aborted_offsets_are_gone_and_so_is_a_group_that_had_no_others():
     world.txn_commit("g", 7, {T0: 5})
     assert world.describe("g").group_state == "Empty"
     world.end_transaction(7, is_commit=False)
-    assert told(world) == [NOTHING, NOTHING]
+    assert fetched(world) == [NOTHING, NOTHING]
     assert world.describe("g").group_state == "Dead"
 
 
@@ -68,16 +68,16 @@ def test_later_commit_of_the_same_transaction_takes_the_place_of_the_earlier():
     world.txn_commit("g", 7, {T0: 5})
     world.txn_commit("g", 7, {T0: 6})
     world.end_transaction(7, is_commit=True)
-    assert told(world)[0] == at(6)
+    assert fetched(world)[0] == at(6)
 
 
 def test_plain_commit_after_a_pending_one_stands_whatever_the_marker_says():
     world = World()
     world.txn_commit("g", 7, {T0: 5})
     world.commit("g", "-", {T0: 9})
-    assert told(world, require_stable=True)[0] == UNSTABLE
+    assert fetched(world, require_stable=True)[0] == UNSTABLE
     world.end_transaction(7, is_commit=True)
-    assert told(world, require_stable=True)[0] == at(9)
+    assert fetched(world, require_stable=True)[0] == at(9)
 
 
 def test_plain_commit_before_a_pending_one_gives_way():
@@ -85,7 +85,7 @@ def test_plain_commit_before_a_pending_one_gives_way():
     world.commit("g", "-", {T0: 9})
     world.txn_commit("g", 7, {T0: 5})
     world.end_transaction(7, is_commit=True)
-    assert told(world)[0] == at(5)
+    assert fetched(world)[0] == at(5)
 
 
 def test_of_two_transactions_the_offset_written_last_counts_in_whatever_order_they_commit():
@@ -95,7 +95,7 @@ def test_of_two_transactions_the_offset_written_last_counts_in_whatever_order_th
         world.txn_commit("g", 8, {T0: 6})
         world.end_transaction(first, is_commit=True)
         world.end_transaction(second, is_commit=True)
-        assert told(world)[0] == at(6)
+        assert fetched(world)[0] == at(6)
 
 
 def test_offset_superseded_by_an_aborted_transaction_still_counts():
@@ -104,7 +104,7 @@ def test_offset_superseded_by_an_aborted_transaction_still_counts():
     world.txn_commit("g", 8, {T0: 6})
     world.end_transaction(8, is_commit=False)
     world.end_transaction(7, is_commit=True)
-    assert told(world)[0] == at(5)
+    assert fetched(world)[0] == at(5)
 
 
 def test_transaction_may_commit_for_many_groups():
@@ -112,7 +112,7 @@ def test_transaction_may_commit_for_many_groups():
     world.txn_commit("g", 7, {T0: 5})
     world.txn_commit("h", 7, {T0: 6})
     world.end_transaction(7, is_commit=True)
-    assert told(world)[0] == at(5)
+    assert fetched(world)[0] == at(5)
     assert world.fetch("h", {"t": [0]}).response.groups[0].topics[0].partitions[0].committed_offset == 6
 
 
@@ -123,7 +123,7 @@ def test_marker_that_comes_twice_or_for_a_stranger_changes_nothing():
     world.commit("g", "-", {T0: 9})
     world.end_transaction(7, is_commit=True)
     world.end_transaction(1234, is_commit=True)
-    assert told(world)[0] == at(9)
+    assert fetched(world)[0] == at(9)
 
 
 @pytest.mark.parametrize("is_commit", [True, False])
@@ -132,10 +132,10 @@ def test_another_coordinator_finds_pending_offsets_and_their_ends_in_the_log(is_
     world.commit("g", "-", {T0: 1})
     world.txn_commit("g", 7, {T0: 5})
     world.restart()
-    assert told(world, require_stable=True)[0] == UNSTABLE
+    assert fetched(world, require_stable=True)[0] == UNSTABLE
     world.end_transaction(7, is_commit)
     world.restart()
-    assert told(world, require_stable=True)[0] == at(5 if is_commit else 1)
+    assert fetched(world, require_stable=True)[0] == at(5 if is_commit else 1)
 
 
 def test_group_whose_offsets_a_transaction_commits_is_not_deleted():
@@ -145,7 +145,7 @@ def test_group_whose_offsets_a_transaction_commits_is_not_deleted():
     assert world.delete("g") is ErrorCode.NON_EMPTY_GROUP
     world.end_transaction(7, is_commit=True)
     assert world.delete("g") is ErrorCode.NONE
-    assert told(world) == [NOTHING, NOTHING]
+    assert fetched(world) == [NOTHING, NOTHING]
 
 
 def test_commit_that_cannot_be_appended_leaves_nothing_pending():
@@ -153,7 +153,7 @@ def test_commit_that_cannot_be_appended_leaves_nothing_pending():
     world.append_error = ErrorCode.INVALID_PRODUCER_EPOCH
     assert world.txn_commit("g", 7, {T0: 5}).errors == {T0: ErrorCode.INVALID_PRODUCER_EPOCH}
     world.end_transaction(7, is_commit=True)
-    assert told(world, require_stable=True)[0] == NOTHING
+    assert fetched(world, require_stable=True)[0] == NOTHING
 
 
 # -- who may commit ---------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def read(entries: Iterable[LogRecord | LogMarker], coordinator: GroupCoordinator
 
 
 @dataclass
-class Asked:
+class SentRequest:
     """A request on its way: `response` is None while it is parked."""
 
     token: int
@@ -121,7 +121,7 @@ class World:
         self.speaker = Owner(ANONYMOUS, "/127.0.0.1")  #: whose connection all requests come by
         self.append_error: ErrorCode | None = None  #: what the next append fails with
         self.commit_error: ErrorCode | None = None  #: appended and replayed, but never committed
-        self.asked: dict[int, Asked] = {}
+        self.sent: dict[int, SentRequest] = {}
         self.seats: dict[tuple[str, str], Seat] = {}
         self.outcomes: list[CoordinatorOutcome] = []  #: as carried out; whoever tells the story empties it
         self._ids: dict[str, int] = {}
@@ -166,7 +166,7 @@ class World:
                 outcome.responses[:], self.commit_error = late, None
         self.outcomes.append(outcome)
         for answer in outcome.responses:
-            self._receive(self.asked[answer.token], answer.response)
+            self._receive(self.sent[answer.token], answer.response)
 
     def write(self, *entries: "LogRecord | LogMarker") -> None:
         self.log += entries
@@ -176,20 +176,20 @@ class World:
         """The transaction coordinator has the marker written to the partition."""
         self.write(LogMarker(producer_id, is_commit))
 
-    def _receive(self, asked: Asked, response: Message) -> None:
-        assert asked.response is None, f"{asked} is answered a second time: {response}"
-        asked.response = decode(type(response), encode(response, asked.api_version), asked.api_version)
-        seat = self.seat(asked.group_id, asked.name)
+    def _receive(self, sent: SentRequest, response: Message) -> None:
+        assert sent.response is None, f"{sent} is answered a second time: {response}"
+        sent.response = decode(type(response), encode(response, sent.api_version), sent.api_version)
+        seat = self.seat(sent.group_id, sent.name)
         if type(response).__name__ == "JoinGroupResponse":
             if response.error_code in (ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED):
                 seat.member_id = response.member_id
             if response.error_code == ErrorCode.NONE:
                 seat.generation_id = response.generation_id
 
-    def _ask(self, group_id: str, name: str, request: Message, api_version: int) -> tuple[Asked, Message]:
-        token = len(self.asked) + 1
-        asked = self.asked[token] = Asked(token, name, group_id, api_version)
-        return asked, decode(type(request), encode(request, api_version), api_version)
+    def _ask(self, group_id: str, name: str, request: Message, api_version: int) -> tuple[SentRequest, Message]:
+        token = len(self.sent) + 1
+        sent = self.sent[token] = SentRequest(token, name, group_id, api_version)
+        return sent, decode(type(request), encode(request, api_version), api_version)
 
     def advance(self, by_ms: int) -> None:
         """Let time pass, with a tick at every deadline on the way."""
@@ -199,8 +199,8 @@ class World:
             self.carry_out(self.coordinator.tick(self.now_ms))
         self.now_ms = until_ms
 
-    def hang_up(self, asked: Asked) -> None:
-        self.coordinator.cancel(asked.token)
+    def hang_up(self, sent: SentRequest) -> None:
+        self.coordinator.cancel(sent.token)
 
     def delete_partitions(self, *partitions: tuple[str, int], topic_id: UUID | None = None) -> None:
         """The broker hears of it, and its coordinator. topic_id: None for the one that the broker knows."""
@@ -234,7 +234,7 @@ class World:
         instance_id: str | None = None,
         reason: str | None = None,
         member_id: str | None = None,
-    ) -> Asked:
+    ) -> SentRequest:
         seat = self.seat(group_id, name)
         seat.instance_id = instance_id or seat.instance_id
         request = JoinGroupRequest(
@@ -250,12 +250,12 @@ class World:
             ],
             reason=reason,
         )
-        asked, request = self._ask(group_id, name, request, version)
+        sent, request = self._ask(group_id, name, request, version)
         client = self._client(name, version)
-        self.carry_out(self.coordinator.join_group(request, client, asked.token, self.now_ms))
-        return asked
+        self.carry_out(self.coordinator.join_group(request, client, sent.token, self.now_ms))
+        return sent
 
-    def enter(self, group_id: str, name: str, **join: Any) -> Asked:
+    def enter(self, group_id: str, name: str, **join: Any) -> SentRequest:
         """Join as a new dynamic member does: get an id, then join with it."""
         self.seat(group_id, name).member_id = ""
         assert self.join(group_id, name, **join).error is ErrorCode.MEMBER_ID_REQUIRED
@@ -265,7 +265,7 @@ class World:
         """What a new member is refused with before it gets an id."""
         return self.join(group_id, name, member_id="", **join).error
 
-    def sync(self, group_id: str, name: str, assign: dict[str, str] | None = None, **fields: Any) -> Asked:
+    def sync(self, group_id: str, name: str, assign: dict[str, str] | None = None, **fields: Any) -> SentRequest:
         seat = self.seat(group_id, name)
         assignments = [
             SyncGroupRequestAssignment(member_id=self.seat(group_id, to).member_id, assignment=part.encode())
@@ -278,11 +278,11 @@ class World:
             "group_instance_id": seat.instance_id,
             "assignments": assignments,
         }
-        asked, request = self._ask(group_id, name, SyncGroupRequest(**values | fields), 5)
-        self.carry_out(self.coordinator.sync_group(request, asked.token, self.now_ms))
-        return asked
+        sent, request = self._ask(group_id, name, SyncGroupRequest(**values | fields), 5)
+        self.carry_out(self.coordinator.sync_group(request, sent.token, self.now_ms))
+        return sent
 
-    def heartbeat(self, group_id: str, name: str, **fields: Any) -> Asked:
+    def heartbeat(self, group_id: str, name: str, **fields: Any) -> SentRequest:
         seat = self.seat(group_id, name)
         values = {
             "group_id": group_id,
@@ -290,11 +290,11 @@ class World:
             "member_id": seat.member_id,
             "group_instance_id": seat.instance_id,
         }
-        asked, request = self._ask(group_id, name, HeartbeatRequest(**values | fields), 4)
-        self.carry_out(self.coordinator.heartbeat(request, asked.token, self.now_ms))
-        return asked
+        sent, request = self._ask(group_id, name, HeartbeatRequest(**values | fields), 4)
+        self.carry_out(self.coordinator.heartbeat(request, sent.token, self.now_ms))
+        return sent
 
-    def leave(self, group_id: str, *names: str, version: int = 5) -> Asked:
+    def leave(self, group_id: str, *names: str, version: int = 5) -> SentRequest:
         seats = [
             Seat(instance_id=name.removeprefix("instance=")) if "=" in name else self.seat(group_id, name)
             for name in names
@@ -302,18 +302,20 @@ class World:
         identities = [MemberIdentity(member_id=s.member_id, group_instance_id=s.instance_id) for s in seats]
         return self.leave_as(group_id, identities, names[0], version)
 
-    def leave_as(self, group_id: str, identities: list[MemberIdentity], name: str = "-", version: int = 5) -> Asked:
+    def leave_as(
+        self, group_id: str, identities: list[MemberIdentity], name: str = "-", version: int = 5
+    ) -> SentRequest:
         request = LeaveGroupRequest(group_id=group_id, members=identities)
         if version <= 2:
             request = LeaveGroupRequest(group_id=group_id, member_id=identities[0].member_id)
-        asked, request = self._ask(group_id, name, request, version)
+        sent, request = self._ask(group_id, name, request, version)
         client = self._client(name, version)
-        self.carry_out(self.coordinator.leave_group(request, client, asked.token, self.now_ms))
-        return asked
+        self.carry_out(self.coordinator.leave_group(request, client, sent.token, self.now_ms))
+        return sent
 
     def commit(
         self, group_id: str, name: str, offsets: dict[tuple[str, int], int], version: int = 9, **fields: Any
-    ) -> Asked:
+    ) -> SentRequest:
         """Commit as a member; as the client "-", which is nobody's member, with generation -1."""
         seat = self.seat(group_id, name)
         metadata = fields.pop("metadata", "")
@@ -335,9 +337,9 @@ class World:
             "group_instance_id": seat.instance_id,
             "topics": topics,
         }
-        asked, request = self._ask(group_id, name, OffsetCommitRequest(**values | fields), version)
-        self.carry_out(self.coordinator.offset_commit(request, self._client(name, version), asked.token, self.now_ms))
-        return asked
+        sent, request = self._ask(group_id, name, OffsetCommitRequest(**values | fields), version)
+        self.carry_out(self.coordinator.offset_commit(request, self._client(name, version), sent.token, self.now_ms))
+        return sent
 
     def txn_commit(
         self,
@@ -347,7 +349,7 @@ class World:
         version: int = 4,
         name: str = "-",
         **fields: Any,
-    ) -> Asked:
+    ) -> SentRequest:
         """A producer commits for the member `name`, or for nobody in particular."""
         seat = self.seat(group_id, name)
         topics = [
@@ -370,11 +372,11 @@ class World:
             "group_instance_id": seat.instance_id,
         }
         values |= (member if version >= 3 else {"member_id": ""}) | fields
-        asked, request = self._ask(group_id, name, TxnOffsetCommitRequest(**values), version)
+        sent, request = self._ask(group_id, name, TxnOffsetCommitRequest(**values), version)
         self.carry_out(
-            self.coordinator.txn_offset_commit(request, self._client(name, version), asked.token, self.now_ms)
+            self.coordinator.txn_offset_commit(request, self._client(name, version), sent.token, self.now_ms)
         )
-        return asked
+        return sent
 
     def fetch(
         self,
@@ -382,7 +384,7 @@ class World:
         partitions: dict[str, list[int]] | None,
         version: int = 9,
         require_stable: bool = False,
-    ) -> Asked:
+    ) -> SentRequest:
         topics = None
         if partitions is not None:
             named = partitions.items()
@@ -392,24 +394,24 @@ class World:
         )
         if version < 8:
             request = OffsetFetchRequest(group_id=group_id, topics=topics, require_stable=require_stable)
-        asked, request = self._ask(group_id, "-", request, version)
-        self.carry_out(self.coordinator.offset_fetch(request, version, asked.token, self.now_ms))
-        return asked
+        sent, request = self._ask(group_id, "-", request, version)
+        self.carry_out(self.coordinator.offset_fetch(request, version, sent.token, self.now_ms))
+        return sent
 
     def describe(self, group_id: str) -> Any:
-        asked, request = self._ask(group_id, "-", DescribeGroupsRequest(groups=[group_id]), 5)
-        self.carry_out(self.coordinator.describe_groups(request, asked.token, self.now_ms))
-        return asked.response.groups[0]
+        sent, request = self._ask(group_id, "-", DescribeGroupsRequest(groups=[group_id]), 5)
+        self.carry_out(self.coordinator.describe_groups(request, sent.token, self.now_ms))
+        return sent.response.groups[0]
 
     def list_groups(self, **filters: Any) -> Any:
-        asked, request = self._ask("", "-", ListGroupsRequest(**filters), 5)
-        self.carry_out(self.coordinator.list_groups(request, asked.token, self.now_ms))
-        return asked.response.groups
+        sent, request = self._ask("", "-", ListGroupsRequest(**filters), 5)
+        self.carry_out(self.coordinator.list_groups(request, sent.token, self.now_ms))
+        return sent.response.groups
 
     def delete(self, group_id: str) -> ErrorCode:
-        asked, request = self._ask(group_id, "-", DeleteGroupsRequest(groups_names=[group_id]), 2)
-        self.carry_out(self.coordinator.delete_groups(request, asked.token, self.now_ms))
-        return ErrorCode(asked.response.results[0].error_code)
+        sent, request = self._ask(group_id, "-", DeleteGroupsRequest(groups_names=[group_id]), 2)
+        self.carry_out(self.coordinator.delete_groups(request, sent.token, self.now_ms))
+        return ErrorCode(sent.response.results[0].error_code)
 
     def delete_offsets(self, group_id: str, partitions: dict[str, list[int]]) -> Any:
         topics = [
@@ -418,9 +420,9 @@ class World:
             )
             for name, indexes in partitions.items()
         ]
-        asked, request = self._ask(group_id, "-", OffsetDeleteRequest(group_id=group_id, topics=topics), 0)
-        self.carry_out(self.coordinator.offset_delete(request, asked.token, self.now_ms))
-        return asked
+        sent, request = self._ask(group_id, "-", OffsetDeleteRequest(group_id=group_id, topics=topics), 0)
+        self.carry_out(self.coordinator.offset_delete(request, sent.token, self.now_ms))
+        return sent
 
     # -- sights -------------------------------------------------------------------------------------------------------
 

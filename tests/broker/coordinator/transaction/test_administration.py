@@ -37,11 +37,15 @@ def test_open_transaction_is_described_with_its_start_and_partitions():
     began_ms = world.now_ms
     world.add(producer, ORDERS, BILLS)
     world.advance(5)
-    told = described(world)
-    assert (told.error_code, told.transaction_state, told.transaction_timeout_ms) == (0, "Ongoing", 60_000)
-    assert (told.producer_id, told.producer_epoch) == producer
-    assert told.transaction_start_time_ms == began_ms
-    assert {(topic.topic, *topic.partitions) for topic in told.topics} == {ORDERS, BILLS}
+    description = described(world)
+    assert (description.error_code, description.transaction_state, description.transaction_timeout_ms) == (
+        0,
+        "Ongoing",
+        60_000,
+    )
+    assert (description.producer_id, description.producer_epoch) == producer
+    assert description.transaction_start_time_ms == began_ms
+    assert {(topic.topic, *topic.partitions) for topic in description.topics} == {ORDERS, BILLS}
 
 
 def test_decided_transaction_is_described_with_all_its_partitions_until_it_is_complete_and_always_with_its_start():
@@ -52,8 +56,12 @@ def test_decided_transaction_is_described_with_all_its_partitions_until_it_is_co
     world.end(producer)
     assert (described(world).transaction_state, len(described(world).topics)) == ("PrepareCommit", 1)
     world.write_markers()
-    told = described(world)
-    assert (told.transaction_state, told.topics, told.transaction_start_time_ms) == ("CompleteCommit", [], began_ms)
+    description = described(world)
+    assert (description.transaction_state, description.topics, description.transaction_start_time_ms) == (
+        "CompleteCommit",
+        [],
+        began_ms,
+    )
 
 
 def test_unknown_and_empty_transactional_ids_are_refused():

@@ -41,7 +41,7 @@ class Written:
     """One transaction as its producer sees it."""
 
     producer: Producer
-    told: bool | None = None  #: that it is committed, or aborted
+    is_committed: bool | None = None  #: that it is committed, or aborted
     results: dict[TopicPartition, bool] = field(default_factory=dict)  #: by the markers
 
 
@@ -91,7 +91,7 @@ class Transactions(RuleBasedStateMachine):
         self.waiting: deque[tuple[int, TransactionOutcome]] = deque()
         self.in_flight: list[tuple[int, MarkersToWrite, set[TopicPartition]]] = []
         self.next_append_fails = False
-        self.asked: dict[int, tuple] = {}
+        self.calls: dict[int, tuple] = {}
         self.fresh_id = 1_000
         self.given: dict[Producer, object] = {}
         self.latest: dict[str, Producer] = {}  #: by transactional id, who was let in last
@@ -135,7 +135,7 @@ class Transactions(RuleBasedStateMachine):
 
     def hear_all(self, answers: list[CoordinatorResponse]) -> None:
         for answer in answers:
-            self.hear(self.asked.pop(answer.token), answer.response)
+            self.hear(self.calls.pop(answer.token), answer.response)
 
     def hear_unconfirmed(self, error: ErrorCode) -> None:
         """All that waits is answered before anybody knows; what is to follow stays to be done."""
@@ -143,9 +143,9 @@ class Transactions(RuleBasedStateMachine):
             self.hear_all([self.coordinator.unconfirmed(response, error) for response in outcome.responses])
             outcome.responses.clear()
 
-    def ask(self, method, request, asked: tuple, *more) -> TransactionOutcome:
-        token = len(self.asked) and max(self.asked) + 1
-        self.asked[token] = asked
+    def ask(self, method, request, call: tuple, *more) -> TransactionOutcome:
+        token = len(self.calls) and max(self.calls) + 1
+        self.calls[token] = call
         outcome = method(token, request, *more, self.now_ms)
         self.carry_out(outcome)
         return outcome
@@ -159,9 +159,9 @@ class Transactions(RuleBasedStateMachine):
             producer_id=held[0],
             producer_epoch=held[1],
         )
-        asked = ("init", client, held)
+        call = ("init", client, held)
         owner = Owner(ANONYMOUS, f"/10.0.0.{self.clients.index(client)}")
-        outcome = self.ask(self.coordinator.init_producer_id, request, asked, owner, self.fresh_id)
+        outcome = self.ask(self.coordinator.init_producer_id, request, call, owner, self.fresh_id)
         self.fresh_id += outcome.used_producer_id
 
     @rule(which=integers(0, 2), is_named=booleans())
@@ -188,8 +188,8 @@ class Transactions(RuleBasedStateMachine):
             self.add(which, added)
         if client.producer is not None and client.transaction is not None:
             request = to_verify(client.transactional_id, client.producer, partition)
-            asked = "verify", client, client.transaction, partition
-            self.ask(self.coordinator.add_partitions_to_txn, request, asked)
+            call = "verify", client, client.transaction, partition
+            self.ask(self.coordinator.add_partitions_to_txn, request, call)
 
     @rule(which=integers(0, 2), partitions=permutations(PARTITIONS), is_commit=booleans())
     def write_and_end(self, which: int, partitions: list[TopicPartition], is_commit: bool) -> None:
@@ -220,8 +220,8 @@ class Transactions(RuleBasedStateMachine):
             )
             self.ask(self.coordinator.end_txn, request, ("end", client, client.transaction, is_commit))
 
-    def hear(self, asked: tuple, response) -> None:
-        kind, client, *rest = asked
+    def hear(self, call: tuple, response) -> None:
+        kind, client, *rest = call
         code = error_of(response)
         getattr(self, "hear_" + kind)(client, response, code, *rest)
         if code in (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_ID_MAPPING) and kind != "verify":
@@ -253,7 +253,7 @@ class Transactions(RuleBasedStateMachine):
             return
         if code is ErrorCode.NONE:
             assert self.latest[client.transactional_id] == transaction.producer, "a fenced producer ends"
-            transaction.told = is_commit
+            transaction.is_committed = is_commit
             client.transaction = None
         elif code is ErrorCode.NOT_COORDINATOR:
             client.producer = client.transaction = None  # in doubt: it does not know, and begins anew
@@ -334,7 +334,7 @@ class Transactions(RuleBasedStateMachine):
     @invariant()
     def no_transaction_is_committed_here_and_aborted_there(self) -> None:
         for item in self.written:
-            assert len({*item.results.values()} | ({item.told} - {None})) <= 1, item
+            assert len({*item.results.values()} | ({item.is_committed} - {None})) <= 1, item
 
     @invariant()
     def nothing_open_is_without_a_deadline(self) -> None:

@@ -96,13 +96,17 @@ class Player:
         match words:
             case ["describe"]:
                 request = DescribeTransactionsRequest(transactional_ids=[ID])
-                (told,) = world.ask(world.coordinator.describe_transactions, request).transaction_states
-                topics = [f"{topic.topic}-{index}" for topic in told.topics for index in topic.partitions]
-                return " ".join([told.transaction_state, f"{told.producer_id}/{told.producer_epoch}", *topics])
+                (description,) = world.ask(world.coordinator.describe_transactions, request).transaction_states
+                topics = [f"{topic.topic}-{index}" for topic in description.topics for index in topic.partitions]
+                return " ".join(
+                    [description.transaction_state, f"{description.producer_id}/{description.producer_epoch}", *topics]
+                )
             case ["list"]:
                 response = world.ask(world.coordinator.list_transactions, ListTransactionsRequest())
-                told = [f"{state.transactional_id} {state.transaction_state}" for state in response.transaction_states]
-                return ", ".join(told) or "none"
+                description = [
+                    f"{state.transactional_id} {state.transaction_state}" for state in response.transaction_states
+                ]
+                return ", ".join(description) or "none"
             case ["markers", "written"]:
                 world.write_markers()
             case ["tick", duration]:
@@ -133,10 +137,10 @@ def tell_record(key: bytes, value: bytes | None) -> str:
     transactional_id = decode_key(key)
     if value is None:
         return f"{transactional_id} forgotten"
-    told = decode_value(transactional_id, value)
-    partitions = sorted(map(str, told.partitions))
-    producer = f"{told.producer_id}/{told.producer_epoch}"
-    return " ".join([transactional_id, told.state.label, producer, *partitions])
+    decoded = decode_value(transactional_id, value)
+    partitions = sorted(map(str, decoded.partitions))
+    producer = f"{decoded.producer_id}/{decoded.producer_epoch}"
+    return " ".join([transactional_id, decoded.state.label, producer, *partitions])
 
 
 def tell_markers(markers) -> str:

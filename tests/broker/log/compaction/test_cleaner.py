@@ -303,12 +303,12 @@ def test_plan_answers_for_another_configuration(compacted):
 
 def test_told_to_stop_it_leaves_the_log_as_it_was(compacted):
     fill(compacted)
-    before, asked = compacted.records(), []
+    before, questions = compacted.records(), []
     plan = compacted.cleaner.plan(compacted.target())
 
     def stop_late() -> bool:
-        asked.append(None)
-        return len(asked) > 70
+        questions.append(None)
+        return len(questions) > 70
 
     settings = CleanerSettings(
         compacted.clock, on_owner=lambda step: step(), sleep=lambda _: None, should_stop=stop_late

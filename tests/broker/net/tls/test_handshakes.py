@@ -22,7 +22,7 @@ STRANGER = Authority("somebody else")
 GARBAGE = bytes([0x16, 3, 1, 0, 200]) + bytes(200)
 
 
-async def asked(served, context: ssl.SSLContext) -> str:
+async def answer_to(served, context: ssl.SSLContext) -> str:
     client = await Client.connected(served, context)
     try:
         return (await client.ask(b"?")).decode()
@@ -33,20 +33,20 @@ async def asked(served, context: ssl.SSLContext) -> str:
 async def is_refused(served, context: ssl.SSLContext) -> None:
     """Whenever the client learns of it: in TLS 1.3 after its own handshake."""
     with pytest.raises((OSError, asyncio.IncompleteReadError)):
-        await asked(served, context)
+        await answer_to(served, context)
     assert not served.connections, "a request was let in"
     await eventually(lambda: not served.listener.connection_count, "the connection to be closed")
 
 
 async def said_in_log(capsys, text: str) -> None:
-    said = ""
+    output = ""
 
     def look() -> bool:
-        nonlocal said
-        said += "".join(capsys.readouterr())
-        return text in said
+        nonlocal output
+        output += "".join(capsys.readouterr())
+        return text in output
 
-    await eventually(look, f"{text!r} in the log, which has {said!r}")
+    await eventually(look, f"{text!r} in the log, which has {output!r}")
 
 
 async def raw_client(served) -> socket.socket:
@@ -72,30 +72,32 @@ async def end_of(sock: socket.socket) -> bytes:
 
 async def test_who_shows_no_certificate_is_anonymous():
     async with serving() as served:
-        assert await asked(served, client_context()) == "User:ANONYMOUS ?"
+        assert await answer_to(served, client_context()) == "User:ANONYMOUS ?"
 
 
 @pytest.mark.parametrize("client_auth", ["requested", "required"])
 async def test_a_certificate_says_who_speaks(client_auth, tmp_path):
     async with serving(client_auth=client_auth) as served:
         context = client_context(AUTHORITY.client("CN=alice,OU=ops,O=Acme\\, Inc"), tmp_path)
-        assert await asked(served, context) == "User:CN=alice,OU=ops,O=Acme\\, Inc ?"
+        assert await answer_to(served, context) == "User:CN=alice,OU=ops,O=Acme\\, Inc ?"
 
 
 async def test_a_certificate_that_nobody_asked_for_says_nothing(tmp_path):
     async with serving(client_auth="none") as served:
-        assert await asked(served, client_context(AUTHORITY.client("alice"), tmp_path)) == "User:ANONYMOUS ?"
+        assert await answer_to(served, client_context(AUTHORITY.client("alice"), tmp_path)) == "User:ANONYMOUS ?"
 
 
 async def test_requested_is_not_required():
     async with serving(client_auth="requested") as served:
-        assert await asked(served, client_context()) == "User:ANONYMOUS ?"
+        assert await answer_to(served, client_context()) == "User:ANONYMOUS ?"
 
 
 async def test_rules_make_a_user_of_a_name(tmp_path):
     rules = "RULE:^CN=([^,]+),OU=ops.*$/$1-ops/U,DEFAULT"
     async with serving(client_auth="required", principal_mapping_rules=rules) as served:
-        assert await asked(served, client_context(AUTHORITY.client("CN=alice,OU=ops"), tmp_path)) == "User:ALICE-OPS ?"
+        assert (
+            await answer_to(served, client_context(AUTHORITY.client("CN=alice,OU=ops"), tmp_path)) == "User:ALICE-OPS ?"
+        )
 
 
 async def test_who_is_named_by_no_rule_is_refused(tmp_path, capsys):
@@ -134,7 +136,7 @@ async def test_a_client_is_told_why_before_the_connection_ends(tmp_path):
     """In TLS 1.3 it believes its handshake done by then."""
     async with serving(client_auth="required") as served:
         with pytest.raises(ssl.SSLError, match="CERTIFICATE_REQUIRED"):
-            await asked(served, client_context())
+            await answer_to(served, client_context())
 
 
 async def test_old_versions_of_tls_are_refused(capsys):
@@ -227,7 +229,7 @@ async def test_half_handshakes_are_bounded_and_honest_clients_get_in(monkeypatch
             await asyncio.get_running_loop().sock_sendall(sock, GARBAGE[:3])
             half.append(sock)
             assert served.handshakes.count <= 50
-        assert await asked(served, client_context()) == "User:ANONYMOUS ?"
+        assert await answer_to(served, client_context()) == "User:ANONYMOUS ?"
         assert served.listener.connection_count <= 51
         for sock in half:
             sock.close()
@@ -269,9 +271,9 @@ async def test_another_handshake_on_the_same_connection_is_refused(tmp_path):
         process = await asyncio.create_subprocess_exec(
             *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
-        said, _ = await asyncio.wait_for(process.communicate(b"R\n"), 20)  # s_client's word for it
-        assert b"RENEGOTIATING" in said
-        assert b"no renegotiation" in said.lower() or b"unexpected" in said.lower() or b"error" in said.lower()
+        output, _ = await asyncio.wait_for(process.communicate(b"R\n"), 20)  # s_client's word for it
+        assert b"RENEGOTIATING" in output
+        assert b"no renegotiation" in output.lower() or b"unexpected" in output.lower() or b"error" in output.lower()
         assert not served.connections
     assert security_limits.TLS_HANDSHAKE_S_MAX >= 1
 
@@ -286,7 +288,7 @@ async def test_a_connection_that_has_ended_is_gone_without_being_looked_for(is_t
             ended = weakref.ref(next(iter(served.listener._progress_counts)))
             if is_through:
                 sock.close()
-                assert await asked(served, client_context())
+                assert await answer_to(served, client_context())
                 ended = weakref.ref(served.connections.pop())
             sock.close()
             await eventually(lambda: ended() is None, "the connection is gone")

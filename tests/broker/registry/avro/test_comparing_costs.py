@@ -56,17 +56,17 @@ class Maker:
         return list(branches.values()) or ["null"]
 
     def named(self, what: str, depth: int) -> Any:
-        told: dict[str, Any] = {"type": what, "name": self.pick(*NAMES), "namespace": self.pick(*SPACES)}
-        if full_name(told) in self.defined:
-            return full_name(told)
-        self.defined.append(full_name(told))
+        schema: dict[str, Any] = {"type": what, "name": self.pick(*NAMES), "namespace": self.pick(*SPACES)}
+        if full_name(schema) in self.defined:
+            return full_name(schema)
+        self.defined.append(full_name(schema))
         if self.pick(False, False, True):
-            told["aliases"] = [self.pick("x.A", "y.B", "x.C")]
+            schema["aliases"] = [self.pick("x.A", "y.B", "x.C")]
         if what == "fixed":
-            return told | {"size": self.pick(1, 2)}
+            return schema | {"size": self.pick(1, 2)}
         if what == "enum":
             symbols = sorted(self.draw(st.sets(st.sampled_from("PQRS"), min_size=1)))
-            return told | {"symbols": symbols} | ({"default": symbols[0]} if self.pick(False, False, True) else {})
+            return schema | {"symbols": symbols} | ({"default": symbols[0]} if self.pick(False, False, True) else {})
         fields = {}
         for name in sorted(self.draw(st.sets(st.sampled_from("abcd"), max_size=3))):
             fields[name] = {"name": name, "type": self.schema(depth - 1)}
@@ -74,7 +74,7 @@ class Maker:
                 fields[name]["default"] = None
             if self.pick(False, False, True):
                 fields[name]["aliases"] = [self.pick(*"abcd")]
-        return told | {"fields": list(fields.values())}
+        return schema | {"fields": list(fields.values())}
 
 
 @st.composite

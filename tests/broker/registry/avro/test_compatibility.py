@@ -98,5 +98,5 @@ def test_what_the_reader_makes_of_what_was_written(writer, reader, in_the_way):
 
 def test_a_message_names_the_place():
     writer, reader = record(ID), record({"name": "id", "type": {"type": "array", "items": "int"}})
-    [told] = incompatibilities(parse(json.dumps(reader))[0], parse(json.dumps(writer))[0])
-    assert "/fields/0/type" in told
+    [message] = incompatibilities(parse(json.dumps(reader))[0], parse(json.dumps(writer))[0])
+    assert "/fields/0/type" in message

@@ -60,7 +60,7 @@ def test_what_is_printed_is_the_same_schema_also_to_others(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("{", "no JSON"),
         ('{"type":"nothing"}', "not a defined name"),
@@ -82,8 +82,8 @@ def test_what_is_printed_is_the_same_schema_also_to_others(text):
         ('{"type":"array","items":' * 100_000 + '"int"' + "}" * 100_000, "deep"),
     ],
 )  # fmt: skip
-def test_what_is_no_schema_is_refused_with_the_reason(text, told):
-    with pytest.raises(InvalidSchema, match=told):
+def test_what_is_no_schema_is_refused_with_the_reason(text, message):
+    with pytest.raises(InvalidSchema, match=message):
         parse(text)
 
 

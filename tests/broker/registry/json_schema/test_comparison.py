@@ -16,10 +16,10 @@ TEXT, INT, NUMBER, EMPTY = {"type": "string"}, {"type": "integer"}, {"type": "nu
 
 
 def thing(closed=False, rest=None, required=(), **properties):
-    said = {"type": "object", "properties": properties}
-    said |= {"required": list(required)} if required else {}
-    said |= {"additionalProperties": False} if closed else {}
-    return said | ({"additionalProperties": rest} if rest is not None else {})
+    schema = {"type": "object", "properties": properties}
+    schema |= {"required": list(required)} if required else {}
+    schema |= {"additionalProperties": False} if closed else {}
+    return schema | ({"additionalProperties": rest} if rest is not None else {})
 
 
 def items(*schemas, rest=None):
@@ -152,8 +152,8 @@ def found_between(before, after, **options):
         return differences(root(before), root(after), names.has, **options)
 
 
-def root(said):
-    return parse(json.dumps(said), (), is_new=True).model.root
+def root(schema):
+    return parse(json.dumps(schema), (), is_new=True).model.root
 
 
 @pytest.mark.parametrize(("before", "after", "is_harmless", "name"), ROWS)
@@ -163,9 +163,9 @@ def test_a_change_has_its_name_and_verdict(before, after, is_harmless, name):
     assert all(item.type in COMPATIBLE for item in result) is is_harmless, result
 
 
-@pytest.mark.parametrize("said", [row[0] for row in ROWS])
-def test_what_stays_as_it_is_has_no_changes_that_harm(said):
-    assert all(item.type in COMPATIBLE for item in found_between(said, said))
+@pytest.mark.parametrize("schema", [row[0] for row in ROWS])
+def test_what_stays_as_it_is_has_no_changes_that_harm(schema):
+    assert all(item.type in COMPATIBLE for item in found_between(schema, schema))
 
 
 def test_lenient_lets_properties_come_and_go():
@@ -193,7 +193,7 @@ def test_references_are_looked_into():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[1]", "object"),
         ("{", "no JSON"),
@@ -203,8 +203,8 @@ def test_references_are_looked_into():
         ('{"not":' * 300 + "{}" + "}" * 300, "deep"),
     ],
 )
-def test_what_is_no_schema_is_refused_with_the_reason(text, told):
-    with pytest.raises(InvalidSchema, match=told):
+def test_what_is_no_schema_is_refused_with_the_reason(text, message):
+    with pytest.raises(InvalidSchema, match=message):
         parse(text, (), is_new=True)
 
 

@@ -143,7 +143,7 @@ def test_fields_are_in_the_order_of_their_tags_when_normalized():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('syntax = "proto3"; message A { B b = 1; }', '"B" is not defined'),
         ('syntax = "proto3"; import "/etc/passwd";', "not found"),
@@ -152,8 +152,8 @@ def test_fields_are_in_the_order_of_their_tags_when_normalized():
         (base64.b64encode(b"\x0a\xff").decode(), "Expected"),
     ],
 )
-def test_what_is_no_schema_is_refused_with_the_reason(text, told):
-    with pytest.raises(InvalidSchema, match=told) as refused:
+def test_what_is_no_schema_is_refused_with_the_reason(text, message):
+    with pytest.raises(InvalidSchema, match=message) as refused:
         parse(text, (), is_new=True)
     assert "/tmp" not in str(refused.value)
 

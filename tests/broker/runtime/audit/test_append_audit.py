@@ -84,12 +84,12 @@ class Node:
         await self.audit.place()
         while await self.audit.walk_some():
             pass
-        told = [increment for increment in self.audit.increments() if ledger.add(increment) or True]
+        increments = [increment for increment in self.audit.increments() if ledger.add(increment) or True]
         if is_heard:
-            self.audit.arrived(told)
+            self.audit.arrived(increments)
             await self.audit.commit()
         self.audit.seal()
-        return told
+        return increments
 
 
 @pytest.fixture

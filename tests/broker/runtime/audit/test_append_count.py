@@ -261,7 +261,7 @@ def test_pieces_follow_one_another_without_a_gap_and_hold_every_record_once(time
     """Batches of one record, of which the header tells all."""
     written = Written()
     written.count.begin_at(0)
-    told, at = {}, 0
+    counted, at = {}, 0
 
     def tell():
         nonlocal at
@@ -269,7 +269,7 @@ def test_pieces_follow_one_another_without_a_gap_and_hold_every_record_once(time
             assert piece.start == at
             at = piece.end
             for window, count in counts(piece.windows).items():
-                told[window] = told.get(window, 0) + count
+                counted[window] = counted.get(window, 0) + count
             written.count.piece_arrived()
 
     for number, time_ in enumerate(times):
@@ -283,7 +283,7 @@ def test_pieces_follow_one_another_without_a_gap_and_hold_every_record_once(time
         written.seal()
         tell()
     assert at == written.end
-    assert told == by_records(written, 0, written.end)
+    assert counted == by_records(written, 0, written.end)
     written.count.let_go()
     assert written.room.left == 1_000
 

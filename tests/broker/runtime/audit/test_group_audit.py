@@ -31,9 +31,9 @@ async def test_nothing_is_kept_of_groups_that_are_gone_and_one_that_comes_back_b
         world.commit("g", "-", {T0: number})
         for passing in range(20):
             world.commit(f"passing-{number}-{passing}", "-", {T0: 1})
-        told = await audit.increments()
-        audit.arrived(told)
-        epochs += [item.epoch for item in told if item.chain.source == "g"]
+        increments = await audit.increments()
+        audit.arrived(increments)
+        epochs += [item.epoch for item in increments if item.chain.source == "g"]
         for group in list(coordinator.groups):
             if group != "g" or number == 1:
                 world.delete(group)

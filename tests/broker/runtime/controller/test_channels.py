@@ -60,7 +60,7 @@ def live(broker_id: int) -> LiveBroker:
 
 
 @pytest.fixture
-async def told(monkeypatch):
+async def wire_and_channels(monkeypatch):
     """Wire and channels, after a role was given to LEADER and metadata to both."""
     wire = Wire()
     monkeypatch.setattr("broker.net.outbound.OutboundConnection", wire.connection)
@@ -74,22 +74,22 @@ async def told(monkeypatch):
     channels.close_all()
 
 
-async def test_nobody_hears_of_a_leader_before_it_has_taken_its_role(told):
-    wire, _ = told
+async def test_nobody_hears_of_a_leader_before_it_has_taken_its_role(wire_and_channels):
+    wire, _ = wire_and_channels
     assert wire.received == [(LEADER, ROLE)]
     wire.may_take_role.set()
     await eventually(lambda: len(wire.received) == 3, "both were told")
     assert set(wire.received[1:]) == {(LEADER, METADATA), (OTHER, METADATA)}
 
 
-async def test_a_leader_that_dies_holds_nobody_up(told):
-    wire, channels = told
+async def test_a_leader_that_dies_holds_nobody_up(wire_and_channels):
+    wire, channels = wire_and_channels
     channels.close(LEADER)
     await eventually(lambda: (OTHER, METADATA) in wire.received, "the other was told")
 
 
-async def test_a_leader_that_does_not_answer_holds_the_others_up_for_a_moment_only(told):
-    wire, _ = told
+async def test_a_leader_that_does_not_answer_holds_the_others_up_for_a_moment_only(wire_and_channels):
+    wire, _ = wire_and_channels
     await eventually(lambda: (OTHER, METADATA) in wire.received, "the other was told all the same")
     assert not wire.may_take_role.is_set()
 

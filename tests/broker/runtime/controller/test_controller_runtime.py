@@ -290,8 +290,8 @@ async def test_role_that_a_broker_could_not_take_just_now_is_told_again_until_it
     two.broker.wants.clear()
     await eventually(lambda: one.broker.metadata == {T0: 1, T1: 2}, "partition 1 is led again")
     await eventually(lambda: two.broker.leads.keys() == {T1}, "its leader is told too")
-    told = two.broker.requests(ApiKey.LEADER_AND_ISR)[-1].topic_states[0].partition_states
-    assert {state.is_new for state in told} == {False}
+    partition_states = two.broker.requests(ApiKey.LEADER_AND_ISR)[-1].topic_states[0].partition_states
+    assert {state.is_new for state in partition_states} == {False}
 
 
 async def test_znodes_that_cannot_be_read_do_not_stop_the_controller(cluster):
@@ -331,20 +331,20 @@ async def test_brokers_elect_a_controller_past_a_znode_that_would_stay_for_ever(
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("znode", "reason"),
     [
         (b"garbage", "/controller is not JSON"),
         (b'{"brokerid":9}', "/controller names broker 9, which is not registered"),
     ],
 )
-async def test_stranger_that_holds_the_office_is_told_of_with_what_to_do(cluster, monkeypatch, capsys, said, reason):
+async def test_stranger_that_holds_the_office_is_told_of_with_what_to_do(cluster, monkeypatch, capsys, znode, reason):
     monkeypatch.setattr(controller_watchdog, "LOOK_AGAIN_S", 0.05)
     one, two = await cluster.start(1), await cluster.start(2)
     await eventually(lambda: two.runtime.controller_id == 1, "known to all")
     stranger = one.store.session
     await one.runtime.stop()
     await eventually(lambda: two.runtime.is_controller, "the next one")
-    await stranger.multi([Delete("/controller"), ZnodeCreation("/controller", said, ephemeral=True)])
+    await stranger.multi([Delete("/controller"), ZnodeCreation("/controller", znode, ephemeral=True)])
     await eventually(lambda: not two.runtime.is_controller, "it is no longer")
     logged = []
     await eventually(lambda: logged.append(capsys.readouterr().out) or "remedy=" in "".join(logged), "it is told")

@@ -57,8 +57,12 @@ async def test_trap_13_partition_moves_once_its_target_is_in_sync(cluster):
     assert (moving.replicas, moving.adding, moving.removing) == ((2, 3, 1), (2, 3), (1,))
     assert (await one.store.topic("t")).of(0) == moving
     await eventually(lambda: one.broker.leads == {T0: 1}, "everybody involved is told under a higher epoch")
-    told = one.broker.requests(ApiKey.LEADER_AND_ISR)[-1].topic_states[0].partition_states[0]
-    assert (told.replicas, told.adding_replicas, told.removing_replicas) == ([2, 3, 1], [2, 3], [1])
+    partition_state = one.broker.requests(ApiKey.LEADER_AND_ISR)[-1].topic_states[0].partition_states[0]
+    assert (partition_state.replicas, partition_state.adding_replicas, partition_state.removing_replicas) == (
+        [2, 3, 1],
+        [2, 3],
+        [1],
+    )
     await _count_in(one, 1, 2, 3)
     await eventually(lambda: two.broker.leads == {T0: 2}, "the leader has moved")
     await eventually(lambda: _stopped(one) == [(2, True)], "the old replica is deleted")

@@ -412,7 +412,7 @@ async def test_loads_of_many_partitions_take_turns(world, monkeypatch):
     taken = []
     turns = world.coordinators._loading_turns
     mine = type(turns).mine
-    monkeypatch.setattr(type(turns), "mine", lambda asked: (taken.append(asked), mine(asked))[1])
+    monkeypatch.setattr(type(turns), "mine", lambda turn: (taken.append(turn), mine(turn))[1])
     await world.reload()
     assert world.committed() == 5
     assert len(taken) >= 5

@@ -62,7 +62,7 @@ class Leader:
         refusals = self.refusals.get(partition)
         return refusals.pop(0) if refusals else ErrorCode.NONE
 
-    def told(self) -> list[TopicPartition]:
+    def marked_partitions(self) -> list[TopicPartition]:
         return [
             TopicPartition(topic.name, index)
             for request in self.requests
@@ -118,7 +118,7 @@ async def test_each_leader_is_told_of_its_own_partitions(world):
     world.leader(P1, PEER)
     world.send(P0, P1)
     await world.until_written()
-    assert (world.here.told(), world.there.told()) == ([P0], [P1])
+    assert (world.here.marked_partitions(), world.there.marked_partitions()) == ([P0], [P1])
     [marker] = world.there.requests[0].markers
     assert (marker.producer_id, marker.producer_epoch, marker.transaction_result) == (5, 2, True)
     assert len(world.sender) == 0
@@ -141,24 +141,24 @@ async def test_partition_that_refuses_is_asked_again_and_the_others_are_not(worl
     world.there.refusals[P1] = [code, code]
     world.send(P0, P1)
     await world.until_written()
-    assert sorted(world.there.told()) == [P0, P1, P1, P1]
+    assert sorted(world.there.marked_partitions()) == [P0, P1, P1, P1]
 
 
 async def test_next_try_goes_to_whoever_leads_by_then(world):
     world.leader(P0, PEER)
     world.there.refusals[P0] = [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 100
     world.send(P0)
-    await eventually(lambda: world.there.told(), "the old leader was asked")
+    await eventually(lambda: world.there.marked_partitions(), "the old leader was asked")
     world.leader(P0, OURS)
     await world.until_written()
-    assert world.here.told() == [P0]
+    assert world.here.marked_partitions() == [P0]
 
 
 async def test_next_try_carries_the_epoch_the_coordinator_leads_in_by_then(world):
     world.leader(P0, PEER)
     world.there.refusals[P0] = [ErrorCode.TRANSACTION_COORDINATOR_FENCED]
     world.send(P0)
-    await eventually(lambda: world.there.told(), "the leader was asked")
+    await eventually(lambda: world.there.marked_partitions(), "the leader was asked")
     world.shard.hosted.partition.leader_epoch = 8
     await world.until_written()
     assert [request.markers[0].coordinator_epoch for request in world.there.requests] == [7, 8]
@@ -206,7 +206,7 @@ async def test_deleted_topic_needs_no_marker(world):
     world.exists = False
     world.send(P0, GONE)
     await world.until_written()
-    assert world.there.told() == [P0]
+    assert world.there.marked_partitions() == [P0]
 
 
 @pytest.mark.parametrize("exists", [True, ZooKeeperError("away")])
@@ -224,14 +224,14 @@ async def test_nothing_is_sent_for_a_coordinator_that_resigned(world):
     world.there.refusals[P0] = [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 100
     world.send(P0)
     ended = world.sender.ended("x")
-    await eventually(lambda: world.there.told(), "the leader was asked")
+    await eventually(lambda: world.there.marked_partitions(), "the leader was asked")
     world.sender.forget(world.shard.partition)
     assert ended.done()  # who waits for the end of the transaction asks again, and hears NOT_COORDINATOR
-    told = len(world.there.told())
+    count_before = len(world.there.marked_partitions())
     world.leader(P1, PEER)
     world.send(P1, transactional_id="y", producer_id=6)
     await world.until_written("y")
-    assert [item for item in world.there.told()[told:] if item == P0] == []
+    assert [item for item in world.there.marked_partitions()[count_before:] if item == P0] == []
 
 
 async def test_who_waits_for_the_end_is_told_after_the_coordinator(world):
@@ -269,7 +269,7 @@ async def test_thousands_that_wait_for_one_broker_all_have_their_turn(world):
             world.send(P0, transactional_id=name, producer_id=number)
     await world.until_written(*names)
     assert max(len(request.markers) for request in world.there.requests) == 1_000
-    assert len(world.there.told()) == 2_500
+    assert len(world.there.marked_partitions()) == 2_500
 
 
 LONG = [TopicPartition(f"{number:0249d}", 0) for number in range(200)]
@@ -286,7 +286,7 @@ async def test_request_for_transactions_of_many_partitions_stays_one_that_a_brok
     await world.until_written(*names)
     sizes = [len(encode(request, 1)) for request in world.there.requests]
     assert 900_000 < max(sizes) <= 1024 * 1024
-    assert len(world.there.told()) == 25 * len(LONG)
+    assert len(world.there.marked_partitions()) == 25 * len(LONG)
 
 
 async def test_transaction_that_fills_a_request_goes_alone(world, monkeypatch):
@@ -311,7 +311,7 @@ async def test_own_partition_whose_log_fails_is_tried_again(world):
     world.leader(P0, OURS)
     world.send(P0)
     await world.until_written()
-    assert world.here.told() == [P0]
+    assert world.here.marked_partitions() == [P0]
 
 
 async def test_refusal_of_a_later_version_is_tried_again(world):
@@ -319,7 +319,7 @@ async def test_refusal_of_a_later_version_is_tried_again(world):
     world.there.refusals[P0] = [999]
     world.send(P0)
     await world.until_written()
-    assert world.there.told() == [P0, P0]
+    assert world.there.marked_partitions() == [P0, P0]
 
 
 async def test_producer_that_went_on_with_a_later_epoch_holds_up_nothing(world):

@@ -141,8 +141,13 @@ async def test_another_broker_is_asked_to_verify_and_not_to_add(verifier, coordi
     coordinator.verdicts["a", P1] = ErrorCode.TRANSACTION_ABORTABLE
     verdicts = await verifier.verify("a", 7, 3, [P0, P1])
     assert verdicts == {P0: ErrorCode.NONE, P1: ErrorCode.TRANSACTION_ABORTABLE}
-    (asked,) = coordinator.requests[0].transactions
-    assert (asked.transactional_id, asked.producer_id, asked.producer_epoch, asked.verify_only) == ("a", 7, 3, True)
+    (transaction,) = coordinator.requests[0].transactions
+    assert (
+        transaction.transactional_id,
+        transaction.producer_id,
+        transaction.producer_epoch,
+        transaction.verify_only,
+    ) == ("a", 7, 3, True)
 
 
 async def test_what_this_broker_coordinates_is_asked_without_a_socket(verifier, coordinator, metadata):
@@ -177,15 +182,15 @@ async def test_what_comes_while_the_coordinator_answers_is_asked_together(verifi
 async def test_questions_for_one_coordinator_go_into_requests_that_it_takes(verifier, coordinator):
     """Transactional ids may have 32 KB each. What is asked of one of them stays in its order."""
     coordinator.may_answer.clear()
-    asked = [(f"{number:02}" + "x" * 32_000, 0) for number in range(50)]
-    asked.append((asked[-1][0], 1))
-    answers = [asyncio.ensure_future(verifier.verify(item, 7, epoch, [P0])) for item, epoch in asked]
+    wanted = [(f"{number:02}" + "x" * 32_000, 0) for number in range(50)]
+    wanted.append((wanted[-1][0], 1))
+    answers = [asyncio.ensure_future(verifier.verify(item, 7, epoch, [P0])) for item, epoch in wanted]
     coordinator.may_answer.set()
-    assert await asyncio.gather(*answers) == [{P0: ErrorCode.NONE}] * len(asked)
+    assert await asyncio.gather(*answers) == [{P0: ErrorCode.NONE}] * len(wanted)
     sizes = [len(encode(request, 5)) for request in coordinator.requests]
     assert 900_000 < max(sizes) <= 1024 * 1024
-    told = [transaction for request in coordinator.requests for transaction in request.transactions]
-    assert [(producer.transactional_id, producer.producer_epoch) for producer in told] == asked
+    transactions = [transaction for request in coordinator.requests for transaction in request.transactions]
+    assert [(producer.transactional_id, producer.producer_epoch) for producer in transactions] == wanted
 
 
 async def test_error_of_the_whole_answer_is_that_of_each_partition(verifier, coordinator):

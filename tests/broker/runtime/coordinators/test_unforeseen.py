@@ -137,17 +137,17 @@ async def story(world: World) -> None:
 
 async def test_whichever_call_of_a_listener_raises_neither_the_others_nor_the_caller_notice(tmp_path):
     """Each call of each listener of the replica manager in turn."""
-    calls = await _told(tmp_path / "all", raise_at=0)
+    calls = await _listener_calls(tmp_path / "all", raise_at=0)
     assert calls > 10
     for nth in range(1, calls + 1):
-        assert await _told(tmp_path / str(nth), raise_at=nth) == calls
+        assert await _listener_calls(tmp_path / str(nth), raise_at=nth) == calls
 
 
-async def _told(directory, raise_at: int) -> int:
+async def _listener_calls(directory, raise_at: int) -> int:
     """Listeners beside the coordinators', before and after them: how many calls they had."""
     calls = 0
 
-    def listen(*_told) -> None:
+    def listen(*arguments) -> None:
         nonlocal calls
         calls += 1
         if calls == raise_at:

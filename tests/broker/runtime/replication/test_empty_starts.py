@@ -101,7 +101,7 @@ class History:
         self.may_serve = set[int]()
         #: Brokers whose disks are as their last start left them.
         self.unchanged = set(BROKERS)
-        self.told = [f"{isr=} {self.disks}"]
+        self.history = [f"{isr=} {self.disks}"]
 
     async def play(self) -> None:
         for broker_id in BROKERS:
@@ -123,7 +123,7 @@ class History:
         event(self.random)
         self.unchanged.discard(broker_id)
         self._leave(broker_id)
-        self.told.append(f"{event.__name__} {broker_id}")
+        self.history.append(f"{event.__name__} {broker_id}")
 
     def _leave(self, broker_id: int) -> None:
         self.may_serve.discard(broker_id)
@@ -140,11 +140,11 @@ class History:
         if not logs.withheld:
             self.may_serve.add(broker_id)
             disk.log = disk.log or (0 if self.store.states[T_0].isr != (broker_id,) else disk.log)
-        self.told.append(f"start {broker_id} {disk} {self.store.states[T_0]}")
+        self.history.append(f"start {broker_id} {disk} {self.store.states[T_0]}")
 
     def _lead(self, leader: int) -> None:
         holders = {broker_id for broker_id in self.unchanged if self.disks[broker_id].holds_records}
-        assert self.disks[leader].log or not holders, self.told
+        assert self.disks[leader].log or not holders, self.history
 
 
 @pytest.mark.parametrize("begin", range(3))

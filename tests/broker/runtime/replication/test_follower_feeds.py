@@ -61,7 +61,7 @@ def made_anew(replicas: ReplicaManager) -> None:
 def fetch(
     session_id: int = 0, session_epoch: int = 0, max_wait_ms: int = 0, partitions: int = 1, **of: int
 ) -> FetchRequest:
-    asked = [
+    fetch_partitions = [
         FetchPartition(
             partition=index, **{"current_leader_epoch": 1, "fetch_offset": 0, "partition_max_bytes": 1_000} | of
         )
@@ -73,7 +73,7 @@ def fetch(
         session_epoch=session_epoch,
         max_wait_ms=max_wait_ms,
         max_bytes=1_000_000,
-        topics=[] if session_id else [FetchTopic(topic_id=TOPIC_ID, partitions=asked)],
+        topics=[] if session_id else [FetchTopic(topic_id=TOPIC_ID, partitions=fetch_partitions)],
     )
 
 
@@ -105,9 +105,9 @@ async def test_one_answer_tells_of_so_many_partitions_and_the_next_of_the_others
     waiting = [feeds.fetch(fetch(session, epoch, max_wait_ms=500), NEAR, by_id=True) for epoch in (1, 2, 3, 4)]
     for index in range(10):
         replicas.append(TopicPartition("t", index), memoryview(build_batch([Record(0, 1, None, b"v")])))
-    told = await asyncio.wait_for(asyncio.gather(*waiting[:3]), 10)
-    assert [len(answer.responses) for answer in told] == [4, 4, 2]
-    everywhere = {topic.partitions[0].partition_index for answer in told for topic in answer.responses}
+    answers = await asyncio.wait_for(asyncio.gather(*waiting[:3]), 10)
+    assert [len(answer.responses) for answer in answers] == [4, 4, 2]
+    everywhere = {topic.partitions[0].partition_index for answer in answers for topic in answer.responses}
     assert everywhere == set(range(10))
     assert not waiting[3].done(), "and then there is nothing to tell"
     feeds.close()
@@ -147,9 +147,9 @@ async def test_what_is_forgotten_of_an_earlier_topic_takes_nothing_of_this_one(r
     lead(replicas)
     session_id = feeds.fetch(fetch(), NEAR, by_id=True).session_id
     made_anew(replicas)
-    asked = fetch(session_id, 1)
-    asked.topics = [FetchTopic(topic_id=LATER_ID, partitions=fetch().topics[0].partitions)]
-    feeds.fetch(asked, NEAR, by_id=True)
+    request = fetch(session_id, 1)
+    request.topics = [FetchTopic(topic_id=LATER_ID, partitions=fetch().topics[0].partitions)]
+    feeds.fetch(request, NEAR, by_id=True)
     forgetting = fetch(session_id, 2)
     forgetting.forgotten_topics_data = [ForgottenTopic(topic_id=TOPIC_ID, partitions=[0])]
     feeds.fetch(forgetting, NEAR, by_id=True)

@@ -69,7 +69,7 @@ async def test_a_log_that_lacks_offsets_stays_while_no_leader_answers(world):
     """Whoever was counted on may be dead, or come back without its log: then this one may be the best there is."""
     follow(world, HOLE)
     world.answer([PartitionData(partition_index=0, error_code=6, records=b"")])
-    await world.asked()
+    await world.requests_sent()
     assert (world.replicas.get("t", 0).log.log_end_offset, kept_offsets(world)) == (3, [])
     world.lead(leader=1, epoch=5)
     assert world.replicas.leader_log("t", 0).log.log_end_offset == 3

@@ -159,8 +159,8 @@ async def test_leader_that_is_told_of_a_later_term_wants_what_it_likes_again(led
     await eventually(lambda: store.announced == {PARTITION}, "it may not count NEAR in")
     partition.record_append(10)
     assert partition.high_watermark == 0
-    told = LeadershipState(ME, 2, (ME,), (ME, NEAR, FAR), controller_epoch=2, zk_version=4)
-    partition.apply(told, log_end_offset=10)
+    state = LeadershipState(ME, 2, (ME,), (ME, NEAR, FAR), controller_epoch=2, zk_version=4)
+    partition.apply(state, log_end_offset=10)
     assert (partition.pending_isr, partition.high_watermark) == (None, 10)
     partition.record_fetch(NEAR, 10, now_ms=2, broker_epoch=20)
     assert partition.isr_with(NEAR) == (ME, NEAR)

@@ -148,13 +148,13 @@ async def test_all_that_is_asked_of_a_partition_on_a_broken_disk_is_answered_sto
     broken, sound = world.both
     broken.log.on_disk_error(EIO)
     await eventually(lambda: not broken.partition.is_leader, "the partition is given up")
-    asked = (
+    requests = (
         lambda: append(world, 0),
         lambda: world.replicas.read(TopicPartition("t", 0), 0, 100, at_least_one=True),
         lambda: world.replicas.read(TopicPartition("t", 0), 0, 100, at_least_one=True, may_follow=True),
         lambda: world.replicas.leader_log("t", 0, 5),
     )
-    assert {code_of(ask) for ask in asked} == {ErrorCode.KAFKA_STORAGE_ERROR}
+    assert {code_of(ask) for ask in requests} == {ErrorCode.KAFKA_STORAGE_ERROR}
     outcomes = apply_leader_and_isr(world.replicas, roles(leader_epoch=6))[UUID(int=1)]
     assert outcomes == {0: ErrorCode.KAFKA_STORAGE_ERROR, 1: ErrorCode.NONE}
     assert sound.partition.is_leader

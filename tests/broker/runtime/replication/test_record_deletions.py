@@ -67,8 +67,8 @@ class Follower:
         plan = self.link.next_plan(self._position, 0)
         request = fetch_request(plan, self._settings, 1)
         request.max_wait_ms = 0
-        asked = decode(FetchRequest, memoryview(encode(request, FETCH_VERSION)), FETCH_VERSION)
-        response = self._feeds.fetch(asked, self._settings.broker_id, by_id=True)
+        decoded = decode(FetchRequest, memoryview(encode(request, FETCH_VERSION)), FETCH_VERSION)
+        response = self._feeds.fetch(decoded, self._settings.broker_id, by_id=True)
         answer = decode(FetchResponse, memoryview(encode(response, FETCH_VERSION)), FETCH_VERSION)
         self.link.answered(answer.session_id)
         for topic in answer.responses:

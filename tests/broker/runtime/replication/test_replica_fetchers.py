@@ -129,7 +129,7 @@ class World:
         frame = (1).to_bytes(4) + b"\0" + encode(response, FETCH_VERSION)
         self.fetcher._on_frame(self.wire, memoryview(frame))
 
-    async def asked(self) -> None:
+    async def requests_sent(self) -> None:
         """Returns when what is to be asked for now has been, and no answer has come."""
         for _ in range(3):  # who waited for room hears of it in the next turn, and asks in the one after
             await asyncio.sleep(0)
@@ -186,9 +186,9 @@ async def test_every_log_that_parts_is_cut_and_asked_for_from_its_new_end(world)
 
 async def test_a_log_of_which_the_leader_keeps_nothing_starts_over_inside_the_batch_in_which_the_leaders_begins(world):
     """DeleteRecords may end inside a batch: the leader's log begins there, and the batch is sent whole."""
-    told = parted(0)
-    told.log_start_offset = told.diverging_epoch.end_offset
-    world.answer([told])
+    partition_data = parted(0)
+    partition_data.log_start_offset = partition_data.diverging_epoch.end_offset
+    world.answer([partition_data])
     await eventually(lambda: world.replicas.get("t", 0).log.log_start_offset == 2, "it starts over")
     await eventually(lambda: 0 in world.wire.asked_for, "it is asked for")
     batch = build_batch([Record(0, 1, None, b"deleted"), Record(1, 1, None, b"kept")])
@@ -245,11 +245,11 @@ async def test_a_log_that_starts_beyond_ours_is_begun_anew(world):
 
 async def test_a_log_that_is_emptied_for_an_empty_leader_is_reported(world):
     """The leader has lost its disk and was elected: what is committed here goes, as in every truncation below it."""
-    told = parted(0)
-    told.diverging_epoch = EpochEndOffset(epoch=1, end_offset=0)
-    told.log_start_offset = 0
+    partition_data = parted(0)
+    partition_data.diverging_epoch = EpochEndOffset(epoch=1, end_offset=0)
+    partition_data.log_start_offset = 0
     with capture_logs() as logs:
-        world.answer([told])
+        world.answer([partition_data])
         await eventually(lambda: world.wire.asked_for.get(0) == 0, "it is asked for from the beginning")
     (line,) = [line for line in logs if line["log_level"] == "error"]
     assert (line["partition"], {Path(line["path"])}) == ("t-0", world.logs.strays)
@@ -391,21 +391,21 @@ async def test_what_cannot_be_followed_is_told_once_and_not_what_passes_by_itsel
     hosted = world.replicas.get("t", 0)
     refused = PartitionData(partition_index=0, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
-    def told(*answers: PartitionData) -> int:
+    def errors_told_for(*answers: PartitionData) -> int:
         with capture_logs() as lines:
             for answer in answers:
                 world.fetcher._take(hosted, answer)
         return sum(line["event"] == "cannot follow yet" for line in lines)
 
-    assert told(refused, refused) == 0
+    assert errors_told_for(refused, refused) == 0
     monkeypatch.setattr(replica_fetchers, "_TOLD_AFTER_MS", 0)
-    assert told(refused, refused, refused) == 1
+    assert errors_told_for(refused, refused, refused) == 1
     taken = PartitionData(partition_index=0, high_watermark=0, log_start_offset=0, records=b"")
-    assert told(taken, refused, refused) == 1
+    assert errors_told_for(taken, refused, refused) == 1
     monkeypatch.undo()
     broken = records(0, 3)
     broken.records = broken.records[:-1] + b"?"
-    assert told(broken, broken) == 1, "what is wrong here is told at once"
+    assert errors_told_for(broken, broken) == 1, "what is wrong here is told at once"
 
 
 @pytest.mark.parametrize("is_in_sync", [False, True])
@@ -416,10 +416,10 @@ async def test_a_replica_outside_the_isr_waits_for_room_before_it_follows_and_on
     room = world.logs.room_of(TopicPartition("t", 0))
     room.refused(0)
     world.lead(leader=2, epoch=3, isr=[1, 2] if is_in_sync else [2])
-    await world.asked()
+    await world.requests_sent()
     assert bool(world.wire.asked_for) == is_in_sync
     world.replicas.logs.writable_again()
-    await world.asked()
+    await world.requests_sent()
     assert bool(world.wire.asked_for) == is_in_sync, "there is no room yet"
     room.looked(RoomFound(takes_writes=True, free_bytes=1, wanted_bytes=2), 1)
     world.replicas.logs.writable_again()

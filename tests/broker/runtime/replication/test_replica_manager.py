@@ -310,8 +310,8 @@ def _led_by_1(leader_epoch: int, topic: str = "t", topic_id: UUID = UUID(int=1))
     state = LeaderAndIsrPartitionState(
         partition_index=0, leader=1, leader_epoch=leader_epoch, isr=[1], replicas=[1], is_new=True
     )
-    told = LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id, partition_states=[state])
-    return LeaderAndIsrRequest(topic_states=[told])
+    leader_and_isr_topic_state = LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id, partition_states=[state])
+    return LeaderAndIsrRequest(topic_states=[leader_and_isr_topic_state])
 
 
 def _outcome(outcomes) -> ErrorCode:

@@ -38,11 +38,11 @@ class Topics:
         self.known: dict[str, TopicAssignment] = {}
         self.unreadable: set[str] = set()
         self.is_gone = False
-        self.asked: list[str] = []
+        self.names_asked: list[str] = []
         self.defects: list[Exception] = []
 
     async def topic(self, name: str) -> TopicAssignment | None:
-        self.asked.append(name)
+        self.names_asked.append(name)
         if self.defects:
             raise self.defects.pop(0)
         if self.is_gone:
@@ -194,7 +194,7 @@ async def test_zookeeper_is_not_asked_about_a_log_that_just_came(strays, topics,
     await strays.look()
     logs.get_or_create(TopicPartition("late", 0), OURS)
     await strays.look()
-    assert topics.asked == ["t"]
+    assert topics.names_asked == ["t"]
 
 
 async def test_a_look_that_raises_is_followed_by_others(strays, topics, tmp_path, monkeypatch):
@@ -204,7 +204,7 @@ async def test_a_look_that_raises_is_followed_by_others(strays, topics, tmp_path
     strays.start()
     await eventually(lambda: aside(tmp_path), "the stray log is found")
     await strays.stop()
-    assert len(topics.asked) == 3
+    assert len(topics.names_asked) == 3
 
 
 LATER = UUID(int=3)
@@ -239,7 +239,7 @@ async def test_partition_in_use_stays_when_what_was_said_of_a_later_topic_is_not
     topics.known |= {"t": known} if known else {}
     await strays.look()
     assert manager.get(*T_0).partition.is_leader
-    assert (await strays.look(), topics.asked) == (None, ["t"]), "it was asked once"
+    assert (await strays.look(), topics.names_asked) == (None, ["t"]), "it was asked once"
 
 
 async def test_partition_in_doubt_is_asked_for_again_when_zookeeper_did_not_answer(strays, topics, manager):

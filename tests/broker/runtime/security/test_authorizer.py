@@ -72,7 +72,7 @@ async def started(new_session):
         authorizer.stop()
 
 
-def told(caplog) -> list[str]:
+def denials_logged(caplog) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.name == "broker.authorizer"]
 
 
@@ -219,9 +219,9 @@ async def test_a_decision_is_made_once_for_all_connections_until_rules_change(st
     decided = []
     allows = Authorizer.allows
 
-    def counting(self, *asked):
-        decided.append(asked)
-        return allows(self, *asked)
+    def counting(self, *arguments):
+        decided.append(arguments)
+        return allows(self, *arguments)
 
     monkeypatch.setattr(Authorizer, "allows", counting)
     rights = authorizer.rights_of(ALICE, HOST)
@@ -262,10 +262,14 @@ async def test_a_denial_is_told_in_kafkas_words_once_in_a_while_and_counted_alwa
             "Principal = User:alice is Denied Operation = AlterConfigs from host = 10.0.0.1 "
             "on resource = Topic:LITERAL:t"
         )
-        assert told(caplog) == [sentence]
+        assert denials_logged(caplog) == [sentence]
         clock.advance(10_000)
         rights.may(AclOperation.ALTER_CONFIGS, TOPIC, "t")
-        assert told(caplog) == [sentence, "49 more denials like those before, or beyond what is told", sentence]
+        assert denials_logged(caplog) == [
+            sentence,
+            "49 more denials like those before, or beyond what is told",
+            sentence,
+        ]
     assert authorizer.log.denials == {ALICE: 51}
     last = authorizer.log.latest[ALICE]
     assert last == (clock.now_ms(), ALICE, HOST, AclOperation.ALTER_CONFIGS, TOPIC, "t")
@@ -276,7 +280,7 @@ async def test_many_different_denials_are_told_and_counted_up_to_a_bound(started
     with caplog.at_level(logging.INFO, "broker.authorizer"):
         for number in range(1_100):
             authorizer.rights_of(f"User:{number}", HOST).may(AclOperation.READ, TOPIC, "t")
-    assert len(told(caplog)) == 1_000
+    assert len(denials_logged(caplog)) == 1_000
     assert len(authorizer.log.denials) == DENIED_PRINCIPALS_COUNTED_MAX + 1
     assert authorizer.log.denials[OTHERS] == 1_100 - DENIED_PRINCIPALS_COUNTED_MAX
 
@@ -287,10 +291,10 @@ async def test_what_is_allowed_is_told_at_debug_only(started, caplog):
     rights = authorizer.rights_of(ALICE, HOST)
     with caplog.at_level(logging.INFO, "broker.authorizer"):
         rights.may(AclOperation.READ, TOPIC, "t")
-        assert told(caplog) == []
+        assert denials_logged(caplog) == []
     with caplog.at_level(logging.DEBUG, "broker.authorizer"):
         rights.may(AclOperation.READ, TOPIC, "t")
-    (sentence,) = told(caplog)
+    (sentence,) = denials_logged(caplog)
     assert sentence.startswith("Principal = User:alice is Allowed Operation = Read from host = 10.0.0.1")
 
 
@@ -323,6 +327,6 @@ async def test_any_resource_is_decided_once_and_its_denial_told(started, caplog)
     rights = authorizer.rights_of(ALICE, HOST)
     with caplog.at_level(logging.INFO, "broker.authorizer"):
         assert not rights.may_on_any(AclOperation.WRITE, TOPIC)
-    assert "on resource = Topic:LITERAL:NONE" in told(caplog)[0]
+    assert "on resource = Topic:LITERAL:NONE" in denials_logged(caplog)[0]
     await authorizer.create([Binding(T, READ._replace(operation=AclOperation.WRITE))])
     assert rights.may_on_any(AclOperation.WRITE, TOPIC)

@@ -41,7 +41,7 @@ _chroots = itertools.count()
 
 
 class NoRights:
-    def may(self, *_asked):
+    def may(self, *arguments):
         return False
 
     sees = may
@@ -51,8 +51,8 @@ class Only:
     def __init__(self, *allowed):
         self._allowed = allowed
 
-    def may(self, *asked):
-        return asked in self._allowed
+    def may(self, *arguments):
+        return arguments in self._allowed
 
     sees = may
 
@@ -348,7 +348,7 @@ async def test_who_is_told_of_which_tokens(new_tokens):
     others, _ = await tokens.create(BOB, BOB, (), -1)
     renewable, _ = await tokens.create(BOB, BOB, (ALICE,), -1)
 
-    async def told(owners, rights):
+    async def told_tokens(owners, rights):
         if owners is not None:
             owners = [DescribeDelegationTokenOwner(principal_type="User", principal_name=name) for name in owners]
         request = DescribeDelegationTokenRequest(owners=owners)
@@ -360,10 +360,10 @@ async def test_who_is_told_of_which_tokens(new_tokens):
     of_bob = Only((AclOperation.DESCRIBE_TOKENS, ResourceType.USER, "User:bob"))
     of_one = Only((AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN, others.token_id))
     everything = {own.token_id, others.token_id, renewable.token_id}
-    assert await told(None, NoRights()) == {own.token_id, renewable.token_id}
-    assert await told(None, of_bob) == everything
-    assert await told(None, of_one) == everything
-    assert await told([], UNLIMITED) == set()
-    assert await told(["bob"], NoRights()) == {renewable.token_id}
-    assert await told(["bob"], UNLIMITED) == {others.token_id, renewable.token_id}
-    assert await told(["alice"], NoRights()) == {own.token_id, renewable.token_id}
+    assert await told_tokens(None, NoRights()) == {own.token_id, renewable.token_id}
+    assert await told_tokens(None, of_bob) == everything
+    assert await told_tokens(None, of_one) == everything
+    assert await told_tokens([], UNLIMITED) == set()
+    assert await told_tokens(["bob"], NoRights()) == {renewable.token_id}
+    assert await told_tokens(["bob"], UNLIMITED) == {others.token_id, renewable.token_id}
+    assert await told_tokens(["alice"], NoRights()) == {own.token_id, renewable.token_id}

@@ -44,7 +44,7 @@ class Server:
 
     def __init__(self, answer):
         self.answer = answer
-        self.asked = []
+        self.requests = []
         self._tasks = set()
 
     async def start(self, context=None) -> "Server":
@@ -55,7 +55,7 @@ class Server:
     async def _serve(self, reader, writer):
         self._tasks.add(asyncio.current_task())
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            self.asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
+            self.requests.append((await reader.readuntil(b"\r\n\r\n")).decode())
             await self.answer(writer)
         writer.close()
 
@@ -178,7 +178,7 @@ async def test_keys_of_a_server(issuer, new_server, new_tokens):
     tokens = await new_tokens(f"http://127.0.0.1:{server.port}/keys?tenant=1")
     for _ in range(20):
         assert (await tokens.believed(issuer.token())).name == "alice"
-    assert [request.splitlines()[0] for request in server.asked] == ["GET /keys?tenant=1 HTTP/1.1"]
+    assert [request.splitlines()[0] for request in server.requests] == ["GET /keys?tenant=1 HTTP/1.1"]
 
 
 async def test_an_answer_in_chunks(issuer, new_server, new_tokens):
@@ -198,7 +198,7 @@ async def test_a_server_is_known_by_its_certificate(issuer, new_server, new_toke
     assert (await known.believed(issuer.token())).name == "alice"
     stranger = await new_tokens(f"https://localhost:{server.port}/")
     assert "no key is known" in await refused(stranger, issuer.token())
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 # -- servers that are not well
@@ -249,7 +249,7 @@ async def test_a_server_that_is_not_well_costs_a_bounded_time_and_no_key_there_i
     tokens = await new_tokens(f"http://127.0.0.1:{server.port}/", retry_backoff_ms=60_000)
     server.answer = HOSTILE[name]
     assert "no key is known" in await refused(tokens, issuer.token(key_id="ec"))
-    assert len(server.asked) == 2
+    assert len(server.requests) == 2
     assert (await tokens.believed(issuer.token(key_id="rsa"))).name == "alice"
 
 
@@ -258,7 +258,7 @@ async def test_a_redirect_is_not_followed(issuer, new_server, new_tokens):
     server = await new_server(redirects_to(f"http://127.0.0.1:{private.port}/"))
     tokens = await new_tokens(f"http://127.0.0.1:{server.port}/", retry_backoff_ms=60_000)
     assert "no key is known" in await refused(tokens, issuer.token())
-    assert private.asked == []
+    assert private.requests == []
 
 
 async def test_a_server_that_is_away_at_the_start_is_asked_until_it_answers(issuer, new_server, new_tokens):
@@ -286,7 +286,7 @@ async def test_a_key_that_is_not_known_yet_is_asked_for_once_and_the_login_waits
     server.answer = says(issuer.key_set())
     result = await asyncio.gather(*(tokens.believed(issuer.token(key_id="ec")) for _ in range(10)))
     assert {bearer.name for bearer in result} == {"alice"}
-    assert len(server.asked) == 2
+    assert len(server.requests) == 2
 
 
 async def test_a_key_that_is_nowhere_is_not_asked_for_again_for_a_minute(issuer, new_server, new_tokens):
@@ -295,10 +295,10 @@ async def test_a_key_that_is_nowhere_is_not_asked_for_again_for_a_minute(issuer,
     for _ in range(5):
         await refused(tokens, issuer.token(key_id="ec"))
         tokens.clock.advance(10_000)
-    assert len(server.asked) == 2
+    assert len(server.requests) == 2
     tokens.clock.advance(UNKNOWN_KEY_ID_MS - 50_000)
     await refused(tokens, issuer.token(key_id="ec"))
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
 
 
 async def test_keys_that_are_made_up_do_not_make_a_broker_ask_again_and_again(issuer, new_server, new_tokens):
@@ -307,7 +307,7 @@ async def test_keys_that_are_made_up_do_not_make_a_broker_ask_again_and_again(is
     for number in range(200):
         header = segment({"alg": "ES256", "kid": f"../{number}"})
         await refused(tokens, f"{header}.e30.AAAA")
-    assert len(server.asked) == 2
+    assert len(server.requests) == 2
     for number in range(2 * UNKNOWN_KEY_IDS_MAX):
         tokens.clock.advance(KEY_SET_ASKED_AGAIN_MS)
         header = segment({"alg": "ES256", "kid": f"{number}"})
@@ -328,7 +328,7 @@ async def test_hostile_tokens_are_refused_without_asking_anybody(issuer, new_ser
         {"alg": "ES256", "kid": "ec", "x5u": "file:///etc/passwd"},
     ):
         assert await refused(tokens, f"{segment(header)}.{payload}.AAAA")
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
 
 
 async def test_a_token_is_refused_as_soon_as_it_has_expired(issuer, new_tokens, tmp_path):

@@ -66,10 +66,10 @@ async def test_an_internal_topic_that_a_client_creates_is_compacted_and_as_the_b
     assert scene.configs[topic].items() >= {"cleanup.policy": "compact", "retention.ms": "1"}.items()
 
 
-@pytest.mark.parametrize("asked", [{"replication_factor": 1}, {"assignment": {0: (1,), 1: (1,)}}])
-async def test_an_internal_topic_that_a_client_creates_with_one_replica_can_be_written(scene, asked):
+@pytest.mark.parametrize("replicas", [{"replication_factor": 1}, {"assignment": {0: (1,), 1: (1,)}}])
+async def test_an_internal_topic_that_a_client_creates_with_one_replica_can_be_written(scene, replicas):
     scene.join(1)
-    await scene.admin.create(NewTopic(TRANSACTION_TOPIC, **asked), 1_000)
+    await scene.admin.create(NewTopic(TRANSACTION_TOPIC, **replicas), 1_000)
     assert "min.insync.replicas" not in scene.configs[TRANSACTION_TOPIC]
     assert scene.configs[TRANSACTION_TOPIC]["cleanup.policy"] == "compact"
 
@@ -111,8 +111,8 @@ async def refused(work) -> str:
 
 async def test_there_are_no_more_partitions_than_the_cluster_may_have(small):
     await small.admin.create(NewTopic("a", partitions=6, replication_factor=1), 1_000)
-    told = await refused(small.admin.create(NewTopic("b", partitions=5, replication_factor=1), 1_000))
-    assert "there are 6, max.partitions is 10" in told
+    message = await refused(small.admin.create(NewTopic("b", partitions=5, replication_factor=1), 1_000))
+    assert "there are 6, max.partitions is 10" in message
     assert "b" not in small.created
     await small.admin.create(NewTopic("b", partitions=4, replication_factor=1), 1_000)
     await refused(small.admin.create_automatically("c"))
@@ -121,8 +121,8 @@ async def test_there_are_no_more_partitions_than_the_cluster_may_have(small):
 
 
 async def test_topics_that_are_made_at_the_same_time_count_before_anybody_sees_them(small):
-    asked = [NewTopic(f"t{number}", partitions=2, replication_factor=1) for number in range(9)]
-    made = await asyncio.gather(*(small.admin.create(item, 1_000) for item in asked), return_exceptions=True)
+    topics = [NewTopic(f"t{number}", partitions=2, replication_factor=1) for number in range(9)]
+    made = await asyncio.gather(*(small.admin.create(item, 1_000) for item in topics), return_exceptions=True)
     assert sum(isinstance(item, ApiError) for item in made) == 4
     assert len(small.created) == 5
 
@@ -164,15 +164,15 @@ async def test_lone_broker_waits_whether_others_come(scene, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("topic", "said"),
+    ("topic", "overrides"),
     [
         (OFFSETS_TOPIC, "offsets.topic.replication.factor=3\n"),
         (TRANSACTION_TOPIC, "transaction.state.log.replication.factor=3\n"),
         (TRANSACTION_TOPIC, "transaction.state.log.min.isr=2\n"),
     ],
 )
-async def test_what_somebody_asked_for_is_not_made_with_less(alone, topic, said):
-    alone.configure(said)
+async def test_what_somebody_asked_for_is_not_made_with_less(alone, topic, overrides):
+    alone.configure(overrides)
     with pytest.raises(ApiError) as refusal:
         await alone.admin.ensure_internal(topic)
     assert refusal.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE

@@ -57,10 +57,10 @@ def test_without_rules_nobody_may_unless_everybody_may_what_no_rule_is_about():
     ],
 )
 def test_an_allowed_operation_allows_what_it_implies_and_a_denied_one_denies_itself(held, implied):
-    asked = {item for item in AclOperation if item > AclOperation.ALL}
-    assert {item for item in asked if may(on("t", allow(held)), item)} == implied
-    denied = {item for item in asked if not may(on("t", allow(), deny(held)), item)}
-    assert denied == (asked if held is AclOperation.ALL else {held})
+    operations = {item for item in AclOperation if item > AclOperation.ALL}
+    assert {item for item in operations if may(on("t", allow(held)), item)} == implied
+    denied = {item for item in operations if not may(on("t", allow(), deny(held)), item)}
+    assert denied == (operations if held is AclOperation.ALL else {held})
 
 
 def test_a_denied_description_is_denied_to_who_may_read():
@@ -183,23 +183,23 @@ def plainly(rules, principal, host, operation, kind, name, allows_if_none):
 
 @settings(max_examples=500, deadline=None)
 @given(RULES, st.lists(st.tuples(PATTERNS, st.lists(ENTRIES, max_size=3)), max_size=4), ASKED, st.booleans())
-def test_random_rules_changed_one_by_one_are_decided_as_plainly(rules, changes, asked, allows_if_none):
+def test_random_rules_changed_one_by_one_are_decided_as_plainly(rules, changes, question, allows_if_none):
     kept = AccessRules(rules, allows_if_none=allows_if_none)
     now = dict(rules)
-    assert kept.allows(*asked) == plainly(now, *asked, allows_if_none)
+    assert kept.allows(*question) == plainly(now, *question, allows_if_none)
     for pattern, entries in changes:
         is_changed = set(now.get(pattern, ())) != set(entries)
         assert kept.replace(pattern, entries) == is_changed
         now[pattern] = entries
-        assert kept.allows(*asked) == plainly(now, *asked, allows_if_none)
+        assert kept.allows(*question) == plainly(now, *question, allows_if_none)
     assert {(binding.pattern, binding.entry) for binding in kept} == {(p, e) for p, es in now.items() for e in es}
 
 
 @settings(max_examples=500, deadline=None)
 @given(RULES, ASKED)
-def test_what_is_allowed_on_any_is_allowed_on_one_that_can_be_named(rules, asked):
+def test_what_is_allowed_on_any_is_allowed_on_one_that_can_be_named(rules, question):
     """KIP-679 by its meaning: names that rules speak of, and one behind each prefix that no rule speaks of."""
-    principal, host, operation, kind, _ = asked
+    principal, host, operation, kind, _ = question
     if operation in (AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS):
         return  # on any resource nothing is implied
     names = {p.name for p in rules if p.type is LITERAL and p.name != "*"}
@@ -214,21 +214,23 @@ def test_what_is_allowed_on_any_is_allowed_on_one_that_can_be_named(rules, asked
 
 @settings(max_examples=500, deadline=None)
 @given(RULES, ASKED, st.booleans())
-def test_an_explanation_says_what_is_decided_and_names_a_rule_that_would_alone_decide_so(rules, asked, allows_if_none):
-    principal, host, operation, kind, name = asked
+def test_an_explanation_says_what_is_decided_and_names_a_rule_that_would_alone_decide_so(
+    rules, question, allows_if_none
+):
+    principal, host, operation, kind, name = question
     kept = AccessRules(rules, allows_if_none=allows_if_none)
     why = kept.explain(principal, host, kind, name, [operation])[operation]
-    assert why.is_allowed == kept.allows(*asked)
+    assert why.is_allowed == kept.allows(*question)
     if why.rule is not None:
         pattern, entry = why.rule
         assert entry in rules[pattern]
         assert (entry.permission is Permission.ALLOW) is why.is_allowed
         alone = AccessRules({pattern: [entry]}, allows_if_none=True)
-        assert alone.allows(*asked) is why.is_allowed
+        assert alone.allows(*question) is why.is_allowed
         assert not why.no_rule
     else:
         assert why.is_allowed is (why.no_rule and allows_if_none)
-        about = {p for p, es in rules.items() if es and AccessRules({p: [allow(principal="User:*")]}).allows(*asked)}
+        about = {p for p, es in rules.items() if es and AccessRules({p: [allow(principal="User:*")]}).allows(*question)}
         assert why.no_rule is not bool(about)
 
 
@@ -238,15 +240,15 @@ def test_of_several_rules_the_closest_is_named():
         **on("te", allow(), type_=PREFIXED),
         **on("tea", allow(), allow(AclOperation.READ), allow(AclOperation.WRITE)),
     }
-    told = AccessRules(rules).explain(
+    explained = AccessRules(rules).explain(
         ALICE, HOST, TOPIC, "tea", [AclOperation.READ, AclOperation.DESCRIBE, AclOperation.ALTER]
     )
-    assert {operation: why.rule and why.rule.entry.operation for operation, why in told.items()} == {
+    assert {operation: why.rule and why.rule.entry.operation for operation, why in explained.items()} == {
         AclOperation.READ: AclOperation.READ,
         AclOperation.DESCRIBE: AclOperation.WRITE,
         AclOperation.ALTER: AclOperation.ALL,
     }
-    assert {why.rule.pattern.name for why in told.values() if why.rule} == {"tea"}
+    assert {why.rule.pattern.name for why in explained.values() if why.rule} == {"tea"}
     (denied,) = (
         AccessRules({**rules, **on("*", deny(AclOperation.READ))})
         .explain(ALICE, HOST, TOPIC, "tea", [AclOperation.READ])

@@ -58,12 +58,12 @@ def test_what_is_used_is_told_of_the_addresses_nearest_to_their_rate_and_of_no_o
     for address, count in (("1.2.3.4", 30), ("5.6.7.8", 10), ("::1", 1), ("9.9.9.9", 1)):
         for _ in range(count):
             quotas.admit(address, 0)
-    told = quotas.uses(0, most=2)
-    assert [(member.key, member.user, member.client_id, member.ip) for member in told] == [
+    uses = quotas.uses(0, most=2)
+    assert [(member.key, member.user, member.client_id, member.ip) for member in uses] == [
         ("connection_creation_rate", "", "", "1.2.3.4"),
         ("connection_creation_rate", "", "", "5.6.7.8"),
     ]
-    assert [(item.bound, item.rate, item.throttled_ms) for item in told] == [(2, 2, 5_000), (10, 1, 0)]
+    assert [(item.bound, item.rate, item.throttled_ms) for item in uses] == [(2, 2, 5_000), (10, 1, 0)]
     quotas.set(None, None, 0)
     quotas.set("1.2.3.4", None, 0)
     assert quotas.uses(0, most=2) == []

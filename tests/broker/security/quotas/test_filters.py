@@ -40,8 +40,8 @@ THERE = (
     ],
 )
 def test_what_a_filter_finds(components, is_strict, expected):
-    asked = read_filter(components, is_strict=is_strict)
-    assert tuple(path for path in THERE if asked.matches(entity_at(path))) == expected
+    entity_filter = read_filter(components, is_strict=is_strict)
+    assert tuple(path for path in THERE if entity_filter.matches(entity_at(path))) == expected
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,8 @@ def tokens_of(phases: Phases, wrap) -> list[bytes]:
     first = client.first()
     step = phases.on_frame(wrap(first), NOW_MS)
     assert isinstance(step, SaslChallenge)
-    told = b"".join(bytes(part) for part in step.parts)
-    final = client.final(told[told.index(b"r=client") :].split(b"\0")[0])
+    sent_bytes = b"".join(bytes(part) for part in step.parts)
+    final = client.final(sent_bytes[sent_bytes.index(b"r=client") :].split(b"\0")[0])
     assert isinstance(phases.on_frame(wrap(final), NOW_MS), Success)
     return [first, final]
 
@@ -92,10 +92,10 @@ def test_a_login_that_was_overheard_lets_nobody_in(version, wrap):
     heard = login()
     heard.on_frame(handshake(version), NOW_MS)
     first, final = tokens_of(heard, wrap)
-    for said in ([first, final], [final], [final, first], [first, first], [first, final, final]):
+    for tokens in ([first, final], [final], [final, first], [first, first], [first, final, final]):
         phases = login(nonce="another")
         phases.on_frame(handshake(version), NOW_MS)
-        steps = [phases.on_frame(wrap(token), NOW_MS) for token in said]
+        steps = [phases.on_frame(wrap(token), NOW_MS) for token in tokens]
         assert not any(isinstance(step, Success) for step in steps)
         assert phases.phase is LoginPhase.OVER
 

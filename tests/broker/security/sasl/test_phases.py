@@ -76,7 +76,7 @@ def shaken(*replies, version: int = 1, **settings) -> Phases:
     return login
 
 
-def said(login: Phases, token: bytes = b"token", version: int = 2):
+def authenticate(login: Phases, token: bytes = b"token", version: int = 2):
     return login.on_frame(frame(SaslAuthenticateRequest(auth_bytes=token), version), NOW_MS)
 
 
@@ -93,7 +93,7 @@ def test_api_versions_is_asked_once(version):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "frame_bytes",
     [
         headed(ApiKey.API_VERSIONS, 99, b"whatever"),
         frame(ApiVersionsRequest(client_software_name="a b", client_software_version="1"), 3),
@@ -101,10 +101,10 @@ def test_api_versions_is_asked_once(version):
         frame(ApiVersionsRequest(client_software_name="a", client_software_version="-1"), 4),
     ],
 )
-def test_who_was_refused_the_list_of_versions_may_ask_again(asked):
+def test_who_was_refused_the_list_of_versions_may_ask_again(frame_bytes):
     login = phases()
     for _ in range(3):
-        assert login.on_frame(asked, NOW_MS) == AsAlways()
+        assert login.on_frame(frame_bytes, NOW_MS) == AsAlways()
     assert login.on_frame(frame(INTRODUCTION, 3), NOW_MS) == AsAlways()
 
 
@@ -153,16 +153,16 @@ def test_members_may_begin_by_a_mechanism_that_is_not_enabled():
 @pytest.mark.parametrize("version", range(3))
 def test_tokens_go_to_and_fro_in_envelopes(version):
     login = shaken(b"first", LoggedIn(b"last", "User:a"))
-    step = said(login, version=version)
+    step = authenticate(login, version=version)
     assert bytes(answered(step.parts, ApiKey.SASL_AUTHENTICATE, version).auth_bytes) == b"first"
-    step = said(login, version=version)
+    step = authenticate(login, version=version)
     assert isinstance(step, Success)
     assert (step.logged_in.principal, step.mechanism, step.lifetime_ms) == ("User:a", "PLAIN", None)
     assert bytes(answered(step.answer, ApiKey.SASL_AUTHENTICATE, version).auth_bytes) == b"last"
 
 
 def test_an_empty_last_token_is_answered_too():
-    step = said(shaken(LoggedIn(b"", "User:a")))
+    step = authenticate(shaken(LoggedIn(b"", "User:a")))
     assert answered(step.answer, ApiKey.SASL_AUTHENTICATE, 2).error_code == ErrorCode.NONE
 
 
@@ -206,7 +206,7 @@ def test_another_api_whose_answer_has_no_place_for_it_is_not_answered(api, versi
 
 
 @pytest.mark.parametrize(
-    ("told", "heard"),
+    ("message", "heard"),
     [
         (
             None,
@@ -215,8 +215,8 @@ def test_another_api_whose_answer_has_no_place_for_it_is_not_answered(api, versi
         ("Authentication failed: Invalid username or password",) * 2,
     ],
 )
-def test_a_failure_is_told_in_kafkas_words(told, heard):
-    step = said(shaken(AuthenticationError("the reason", told)))
+def test_a_failure_is_told_in_kafkas_words(message, heard):
+    step = authenticate(shaken(AuthenticationError("the reason", message)))
     answer = answered(step.answer, ApiKey.SASL_AUTHENTICATE, 2)
     assert (answer.error_code, answer.error_message) == (ErrorCode.SASL_AUTHENTICATION_FAILED, heard)
     assert (step.reason, step.is_delayed) == ("the reason", True)
@@ -224,22 +224,22 @@ def test_a_failure_is_told_in_kafkas_words(told, heard):
 
 def test_nothing_is_taken_after_a_failure():
     login = shaken(AuthenticationError("no"))
-    said(login)
-    assert said(login).answer == ()
+    authenticate(login)
+    assert authenticate(login).answer == ()
     assert login.on_frame(frame(MetadataRequest(topics=None), 9), NOW_MS).answer == ()
 
 
 def test_nobody_but_a_member_is_called_as_members_are():
-    step = said(shaken(LoggedIn(b"", "User:__cluster")))
+    step = authenticate(shaken(LoggedIn(b"", "User:__cluster")))
     assert answered(step.answer, ApiKey.SASL_AUTHENTICATE, 2).error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
-    assert isinstance(said(shaken(LoggedIn(b"", "User:__cluster", is_member=True))), Success)
+    assert isinstance(authenticate(shaken(LoggedIn(b"", "User:__cluster", is_member=True))), Success)
 
 
 async def test_an_answer_that_has_to_wait_is_made_when_it_comes():
     async def late():
         return LoggedIn(b"", "User:a", NOW_MS + 5000)
 
-    step = said(shaken(late()))
+    step = authenticate(shaken(late()))
     assert isinstance(step, Wait)
     done = step.then(await step.reply, NOW_MS + 1000)
     assert (done.logged_in.principal, done.lifetime_ms) == ("User:a", 4000)
@@ -251,7 +251,7 @@ async def test_an_answer_that_has_to_wait_is_made_when_it_comes():
 
 
 @pytest.mark.parametrize(
-    ("expires_ms", "reauth_ms", "told", "lifetime_ms"),
+    ("expires_ms", "reauth_ms", "lifetime_told_ms", "lifetime_ms"),
     [
         (None, 0, 0, None),
         (None, 3000, 3000, 3000),
@@ -263,16 +263,16 @@ async def test_an_answer_that_has_to_wait_is_made_when_it_comes():
     ],
 )
 @pytest.mark.parametrize("version", [0, 1, 2])
-def test_a_session_ends_with_what_ends_first(expires_ms, reauth_ms, told, lifetime_ms, version):
+def test_a_session_ends_with_what_ends_first(expires_ms, reauth_ms, lifetime_told_ms, lifetime_ms, version):
     """KAFKA-13848: also what is over already; and also where the client's version has no place to be told it."""
-    step = said(shaken(LoggedIn(b"", "User:a", expires_ms), reauth_ms=reauth_ms), version=version)
+    step = authenticate(shaken(LoggedIn(b"", "User:a", expires_ms), reauth_ms=reauth_ms), version=version)
     answer = answered(step.answer, ApiKey.SASL_AUTHENTICATE, version)
-    assert answer.session_lifetime_ms == (told if version else 0)
+    assert answer.session_lifetime_ms == (lifetime_told_ms if version else 0)
     assert step.lifetime_ms == lifetime_ms
 
 
 def test_members_of_the_cluster_stay():
-    assert said(shaken(LoggedIn(b"", "User:__cluster", is_member=True), reauth_ms=3000)).lifetime_ms is None
+    assert authenticate(shaken(LoggedIn(b"", "User:__cluster", is_member=True), reauth_ms=3000)).lifetime_ms is None
 
 
 def again(*replies, mechanism: str = "PLAIN") -> Phases:
@@ -282,11 +282,11 @@ def again(*replies, mechanism: str = "PLAIN") -> Phases:
 
 
 def test_a_login_is_done_again_by_the_same_for_the_same():
-    assert isinstance(said(again(LoggedIn(b"", "User:a"))), Success)
+    assert isinstance(authenticate(again(LoggedIn(b"", "User:a"))), Success)
 
 
 def test_another_principal_is_refused():
-    step = said(again(LoggedIn(b"", "User:b")))
+    step = authenticate(again(LoggedIn(b"", "User:b")))
     answer = answered(step.answer, ApiKey.SASL_AUTHENTICATE, 2)
     assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
     assert answer.error_message == "Cannot change principals during re-authentication from User.a: User.b"
@@ -294,7 +294,7 @@ def test_another_principal_is_refused():
 
 def test_another_mechanism_is_refused_at_the_next_frame():
     login = again(LoggedIn(b"", "User:a"), mechanism="SCRAM-SHA-256")
-    step = said(login)
+    step = authenticate(login)
     assert step.answer == ()
     assert (
         "'SCRAM-SHA-256' requested by client is not supported for re-authentication of mechanism 'PLAIN'" in step.reason
@@ -302,7 +302,7 @@ def test_another_mechanism_is_refused_at_the_next_frame():
 
 
 def test_who_fails_again_hears_that_it_was_again():
-    answer = answered(said(again(AuthenticationError("no"))).answer, ApiKey.SASL_AUTHENTICATE, 2)
+    answer = answered(authenticate(again(AuthenticationError("no"))).answer, ApiKey.SASL_AUTHENTICATE, 2)
     assert "failed during re-authentication" in answer.error_message
 
 
@@ -312,4 +312,4 @@ def test_no_other_request_stands_between():
 
 
 def test_answers_are_made_of_what_they_carry():
-    assert isinstance(said(shaken(b"x")), SaslChallenge)
+    assert isinstance(authenticate(shaken(b"x")), SaslChallenge)

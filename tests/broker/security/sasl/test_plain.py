@@ -27,7 +27,7 @@ OTHER = "Authentication failed: Client requested an authorization id that is dif
 
 
 @pytest.mark.parametrize(
-    ("token", "told"),
+    ("token", "message"),
     [
         (b"\0alice\0wrong", INVALID),
         (b"\0nobody\0secret", INVALID),
@@ -48,8 +48,8 @@ OTHER = "Authentication failed: Client requested an authorization id that is dif
         (b"\0a\0" + b"x" * SASL_TOKEN_BYTES_MAX, None),
     ],
 )
-def test_everybody_else_is_refused(token, told):
+def test_everybody_else_is_refused(token, message):
     with pytest.raises(AuthenticationError) as refused:
         respond(token)
-    assert refused.value.client_message == told
+    assert refused.value.client_message == message
     assert "secret" not in str(refused.value)

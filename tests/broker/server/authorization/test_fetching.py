@@ -23,7 +23,7 @@ async def write(served, index: int = 0) -> None:
     await (await served.client()).ask(produce(batch_of(b"x"), index=index), 9)
 
 
-def told(answer) -> list[tuple[int, int, bool]]:
+def partitions_of(answer) -> list[tuple[int, int, bool]]:
     return [
         (partition.partition_index, partition.error_code, bool(partition.records)) for partition in partitions(answer)
     ]
@@ -37,15 +37,15 @@ async def test_a_session_from_before_a_right_was_taken_and_given_again(served, v
     rights = Allowed([READ])
     client = await client_with(served, rights)
     opened = await client.ask(fetch(topic(of(0), of(1)), session=(0, 0)), version)
-    assert told(opened) == [(0, 0, True), (1, 0, False)]
+    assert partitions_of(opened) == [(0, 0, True), (1, 0, False)]
     rights.rights.clear()
     for epoch in (1, 2):
         refused = await client.ask(fetch(session=(opened.session_id, epoch)), version)
         assert (refused.error_code, refused.session_id) == (ErrorCode.NONE, opened.session_id)
-        assert sorted(told(refused)) == [(0, TOPIC, False), (1, TOPIC, False)]
+        assert sorted(partitions_of(refused)) == [(0, TOPIC, False), (1, TOPIC, False)]
     rights.rights.add(READ)
     back = await client.ask(fetch(session=(opened.session_id, 3)), version)
-    assert sorted(told(back)) == [(0, 0, True), (1, 0, False)]
+    assert sorted(partitions_of(back)) == [(0, 0, True), (1, 0, False)]
     assert rights.denied == [READ] * 2
 
 
@@ -54,7 +54,7 @@ async def test_a_session_belongs_to_its_id_and_its_records_to_who_may_read_them(
     await write(served)
     opened = await (await client_with(served, [READ])).ask(fetch(topic(of()), session=(0, 0)), 12)
     other = await client_with(served, [])
-    assert told(await other.ask(fetch(session=(opened.session_id, 1)), 12)) == [(0, TOPIC, False)]
+    assert partitions_of(await other.ask(fetch(session=(opened.session_id, 1)), 12)) == [(0, TOPIC, False)]
 
 
 async def test_a_session_is_its_principals_whoever_else_guesses_its_id(served):
@@ -69,7 +69,7 @@ async def test_a_session_is_its_principals_whoever_else_guesses_its_id(served):
         await clients[name].ask(ApiVersionsRequest(), 0)
     opened = await clients["alice"].ask(fetch(topic(of()), session=(0, 0)), 12)
     guessed = await clients["bob"].ask(fetch(session=(opened.session_id, 1)), 12)
-    assert (guessed.error_code, told(guessed)) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, [])
+    assert (guessed.error_code, partitions_of(guessed)) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, [])
     own = await clients["alice"].ask(fetch(session=(opened.session_id, 1)), 12)
     assert own.error_code == ErrorCode.NONE
 
@@ -82,14 +82,14 @@ async def test_a_right_that_is_taken_while_a_fetch_waits_counts_when_records_com
     await eventually(lambda: len(served.delayed_fetches), "the fetch waits")
     rights.rights.clear()
     await write(served, 1)
-    assert (1, TOPIC, False) in told(await client.answer(fetch().api, 12))
+    assert (1, TOPIC, False) in partitions_of(await client.answer(fetch().api, 12))
 
 
 async def test_who_is_refused_does_not_wait(served):
     lead(served)
     client = await client_with(served, [])
     answer = await client.ask(fetch(topic(of()), min_bytes=1, max_wait_ms=60_000), 12)
-    assert told(answer) == [(0, TOPIC, False)]
+    assert partitions_of(answer) == [(0, TOPIC, False)]
 
 
 @pytest.mark.parametrize("at_once", [1, 500])
@@ -98,7 +98,7 @@ async def test_a_topic_is_asked_for_once_however_many_partitions_are_read(served
     lead(served, 5)
     rights = Allowed()
     client = await client_with(served, rights)
-    assert len(told(await client.ask(fetch(topic(*map(of, range(5)))), 12))) == 5
+    assert len(partitions_of(await client.ask(fetch(topic(*map(of, range(5)))), 12))) == 5
     assert rights.denied == [READ]
 
 
@@ -122,7 +122,7 @@ async def test_an_id_that_becomes_known_while_a_disk_is_read_is_not_read_unasked
     monkeypatch.setattr(served.replicas.logs, "fetch", learn)
     client = await client_with(served, [READ])
     answer = await client.ask(fetch(topic(of()), topic(of(), topic_id=other_id)), 13)
-    assert told(answer) == [(0, ErrorCode.NONE, True), (0, TOPIC, False)]
+    assert partitions_of(answer) == [(0, ErrorCode.NONE, True), (0, TOPIC, False)]
 
 
 @pytest.mark.parametrize("version", [12, 17])
@@ -134,4 +134,4 @@ async def test_a_replica_s_word_is_a_member_s_and_no_right_makes_one(served, ver
         request.replica_id = 2
     else:
         request.replica_state = ReplicaState(replica_id=2)
-    assert told(await client.ask(request, version)) == [(0, TOPIC, False)]
+    assert partitions_of(await client.ask(request, version)) == [(0, TOPIC, False)]

@@ -124,6 +124,6 @@ async def test_all_offsets_of_a_group_are_those_of_topics_that_may_be_seen(full,
         else OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)])
     )
     response = await (await client_with(full, rights)).ask(request, version)
-    told = response.groups[0] if version >= 8 else response
-    assert (told.error_code, [topic.name for topic in told.topics]) == (ErrorCode.NONE, ["t2"])
+    group = response.groups[0] if version >= 8 else response
+    assert (group.error_code, [topic.name for topic in group.topics]) == (ErrorCode.NONE, ["t2"])
     assert not rights.denied

@@ -63,12 +63,12 @@ async def test_a_topic_that_is_named_twice_is_asked_for_once_or_as_often_as_it_c
     request = both(request_of(api, version), request_of(api, version))
     await (await client_with(full, rights)).ask(request, version)
     (needed,) = (right for right in NEEDS[api].rights if right[1] is ResourceType.TOPIC)
-    asked = [right for right in rights.denied if right[1] is ResourceType.TOPIC]
-    assert asked == [needed] * TIMES_ASKED.get(api, 1)
+    topic_rights = [right for right in rights.denied if right[1] is ResourceType.TOPIC]
+    assert topic_rights == [needed] * TIMES_ASKED.get(api, 1)
 
 
 @pytest.mark.parametrize(
-    ("rights", "told"),
+    ("rights", "expected"),
     [
         ([], (TOPIC, None)),
         ([on_topic(AclOperation.DELETE)], (TOPIC, None)),
@@ -77,11 +77,11 @@ async def test_a_topic_that_is_named_twice_is_asked_for_once_or_as_often_as_it_c
     ],
     ids=["none", "delete", "describe", "both"],
 )
-async def test_a_topic_deleted_by_its_id_keeps_its_name_from_who_may_not_see_it(full, rights, told):
+async def test_a_topic_deleted_by_its_id_keeps_its_name_from_who_may_not_see_it(full, rights, expected):
     """KAFKA-12394."""
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name=None, topic_id=T_ID)], timeout_ms=1000)
     (result,) = (await (await client_with(full, rights)).ask(request, 6)).responses
-    assert (result.error_code, result.name, result.topic_id) == (*told, T_ID)
+    assert (result.error_code, result.name, result.topic_id) == (*expected, T_ID)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ async def test_a_topic_deleted_by_its_id_keeps_its_name_from_who_may_not_see_it(
 )
 async def test_an_id_nobody_has_is_unknown_to_everybody(full, api, message):
     unknown = UUID(int=999)
-    asked = DeleteTopicState if api is ApiKey.DELETE_TOPICS else MetadataRequestTopic
-    request = message(topics=[asked(name=None, topic_id=unknown)])
+    topic_class = DeleteTopicState if api is ApiKey.DELETE_TOPICS else MetadataRequestTopic
+    request = message(topics=[topic_class(name=None, topic_id=unknown)])
     response = await (await client_with(full, [])).ask(request, 6 if api is ApiKey.DELETE_TOPICS else 12)
     (result,) = response.responses if api is ApiKey.DELETE_TOPICS else response.topics
     assert (result.error_code, result.name, result.topic_id) == (ErrorCode.UNKNOWN_TOPIC_ID, None, unknown)

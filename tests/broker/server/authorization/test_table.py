@@ -54,10 +54,10 @@ async def test_who_has_no_right_at_all_is_answered_what_is_free(full, api, versi
 async def test_who_has_no_right_is_refused_as_the_table_says(full, api, version):
     client = await client_with(full, [])
     response = await client.ask(request_of(api, version), version)
-    told = shape(response)
+    fields = shape(response)
     expected = NEEDS[api].refusal(version)
-    assert {name: told.get(name) for name in expected} == expected
-    assert told.keys() - expected.keys() <= _TOLD_TO_ALL
+    assert {name: fields.get(name) for name in expected} == expected
+    assert fields.keys() - expected.keys() <= _TOLD_TO_ALL
 
 
 @pytest.mark.parametrize(("api", "version"), ASKED)

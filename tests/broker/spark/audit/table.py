@@ -23,30 +23,30 @@ class Table:
                 self.records[key] = orjson.loads(value)
 
     def rows(self):
-        said = [record for record in self.records.values() if "tier" in record]
+        items = [record for record in self.records.values() if "tier" in record]
         names = [field.name for field in fields(RecordTally)]
         return {
             (item["window"], item["tier"], item["source"]): (
                 RecordTally(*(item[name] for name in names)),
                 item["partitions"],
             )
-            for item in said
+            for item in items
         }
 
     def verdicts(self):
-        said = [record for record in self.records.values() if "state" in record]
+        items = [record for record in self.records.values() if "state" in record]
         return {
             task["window"]: (task["state"], [_finding(task["window"], one) for one in task["findings"]])
-            for task in said
+            for task in items
         }
 
 
-def _finding(window, said):
-    return Finding("", window, **{**said, "partitions": tuple(said["partitions"])})
+def _finding(window, fields):
+    return Finding("", window, **{**fields, "partitions": tuple(fields["partitions"])})
 
 
-def ledger_of(told):
+def ledger_of(increments):
     ledger = AuditState()
-    for item in told:
+    for item in increments:
         ledger.add(item)
     return ledger

@@ -32,8 +32,8 @@ def test_what_can_be_added_or_merged_is_summed_by_window_and_kind():
 
 
 def test_windows_are_cut_out_of_kinds_and_a_kind_without_any_is_left_out():
-    told = {"dead": {60: RecordTally(1), 120: RecordTally(2)}, "filtered": {60: RecordTally(3)}}
-    assert _cut(told, lambda window: window > 60) == {"dead": {120: RecordTally(2)}}
+    tallies = {"dead": {60: RecordTally(1), 120: RecordTally(2)}, "filtered": {60: RecordTally(3)}}
+    assert _cut(tallies, lambda window: window > 60) == {"dead": {120: RecordTally(2)}}
     assert _cut({60: RecordTally(1), 120: RecordTally(2)}, lambda window: window > 60) == {120: RecordTally(2)}
 
 

@@ -32,9 +32,9 @@ def counted(batches, now_ms, kept_ms=10**12):
     return table, text, late
 
 
-def cut_up(told, cuts):
-    places = sorted({0, len(told), *(cut % (len(told) + 1) for cut in cuts)})
-    return [told[start:end] for start, end in pairwise(places)]
+def cut_up(increments, cuts):
+    places = sorted({0, len(increments), *(cut % (len(increments) + 1) for cut in cuts)})
+    return [increments[start:end] for start, end in pairwise(places)]
 
 
 @settings(max_examples=examples(300), deadline=None)
@@ -44,8 +44,8 @@ def test_windows_are_those_of_the_ledger_however_batches_are_cut(steps, cuts):
     for step in steps:
         world.do(step)
     now_ms = world.now_ms + 2 * MINUTE
-    table, text, late = counted([*cut_up(world.told, cuts), []], now_ms)
-    ledger = ledger_of(world.told)
+    table, text, late = counted([*cut_up(world.increments, cuts), []], now_ms)
+    ledger = ledger_of(world.increments)
     assert late == []
     assert table.rows() == rows_of(ledger)
     assert table.verdicts() == verdicts_of(ledger, now_ms)
@@ -59,7 +59,7 @@ def test_a_batch_that_is_done_again_from_the_state_before_leads_to_the_same_rows
     world = World()
     for step in steps:
         world.do(step)
-    batches, table, text = cut_up(world.told, cuts), Table(), None
+    batches, table, text = cut_up(world.increments, cuts), Table(), None
     for number, batch in enumerate(batches):
         for _ in range(2 if number == again % max(len(batches), 1) else 1):
             windows = understood(TOPIC, text) if text else TopicWindows(TOPIC)
@@ -67,7 +67,7 @@ def test_a_batch_that_is_done_again_from_the_state_before_leads_to_the_same_rows
                 windows.add(item, world.now_ms)
             table.write(windows.rows(world.now_ms))
         text = written(windows)
-    assert table.rows() == rows_of(ledger_of(world.told))
+    assert table.rows() == rows_of(ledger_of(world.increments))
 
 
 def consumed(start, end, *, epoch="e", sequence=0, window=BEGIN, at_ms=BEGIN):
@@ -89,24 +89,24 @@ def appended(end, window=BEGIN):
 )
 def test_what_concerns_windows_that_nobody_tells_of_any_more_is_said_of_them(newcomer):
     now_ms, before = BEGIN + 20 * MINUTE, [appended(9), consumed(0, 9, at_ms=BEGIN + 5 * MINUTE)]
-    told = [before, [replace(newcomer, at_ms=BEGIN + 9 * MINUTE)]]
+    batches = [before, [replace(newcomer, at_ms=BEGIN + 9 * MINUTE)]]
     assert counted([before], BEGIN + 5 * MINUTE)[0].verdicts()[BEGIN] == ("complete", [])
-    table, _, _ = counted([*told, []], now_ms)
+    table, _, _ = counted([*batches, []], now_ms)
     assert table.verdicts()[BEGIN] == ("unknown", [])
-    assert table.verdicts() == verdicts_of(ledger_of([item for batch in told for item in batch]), now_ms)
+    assert table.verdicts() == verdicts_of(ledger_of([item for batch in batches for item in batch]), now_ms)
 
 
 def test_who_goes_far_back_is_not_known_until_it_has_come_again_and_never_said_to_have_lost():
     far = 3 * NEWEST_APART
-    told = [appended(far), *(consumed(index, index + 1, sequence=index) for index in range(far))]
-    table, text, _ = counted([told], BEGIN + 5 * MINUTE)
+    increments = [appended(far), *(consumed(index, index + 1, sequence=index) for index in range(far))]
+    table, text, _ = counted([increments], BEGIN + 5 * MINUTE)
     assert table.verdicts()[BEGIN][0] == "complete"
-    assert len(understood(TOPIC, text).stories[told[-1].chain].increments) < far, "it is folded"
+    assert len(understood(TOPIC, text).stories[increments[-1].chain].increments) < far, "it is folded"
     back = [consumed(2, 3, epoch="again")]
-    table, _, _ = counted([told, back], BEGIN + 5 * MINUTE)
+    table, _, _ = counted([increments, back], BEGIN + 5 * MINUTE)
     assert table.verdicts()[BEGIN][0] == "pending"
     on = [consumed(index, index + 1, epoch="again", sequence=index - 2) for index in range(3, far)]
-    table, _, _ = counted([told, back, on], BEGIN + 5 * MINUTE)
+    table, _, _ = counted([increments, back, on], BEGIN + 5 * MINUTE)
     assert table.verdicts()[BEGIN][0] == "unknown"
 
 
@@ -161,8 +161,8 @@ def test_a_state_stays_small_however_often_is_told():
         at_ms = BEGIN + number * 10_000
         window = at_ms // MINUTE * MINUTE
         for chain, ends in ((producer, (-1, -1)), (Chain(CONSUMED, "g", TOPIC, 0), (number, number + 1))):
-            told = {window: tally(window, number, number)}
-            windows.add(Increment(chain, "e", number, at_ms, told, *ends), at_ms)
+            tallies = {window: tally(window, number, number)}
+            windows.add(Increment(chain, "e", number, at_ms, tallies, *ends), at_ms)
         windows.rows(at_ms)
         windows.forget(horizon([(0, at_ms)], 10 * MINUTE))
         sizes.append(len(written(windows)))

@@ -49,7 +49,7 @@ class Source:
 
 @dataclass
 class World:
-    """Partitions as lists of windows, an offset each; `told` is the audit topic."""
+    """Partitions as lists of windows, an offset each; `increments` is the audit topic."""
 
     logs: dict[int, list[int]] = field(default_factory=lambda: {0: [], 1: []})
     now_ms: int = BEGIN

@@ -14,19 +14,25 @@ from tests.broker.spark.audit.world import BEGIN, MINUTE, TOPIC, rows_of, tally,
 from tests.broker.spark.conftest import Row
 
 
-def told(tier, source, first, last, *, sequence=0, minute=0, topic=TOPIC, is_last=True):
+def increment_of(tier, source, first, last, *, sequence=0, minute=0, topic=TOPIC, is_last=True):
     window = BEGIN + minute * MINUTE
     ends = (-1, -1) if tier is AuditTier.PRODUCED else (first, last + 1)
     chain, windows = Chain(tier, source, topic, 0), {window: tally(window, first, last)}
     return Increment(chain, "e", sequence, window, windows, *ends, is_last=is_last)
 
 
-PRODUCED = [told(AuditTier.PRODUCED, "p", 0, 4), told(AuditTier.PRODUCED, "p", 5, 9, sequence=1, minute=1)]
-APPENDED = [told(AuditTier.APPENDED, "c", 0, 4), told(AuditTier.APPENDED, "c", 5, 9, sequence=1, minute=1)]
+PRODUCED = [
+    increment_of(AuditTier.PRODUCED, "p", 0, 4),
+    increment_of(AuditTier.PRODUCED, "p", 5, 9, sequence=1, minute=1),
+]
+APPENDED = [
+    increment_of(AuditTier.APPENDED, "c", 0, 4),
+    increment_of(AuditTier.APPENDED, "c", 5, 9, sequence=1, minute=1),
+]
 #: Lost a record of the second window.
 CONSUMED = [
-    told(AuditTier.CONSUMED, "g", 0, 4),
-    replace(told(AuditTier.CONSUMED, "g", 6, 9, sequence=1, minute=1), start=5),
+    increment_of(AuditTier.CONSUMED, "g", 0, 4),
+    replace(increment_of(AuditTier.CONSUMED, "g", 6, 9, sequence=1, minute=1), start=5),
 ]
 
 
@@ -78,7 +84,7 @@ def test_a_clock_that_is_a_year_ahead_makes_nobody_late():
 def test_windows_and_verdicts_are_written_batch_by_batch(topics, written_by):
     """The last batch says nothing new; what was dead is in a topic of its own."""
     batches = [[PRODUCED[0], APPENDED[0]], [APPENDED[0], PRODUCED[1], CONSUMED[0]], [CONSUMED[1], APPENDED[1]]]
-    others = told(AuditTier.PRODUCED, "p", 0, 0, topic="another")
+    others = increment_of(AuditTier.PRODUCED, "p", 0, 0, topic="another")
     for batch in batches:
         topics.append("audit", [Row(None, increment.to_bytes()) for increment in batch])
     topics.append("audit", [Row("k", b"no increment"), Row(None, others.to_bytes()), Row(None, PRODUCED[1].to_bytes())])

@@ -85,7 +85,7 @@ def test_clock_that_is_ahead_does_not_end_the_windows(topics, written_by):
 
 
 def test_number_that_cannot_be_added_up_spoils_no_sum(topics, written_by):
-    topics.append("visits", [Row("k", {"bytes": said}, 1) for said in (5, "NaN", "Infinity", "-Infinity", "1e999")])
+    topics.append("visits", [Row("k", {"bytes": amount}, 1) for amount in (5, "NaN", "Infinity", "-Infinity", "1e999")])
     written = written_by("windowed_counts", SETTINGS | {"group.by": "key", "sum.field": "$.bytes"})
     assert {item.key: (item.value["count"], item.value["sum"]) for item in written} == {
         "1970-01-01T00:00:00Z|k": (5, 5.0)

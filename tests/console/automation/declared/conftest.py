@@ -14,17 +14,17 @@ class Files:
 
     def __init__(self, browser, *texts: str, prune: bool = False, at_once: bool = False):
         self._browser = browser
-        self._said = {"text": list(texts), "file": [f"f{number}.yaml" for number in range(len(texts))]}
-        self._said |= {name: "on" for name, is_said in (("prune", prune), ("at_once", at_once)) if is_said}
+        self._form = {"text": list(texts), "file": [f"f{number}.yaml" for number in range(len(texts))]}
+        self._form |= {name: "on" for name, is_said in (("prune", prune), ("at_once", at_once)) if is_said}
 
     def compare(self):
-        return self._browser.post(ADDRESS, self._said)
+        return self._browser.post(ADDRESS, self._form)
 
     def apply(self, shown=None, **more):
         shown = shown or self.compare()
         plan = shown.context["plan"]
-        said = {**self._said, "digest": digest_in(shown), "typed_name": plan.typed_name, **more}
-        return self._browser.post(ADDRESS, said)
+        form = {**self._form, "digest": digest_in(shown), "typed_name": plan.typed_name, **more}
+        return self._browser.post(ADDRESS, form)
 
 
 @pytest.fixture

@@ -99,10 +99,10 @@ def test_pruning_at_once_wants_what_is_lost_typed(console, shop, capsys):
     console.run("diff", shop, "--prune", "--at-once")
     out = capsys.readouterr().out
     assert "! topic shop.old:" in out
-    said = ("--prune", "--at-once", "--yes", "--digest", digest_told(out))
-    assert console.run("apply", shop, *said) == 1
+    arguments = ("--prune", "--at-once", "--yes", "--digest", digest_told(out))
+    assert console.run("apply", shop, *arguments) == 1
     assert "type the name exactly, shop.old" in capsys.readouterr().err
-    assert console.run("apply", shop, *said, "--typed", "shop.old") == 0
+    assert console.run("apply", shop, *arguments, "--typed", "shop.old") == 0
     assert set(topics(console.gateway)) == {"shop.a"}
 
 

@@ -64,7 +64,7 @@ def test_who_does_not_administer_may_only_compare(files, operator, cluster, conn
     shown = files(operator, text_of(file="/y")).compare()
     assert [line.new for line in shown.context["plan"].lines] == ["/y"]
     assert "needs the role admin" in shown.context["plan"].obstacle
-    assert not [path for _, path, _ in connect.asked if "validate" in path]
+    assert not [path for _, path, _ in connect.requests if "validate" in path]
 
 
 def test_one_that_is_to_be_absent_goes_first_and_with_its_name(files, administrator, cluster, connect, collect):

@@ -301,15 +301,15 @@ def test_what_is_hidden_reads_the_same_whether_it_is_there_or_not(files, limited
     cluster.create_topic("secret-there", 5, 1)
     cluster.groups.commit("secret-group", "secret-there", 0, 0)
     collect()
-    said = {}
+    obstacles = {}
     for name in ("secret-there", "secret-none"):
         text = f"topics: {{{name}: {{partitions: 1, replication_factor: 1}}}}\n"
         shown = files(limited, text).compare()
         assert not shown.context["made"].parts
-        said[name] = shown.context["plan"].obstacle.replace(name, "…")
+        obstacles[name] = shown.context["plan"].obstacle.replace(name, "…")
         assert files(limited, text).apply(shown).status_code == 409
-    assert len(set(said.values())) == 1
-    assert "do not reach" in said["secret-there"]
+    assert len(set(obstacles.values())) == 1
+    assert "do not reach" in obstacles["secret-there"]
     pruned = files(limited, "scope: {topics: secret-*, groups: secret-*}\n", prune=True).compare()
     assert pruned.context["plan"].is_empty
     assert "secret-there" not in pruned.content.decode()

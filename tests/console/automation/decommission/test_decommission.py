@@ -137,15 +137,15 @@ def test_decommission_called_off_leaves_the_broker_running(broker, cluster, coll
     assert AuditEvent.objects.filter(action="call off decommission").exists()
 
 
-def called_off_while(asked: str, operator, monkeypatch) -> None:
-    """The operator presses the button while the beat waits for the cluster's answer to `asked`."""
-    ask = getattr(advancing, asked)
+def called_off_while(question: str, operator, monkeypatch) -> None:
+    """The operator presses the button while the beat waits for the cluster's answer to `question`."""
+    ask = getattr(advancing, question)
 
     def answer(*arguments):
         do_call_off(operator, Decommission.objects.get())
         return ask(*arguments)
 
-    monkeypatch.setattr(advancing, asked, answer)
+    monkeypatch.setattr(advancing, question, answer)
 
 
 def test_decommission_called_off_while_the_cluster_is_asked_removes_nothing(
@@ -163,12 +163,12 @@ def test_decommission_called_off_while_the_cluster_is_asked_removes_nothing(
     assert not AuditEvent.objects.filter(action="remove").exists()
 
 
-@pytest.mark.parametrize("asked", ["drain_proposal", "planned"])
+@pytest.mark.parametrize("question", ["drain_proposal", "planned"])
 def test_decommission_called_off_while_the_cluster_is_asked_moves_nothing(
-    asked, broker, cluster, operator, client_of, monkeypatch
+    question, broker, cluster, operator, client_of, monkeypatch
 ):
     begin(client_of(operator))
-    called_off_while(asked, operator, monkeypatch)
+    called_off_while(question, operator, monkeypatch)
     assert step().state == State.CALLED_OFF
     assert cluster.moves.under_way() == {}
     assert not Reassignment.objects.exists()

@@ -33,8 +33,8 @@ def planned(client, **changes):
 def begun(client, **changes) -> Drill:
     shown = planned(client, **changes)
     plan = shown.context["plan"]
-    asked = PAUSE | changes | {"digest": digest_in(shown), "typed_name": plan.typed_name}
-    answer = client.post("/drills/+begin/", asked)
+    form = PAUSE | changes | {"digest": digest_in(shown), "typed_name": plan.typed_name}
+    answer = client.post("/drills/+begin/", form)
     assert answer.status_code == 302, answer.content.decode()
     return Drill.objects.get()
 
@@ -213,12 +213,12 @@ def test_whom_it_is_about_is_found_and_confirmed(whom, stage, ask):
 
 def test_a_controller_that_moved_since_is_another_plan(stage, ask):
     shown = planned(ask, whom="controller")
-    asked = PAUSE | {"whom": "controller", "digest": digest_in(shown), "typed_name": "broker-1"}
+    form = PAUSE | {"whom": "controller", "digest": digest_in(shown), "typed_name": "broker-1"}
     stage.cluster.stop_broker(1)
     stage.collect()
     stage.cluster.start_broker(1)
     ManagedProcess.objects.filter(name="broker-1").update(run_token="another")
-    assert ask.post("/drills/+begin/", asked).status_code == 409
+    assert ask.post("/drills/+begin/", form).status_code == 409
     assert not Drill.objects.exists()
 
 
@@ -238,8 +238,8 @@ def test_it_does_not_take_the_last_replica_in_sync(stage, ask):
     stage.collect()
     assert refusal(ask) == "1 partition would be without any replica in sync."
     shown = planned(ask)
-    asked = PAUSE | {"digest": digest_in(shown), "typed_name": "broker-2"}
-    assert ask.post("/drills/+begin/", asked).status_code == 409
+    form = PAUSE | {"digest": digest_in(shown), "typed_name": "broker-2"}
+    assert ask.post("/drills/+begin/", form).status_code == 409
     assert not Drill.objects.exists()
 
 
@@ -286,7 +286,7 @@ def test_one_zookeeper_server_of_three_is_paused_and_nobody_else_notices(stage, 
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"whom": "process:nobody"}, None),
         ({"whom": "leader", "topic": ""}, None),
@@ -296,10 +296,10 @@ def test_one_zookeeper_server_of_three_is_paused_and_nobody_else_notices(stage, 
         ({"fault": "burn"}, None),
     ],
 )
-def test_nonsense_is_refused(changes, said, stage, ask):
+def test_nonsense_is_refused(changes, message, stage, ask):
     shown = planned(ask, **changes)
     assert "plan" not in shown.context
-    assert shown.context["error"] == (said or "")
+    assert shown.context["error"] == (message or "")
     assert "<script>-0" not in shown.content.decode()
 
 
@@ -332,8 +332,8 @@ def test_one_at_a_time(stage, ask):
     begun(ask)
     shown = planned(ask, whom="process:broker-3")
     assert "A drill is under way." in shown.context["plan"].obstacle
-    asked = PAUSE | {"whom": "process:broker-3", "digest": digest_in(shown), "typed_name": "broker-3"}
-    assert ask.post("/drills/+begin/", asked).status_code == 409
+    form = PAUSE | {"whom": "process:broker-3", "digest": digest_in(shown), "typed_name": "broker-3"}
+    assert ask.post("/drills/+begin/", form).status_code == 409
     assert Drill.objects.count() == 1
 
 
@@ -348,7 +348,7 @@ def test_others_begin_and_stop_nothing(person, request, stage, ask, client_of):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "rule",
     [
         {"kind": "approval", "actions": ["stop"], "objects": ["*"]},
         {
@@ -361,11 +361,11 @@ def test_others_begin_and_stop_nothing(person, request, stage, ask, client_of):
     ],
     ids=["second person", "freeze"],
 )
-def test_rules_of_changes_hold_it_up(said, stage, ask):
-    ChangeRule.objects.create(name="prod", said=said, actor_name="root")
+def test_rules_of_changes_hold_it_up(rule, stage, ask):
+    ChangeRule.objects.create(name="prod", definition=rule, actor_name="root")
     shown = planned(ask)
-    asked = PAUSE | {"digest": digest_in(shown), "typed_name": "broker-2"}
-    assert ask.post("/drills/+begin/", asked).url.startswith("/changes/")
+    form = PAUSE | {"digest": digest_in(shown), "typed_name": "broker-2"}
+    assert ask.post("/drills/+begin/", form).url.startswith("/changes/")
     assert not Drill.objects.exists()
 
 

@@ -14,7 +14,7 @@ def look(at_ms: int, lag: int = 0, waited_s: float = 0, name: str = "billing", *
     )
 
 
-def told(before: list, after: list):
+def stories_of(before: list, after: list):
     """Looks of one group, a second apart: (lag, seconds waited) or a dictionary of `look`."""
     stories = {}
     for second, item in enumerate(before):
@@ -26,13 +26,13 @@ def told(before: list, after: list):
     return stories
 
 
-def _made(at_ms: int, said: tuple | dict) -> GroupLook:
-    return look(at_ms, **said) if isinstance(said, dict) else look(at_ms, *said)
+def _made(at_ms: int, fields: tuple | dict) -> GroupLook:
+    return look(at_ms, **fields) if isinstance(fields, dict) else look(at_ms, *fields)
 
 
 def test_who_has_more_unread_than_before_for_longer_fell_behind_by_how_much_and_how_long():
     stalled = [(10 * second, second) for second in range(10)]
-    stories = told([(0, 0), (5, 1), (0, 0)], [*stalled, (2, 1), (0, 0)])
+    stories = stories_of([(0, 0), (5, 1), (0, 0)], [*stalled, (2, 1), (0, 0)])
     (line,) = affected(stories)
     assert line.late == "85 records more than before, the oldest 9 s old, for 4 s"
     assert (line.shared, line.is_still_late) == ("", False)
@@ -40,7 +40,7 @@ def test_who_has_more_unread_than_before_for_longer_fell_behind_by_how_much_and_
 
 
 def test_who_has_not_caught_up_by_its_end_is_said_to_be_behind_still():
-    (line,) = affected(told([(0, 0)], [(10 * second, second) for second in range(10)]))
+    (line,) = affected(stories_of([(0, 0)], [(10 * second, second) for second in range(10)]))
     assert line.is_still_late
     assert line.late.endswith("and still")
 
@@ -56,7 +56,7 @@ def test_who_has_not_caught_up_by_its_end_is_said_to_be_behind_still():
     ids=["reads all", "in bursts", "much arrives", "a record that is old"],
 )
 def test_what_is_ordinary_is_nothing(before, after):
-    stories = told(before, after)
+    stories = stories_of(before, after)
     assert affected(stories) == []
     assert summary(stories, 3) == "0 fell behind, 0 rebalanced, 0 with another coordinator, 1 as before, 3 not watched"
 
@@ -65,7 +65,7 @@ def test_who_was_stuck_before_is_not_the_drills():
     """Its oldest record waits longer with each second, whatever is done to a broker."""
     before = [(10 + second, 100 + second) for second in range(10)]
     after = [(20 + second, 110 + second) for second in range(30)]
-    assert affected(told(before, after)) == []
+    assert affected(stories_of(before, after)) == []
 
 
 @pytest.mark.parametrize(
@@ -73,18 +73,18 @@ def test_who_was_stuck_before_is_not_the_drills():
 )
 def test_who_is_seen_sharing_its_partitions_rebalanced_once_however_many_looks_that_took(state):
     after = [{"state": state}, {"state": state}, {}, {}]
-    (line,) = affected(told([(0, 0)], after))
+    (line,) = affected(stories_of([(0, 0)], after))
     assert (line.late, line.shared) == ("", "once")
 
 
 def test_members_that_are_others_shared_though_nobody_saw_it_and_twice_is_twice():
-    (line,) = affected(told([(0, 0)], [{"members": 8}, {"members": 8}, {"members": 7}]))
+    (line,) = affected(stories_of([(0, 0)], [{"members": 8}, {"members": 8}, {"members": 7}]))
     assert line.sentence == "rebalanced 2 times"
 
 
 def test_another_coordinator_and_seconds_of_silence_are_said():
     silent = {"is_silent": True}
-    stories = told([(0, 0)], [silent, silent, {"coordinator": 3}])
+    stories = stories_of([(0, 0)], [silent, silent, {"coordinator": 3}])
     (line,) = affected(stories)
     assert (line.late, line.shared) == ("", "")
     assert summary(stories, 0).startswith("0 fell behind, 0 rebalanced, 1 with another coordinator, 0")
@@ -111,10 +111,10 @@ def test_no_more_are_watched_than_are_kept_and_who_comes_later_is_nobodys_victim
 
 
 def test_a_group_that_was_deleted_meanwhile_stays_as_it_was_last():
-    stories = told([(0, 0)], [(0, 0)])
+    stories = stories_of([(0, 0)], [(0, 0)])
     assert went_on(stories, [], 0, 1_000) == stories
 
 
 def test_stories_survive_the_database():
-    stories = told([(0, 0)], [(10 * second, second) for second in range(10)])
+    stories = stories_of([(0, 0)], [(10 * second, second) for second in range(10)])
     assert read_stories({name: item.as_json() for name, item in stories.items()}) == stories

@@ -163,10 +163,10 @@ class Ledger:
 
     def write(self) -> None:
         """One that is acknowledged, however long that takes."""
-        self._producer.produce("orders", str(len(self.acknowledged)).encode(), partition=0, on_delivery=self._told)
+        self._producer.produce("orders", str(len(self.acknowledged)).encode(), partition=0, on_delivery=self._delivered)
         self._producer.flush(60)
 
-    def _told(self, error, message) -> None:
+    def _delivered(self, error, message) -> None:
         assert error is None, error
         self.acknowledged.append(message.value())
 

@@ -171,11 +171,11 @@ def test_an_operator_does_not_set_how_far_it_goes(operator, client_of, life):
 
 def test_an_administrator_lets_it_act_by_plan(administrator, client_of, life):
     client = client_of(administrator)
-    asked = {"mode": "act", "minutes": "20", "rate": "5"}
-    shown = client.post("/healing/+rule/broker-gone/", asked)
+    form = {"mode": "act", "minutes": "20", "rate": "5"}
+    shown = client.post("/healing/+rule/broker-gone/", form)
     assert "in your name" in shown.content.decode()
     assert not HealingRule.objects.exists()
-    assert client.post("/healing/+rule/broker-gone/", asked | {"digest": digest_in(shown)}).status_code == 302
+    assert client.post("/healing/+rule/broker-gone/", form | {"digest": digest_in(shown)}).status_code == 302
     kept = HealingRule.objects.get()
     assert (kept.mode, kept.minutes, kept.rate, kept.actor) == ("act", 20, 5_000_000, administrator)
     assert AuditEvent.objects.get(action="set self-healing").actor_name == "administrator"
@@ -183,8 +183,8 @@ def test_an_administrator_lets_it_act_by_plan(administrator, client_of, life):
 
 @pytest.mark.parametrize("wrong", [{"minutes": "0"}, {"mode": "wild"}, {"minutes": "1e9"}, {"rate": "-1"}])
 def test_nonsense_is_refused_beside_its_field(wrong, administrator, client_of, life):
-    asked = {"mode": "act", "minutes": "20", "rate": "5"} | wrong
-    assert client_of(administrator).post("/healing/+rule/broker-gone/", asked).status_code == 422
+    form = {"mode": "act", "minutes": "20", "rate": "5"} | wrong
+    assert client_of(administrator).post("/healing/+rule/broker-gone/", form).status_code == 422
     assert client_of(administrator).get("/healing/+rule/nothing/").status_code == 404
 
 
@@ -236,8 +236,8 @@ def test_what_was_tried_is_known_for_its_day_however_much_was_proposed_since(clu
 
 def test_rules_of_changes_hold_it_up(cluster, life, administrator):
     allow(administrator)
-    said = {"kind": "approval", "actions": ["move partitions"], "objects": ["*"]}
-    ChangeRule.objects.create(name="prod", said=said, actor_name="root")
+    rule = {"kind": "approval", "actions": ["move partitions"], "objects": ["*"]}
+    ChangeRule.objects.create(name="prod", definition=rule, actor_name="root")
     cluster.stop_broker(3)
     life(30)
     assert not Reassignment.objects.exists()

@@ -303,9 +303,9 @@ def test_who_has_resumed_it_is_who_may_not_any_more(cluster, operator, administr
 def test_a_freeze_at_the_time_it_begins_has_it_wait_and_then_it_goes_on(cluster, operator, client_of, monkeypatch):
     now = timezone.now()
     stage(client_of(operator), cluster)
-    said = {"kind": "freeze", "actions": ["move*"], "objects": ["*"], "why": "the fair"}
-    said |= {"from": (now - SOON).isoformat(), "to": (now + SOON).isoformat()}
-    rule = ChangeRule.objects.create(name="fair", said=said, actor_name="root")
+    rule_text = {"kind": "freeze", "actions": ["move*"], "objects": ["*"], "why": "the fair"}
+    rule_text |= {"from": (now - SOON).isoformat(), "to": (now + SOON).isoformat()}
+    rule = ChangeRule.objects.create(name="fair", definition=rule_text, actor_name="root")
     assert step().sentence.startswith("Waits: It may not be made now (fair: the fair); it is possible from ")
     assert under_way(cluster) == []
     rule.delete()
@@ -318,8 +318,8 @@ def test_a_window_is_asked_about_the_time_it_begins_and_not_about_now(cluster, o
     begins = now + SOON
     day = begins.strftime("%a").lower()
     window = {"begins": f"{begins:%H:%M}", "ends": f"{begins + timedelta(hours=1):%H:%M}", "days": [day], "zone": "UTC"}
-    said = {"kind": "window", "actions": ["move*"], "objects": ["*"]} | window
-    ChangeRule.objects.create(name="night", said=said, actor_name="root")
+    rule = {"kind": "window", "actions": ["move*"], "objects": ["*"]} | window
+    ChangeRule.objects.create(name="night", definition=rule, actor_name="root")
     stage(client_of(operator), cluster)
     assert "It may not be made now (night)" in ProposedChange.objects.get().sentence
     assert not StagedMove.objects.exists()
@@ -330,8 +330,8 @@ def test_a_window_is_asked_about_the_time_it_begins_and_not_about_now(cluster, o
 
 def test_a_second_person_is_asked_when_it_is_planned_and_not_for_each_batch(cluster, operator, client_of):
     stage(client_of(operator), cluster)
-    said = {"kind": "approval", "actions": ["*"], "objects": ["*"]}
-    ChangeRule.objects.create(name="two", said=said, actor_name="root")
+    rule = {"kind": "approval", "actions": ["*"], "objects": ["*"]}
+    ChangeRule.objects.create(name="two", definition=rule, actor_name="root")
     step()
     assert under_way(cluster) == [0, 1]
     cluster.moves.arrive()
@@ -347,8 +347,8 @@ def test_resuming_is_moving_and_waits_for_whom_and_what_moving_waits_for(action,
     stage(client, cluster)
     number = StagedMove.objects.get().pk
     client.post(f"{ADDRESS}{number}/pause")
-    said = {"kind": "approval", "actions": [action], "objects": [objects]}
-    ChangeRule.objects.create(name="two", said=said, actor_name="root")
+    rule = {"kind": "approval", "actions": [action], "objects": [objects]}
+    ChangeRule.objects.create(name="two", definition=rule, actor_name="root")
     assert client.post(f"{ADDRESS}{number}/resume").url == f"/changes/{ProposedChange.objects.get().pk}/"
     assert StagedMove.objects.get().state == "paused"
 
@@ -359,9 +359,9 @@ def test_resuming_that_is_refused_now_is_told_why(by_part, cluster, operator, cl
     stage(client, cluster)
     number = StagedMove.objects.get().pk
     client.post(f"{ADDRESS}{number}/pause")
-    said = {"kind": "freeze", "actions": ["*"], "objects": ["*"], "outside": "refuse", "why": "the fair"}
-    said |= {"from": "2000-01-01T00:00", "to": "2100-01-01T00:00"}
-    ChangeRule.objects.create(name="fair", said=said, actor_name="root")
+    rule = {"kind": "freeze", "actions": ["*"], "objects": ["*"], "outside": "refuse", "why": "the fair"}
+    rule |= {"from": "2000-01-01T00:00", "to": "2100-01-01T00:00"}
+    ChangeRule.objects.create(name="fair", definition=rule, actor_name="root")
     answer = client.post(f"{ADDRESS}{number}/resume", headers={"hx-request": "true"} if by_part else {})
     assert answer.status_code == (200 if by_part else 409)
     text = client.get("/placement/").content if by_part else answer.content

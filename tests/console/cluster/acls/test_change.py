@@ -25,14 +25,14 @@ def posted(response, **more) -> dict[str, str]:
     return {"digest": digest_in(response), **dict(response.context["fields"]), **more}
 
 
-def told(response) -> list[str]:
+def effects_of(response) -> list[str]:
     return [str(effect) for effect in response.context["effects"]]
 
 
 def test_a_rule_is_created_as_planned_and_the_audit_knows(acls, administrator, client_of):
     client = client_of(administrator)
     shown = client.get(f"{CREATE}&principal=User:alice&name=orders&operations=READ&operations=WRITE&operations=ALTER")
-    assert told(shown) == ["User:alice gains Read, Write, Alter, Describe on Topic orders"]
+    assert effects_of(shown) == ["User:alice gains Read, Write, Alter, Describe on Topic orders"]
     command = "kafka-acls.sh --bootstrap-server"
     assert command in shown.context["plan"].command
     assert "--operation Alter --operation Read --operation Write --topic orders" in shown.context["plan"].command
@@ -58,7 +58,7 @@ def test_what_was_done_is_undone_by_a_plan_of_its_own(acls, administrator, clien
     before = acls.look().rules
     chosen = "&".join(f"remove={rule_id(item)}" for item in gone)
     shown = client.get(f"{CHANGE}?{chosen}")
-    assert "User:alice loses Read, Describe on Topic orders from 10.0.0.1" in told(shown)
+    assert "User:alice loses Read, Describe on Topic orders from 10.0.0.1" in effects_of(shown)
     client.post(CHANGE, posted(shown))
     assert set(before) - set(acls.look().rules) == set(gone)
 
@@ -71,9 +71,9 @@ def test_what_was_done_is_undone_by_a_plan_of_its_own(acls, administrator, clien
 
 def test_everybody_is_named_who_a_rule_about_everybody_concerns(acls, administrator, client_of):
     acls.create([allow("User:alice", "ALL")])
-    asked = f"{CREATE.replace('ALLOW', 'DENY')}&principal=User:*&name=orders&operations=READ"
-    shown = client_of(administrator).get(asked)
-    assert told(shown) == ["User:alice loses Read on Topic orders"]
+    address = f"{CREATE.replace('ALLOW', 'DENY')}&principal=User:*&name=orders&operations=READ"
+    shown = client_of(administrator).get(address)
+    assert effects_of(shown) == ["User:alice loses Read on Topic orders"]
 
 
 def test_a_first_rule_takes_from_all_what_everybody_could_do_without_one(acls, administrator, client_of):
@@ -104,8 +104,8 @@ def test_who_would_lock_out_the_console_has_to_say_so(acls, administrator, clien
     ],
 )
 def test_a_denial_locks_out_the_console_from_anywhere(rule, acls, administrator, client_of):
-    asked = f"permission=DENY&resource=CLUSTER&pattern=LITERAL&principal={rule.principal}&operations={rule.operation}"
-    shown = client_of(administrator).get(f"/access-lists/+create/?{asked}&host={rule.host.replace('*', '')}")
+    query = f"permission=DENY&resource=CLUSTER&pattern=LITERAL&principal={rule.principal}&operations={rule.operation}"
+    shown = client_of(administrator).get(f"/access-lists/+create/?{query}&host={rule.host.replace('*', '')}")
     assert shown.context["plan"].typed_name == LOCK_OUT
 
 

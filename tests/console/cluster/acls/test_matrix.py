@@ -50,11 +50,11 @@ def allowed_by_the_broker(view: AclView):
 def test_each_decision_is_the_brokers(view, principal, host, name):
     ask, decisions = allowed_by_the_broker(view), AclDecisions(view)
     for resource in ("TOPIC", "GROUP"):
-        told = decisions.of(principal, host, resource, name)
-        assert {item: told[item].is_allowed for item in told} == {
+        decided = decisions.of(principal, host, resource, name)
+        assert {item: decided[item].is_allowed for item in decided} == {
             operation: ask(principal, host, resource, name, operation) for operation in OPERATIONS[resource]
         }
-        for election in told.values():
+        for election in decided.values():
             assert election.rule is None or (election.rule in view.rules and election.rule.meets(resource, name))
             assert election.is_certain or view.super_users is None or view.allows_if_none is None
 
@@ -80,17 +80,21 @@ def test_the_matrix_has_every_pair_that_may_something_once_and_decided_as_by_the
     ask = allowed_by_the_broker(view)
     named = {rule.name for rule in view.rules if rule.resource == "TOPIC"} | set(SEEN)
     people = {"User:a", "User:c", ANYBODY} | {rule.principal for rule in view.rules}
-    asked = {(p, n) for p in people for n in named if principal.lower() in p.lower() and name.lower() in n.lower()}
+    matching_pairs = {
+        (p, n) for p in people for n in named if principal.lower() in p.lower() and name.lower() in n.lower()
+    }
     for row in rows:
-        assert (row.principal, row.name) in asked
+        assert (row.principal, row.name) in matching_pairs
         for decision in row.decisions:
             assert decision.is_allowed == ask(row.principal, "*", "TOPIC", row.name, decision.operation)
     may = {
-        pair for pair in asked if any(ask(pair[0], "*", "TOPIC", pair[1], operation) for operation in choice.operations)
+        pair
+        for pair in matching_pairs
+        if any(ask(pair[0], "*", "TOPIC", pair[1], operation) for operation in choice.operations)
     }
     assert may <= set(pairs)
     if everything:
-        assert set(pairs) == asked
+        assert set(pairs) == matching_pairs
 
 
 @settings(max_examples=100)
@@ -102,7 +106,7 @@ def test_who_gains_or_loses_is_who_the_broker_would_answer_otherwise(view, added
     known = ["User:a", "User:b", "User:c", "User:root"]
     result = effects(view, change, concerned(view, change, known), lambda _: SEEN)
     assert result.is_whole
-    told = {
+    gains = {
         (effect.principal, effect.resource, name, operation): effect.gains
         for effect in result.listed
         if effect.host == "*"
@@ -118,7 +122,7 @@ def test_who_gains_or_loses_is_who_the_broker_would_answer_otherwise(view, added
                     question = principal, "*", resource, name, operation
                     if was(*question) != then(*question):
                         wanted[principal, resource, label(change, resource, name), operation] = then(*question)
-    assert told == wanted
+    assert gains == wanted
 
 
 def label(change: AclChange, resource: str, name: str) -> str:

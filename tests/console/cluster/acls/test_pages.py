@@ -102,11 +102,11 @@ def test_rules_are_a_list_with_filters_and_a_file(acls, viewer, client_of):
 def test_the_try_out_answers_with_the_rule_that_decides(acls, viewer, client_of):
     acls.create([allow("User:alice", "READ", host="10.0.0.1"), deny("User:*", "WRITE", "*")])
     client = client_of(viewer)
-    asked = "/access-lists/try-out/?principal=User:alice&resource=TOPIC&name=orders"
-    allowed = client.get(f"{asked}&operation=READ&host=10.0.0.1").content.decode()
+    address = "/access-lists/try-out/?principal=User:alice&resource=TOPIC&name=orders"
+    allowed = client.get(f"{address}&operation=READ&host=10.0.0.1").content.decode()
     assert "Read is allowed by the rule: ALLOW User:alice Read on Topic orders from 10.0.0.1." in allowed
-    assert "Read is denied: rules match this resource" in client.get(f"{asked}&operation=READ").content.decode()
-    assert "Write is denied by the rule: DENY User:*" in client.get(f"{asked}&operation=WRITE").content.decode()
+    assert "Read is denied: rules match this resource" in client.get(f"{address}&operation=READ").content.decode()
+    assert "Write is denied by the rule: DENY User:*" in client.get(f"{address}&operation=WRITE").content.decode()
     other = client.get("/access-lists/try-out/?principal=User:alice&resource=GROUP&name=g&operation=ALTER")
     assert "cannot be done with such a resource" in other.content.decode()
 
@@ -115,9 +115,9 @@ def test_what_a_cluster_does_not_tell_is_said_to_be_not_known(acls, viewer, clie
     acls.super_users = acls.allows_if_none = None
     acls.create([allow("User:alice", "READ")])
     client = client_of(viewer)
-    asked = "/access-lists/try-out/?resource=TOPIC&operation=WRITE&principal=User:bob&name="
-    assert "this cluster does not tell who is one" in client.get(f"{asked}orders").content.decode()
-    text = client.get(f"{asked}elsewhere").content.decode()
+    address = "/access-lists/try-out/?resource=TOPIC&operation=WRITE&principal=User:bob&name="
+    assert "this cluster does not tell who is one" in client.get(f"{address}orders").content.decode()
+    text = client.get(f"{address}elsewhere").content.decode()
     assert "What is set there this cluster does not tell (false is Kafka&#x27;s default)" in text
     assert "does not tell who its super users are" in client.get("/access-lists/").content.decode()
 

@@ -48,7 +48,7 @@ def test_what_the_page_of_rules_writes_is_read_as_it_was(rules):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "The first line names the columns; missing: name, operation, permission, principal, resource."),
         ("Resource,Name\nTOPIC,orders\n", "missing: operation, permission, principal."),
@@ -61,10 +61,10 @@ def test_what_the_page_of_rules_writes_is_read_as_it_was(rules):
         (OURS + "TOPIC\n", "Line 2: “” is no permission there"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(text, said):
-    with pytest.raises(RuleFileError) as told:
+def test_what_is_wrong_is_told_with_its_line(text, message):
+    with pytest.raises(RuleFileError) as raised:
         rules_in(text)
-    assert said in str(told.value)
+    assert message in str(raised.value)
 
 
 def test_a_file_of_any_length_is_bounded():

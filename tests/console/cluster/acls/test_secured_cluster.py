@@ -62,16 +62,16 @@ def test_a_plan_on_a_secured_cluster_is_what_a_client_meets_until_it_is_undone(
     root.acls.create([on_cluster(CONSOLE, "ALL")])
     view = eventually(settings.CLUSTER_GATEWAY.acls.look, lambda view: view.rules)
     assert (view.own_principal, view.super_users, view.allows_if_none) == (CONSOLE, {"User:root"}, False)
-    asked = "permission=ALLOW&principal=User:alice&resource=TOPIC&pattern=PREFIXED&name=or&operations=DESCRIBE_CONFIGS"
+    query = "permission=ALLOW&principal=User:alice&resource=TOPIC&pattern=PREFIXED&name=or&operations=DESCRIBE_CONFIGS"
     with pytest.raises(RefusedError):
         alice.topic_settings("orders")
-    told = page.get("/access-lists/denials/").context["denials"]
-    assert {"User:alice", CONSOLE} <= {rule.principal for rule in told}
-    last = next(rule for rule in told if rule.principal == "User:alice")
+    denials = page.get("/access-lists/denials/").context["denials"]
+    assert {"User:alice", CONSOLE} <= {rule.principal for rule in denials}
+    last = next(rule for rule in denials if rule.principal == "User:alice")
     assert (last.last_operation, last.last_name) == ("DESCRIBE_CONFIGS", "orders")
-    assert not [item for item in told if item.last_name == "+"], "no denial is the console's own looking for brokers"
+    assert not [item for item in denials if item.last_name == "+"], "no denial is the console's own looking for brokers"
 
-    confirm(page, f"/access-lists/+create/?{asked}", ["User:alice gains DescribeConfigs on Topic or…"])
+    confirm(page, f"/access-lists/+create/?{query}", ["User:alice gains DescribeConfigs on Topic or…"])
     rule = AclRule("TOPIC", "or", "PREFIXED", "User:alice", "ALLOW", "DESCRIBE_CONFIGS")
     assert rule in root.acls.look().rules
     assert alice.topic_settings("orders")

@@ -5,7 +5,7 @@ import pytest
 from console.cluster.acls.uses import USES, AclClient, names_in
 from console.kit.gateway.acls.interface import OPERATIONS, rule_refusal
 from tests.console.cluster.acls.rules import allow
-from tests.console.cluster.acls.test_change import CHANGE, posted, told
+from tests.console.cluster.acls.test_change import CHANGE, effects_of, posted
 
 USE = "/access-lists/+use/"
 NAMES = {
@@ -57,7 +57,7 @@ def test_a_consumer_is_given_its_rules_by_one_plan_and_one_undo(acls, administra
     client = client_of(administrator)
     assert "Consumer" in client.get(USE).content.decode()
     shown = client.get(f"{USE}?use=consumer&principal=User:bob&reads=orders&groups=readers")
-    assert "User:bob gains Read, Describe on Topic orders" in told(shown)
+    assert "User:bob gains Read, Describe on Topic orders" in effects_of(shown)
     client.post(CHANGE, posted(shown))
     assert set(acls.look().rules) >= {
         allow("User:bob", "READ"),
@@ -68,15 +68,15 @@ def test_a_consumer_is_given_its_rules_by_one_plan_and_one_undo(acls, administra
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         "principal=bob&reads=orders&groups=readers",
         "principal=User:bob&reads=,&groups=readers",
         "principal=User:bob&reads=orders&groups=",
     ],
 )
-def test_what_cannot_be_right_is_said_beside_its_field(acls, administrator, client_of, asked):
-    shown = client_of(administrator).get(f"{USE}?use=consumer&{asked}")
+def test_what_cannot_be_right_is_said_beside_its_field(acls, administrator, client_of, query):
+    shown = client_of(administrator).get(f"{USE}?use=consumer&{query}")
     assert shown.status_code == 422
     assert 'class="wrong" role="alert"' in shown.content.decode()
     assert "plan" not in shown.context

@@ -35,5 +35,5 @@ def test_pages_that_list_partitions_fetch_themselves_when_a_leader_moved(cluster
     cluster.move_leader("orders", 0, 2)
     collect()
     collector.look("requests")
-    told = {name for name, html in pushed if 'id="live-resync"' in html}
-    assert told == {broker_group(1), broker_group(2)}
+    groups = {name for name, html in pushed if 'id="live-resync"' in html}
+    assert groups == {broker_group(1), broker_group(2)}

@@ -24,19 +24,19 @@ barnabas_broker_certificate_ends_in_seconds{listener="SASL_SSL"} %d
 
 @pytest.fixture
 def metrics():
-    """`metrics(text, asked)`: the port where that is answered; which paths were asked for is added to `asked`."""
+    """`metrics(text, paths)`: the port where that is answered; which paths were requested is added to `paths`."""
     servers = []
 
-    def serve(text: str, asked: list[str] | None = None) -> int:
+    def serve(text: str, paths: list[str] | None = None) -> int:
         class Answer(BaseHTTPRequestHandler):
             def do_GET(self):
-                if asked is not None:
-                    asked.append(self.path)
+                if paths is not None:
+                    paths.append(self.path)
                 self.send_response(200)
                 self.end_headers()
                 self.wfile.write(text.encode())
 
-            def log_message(self, *_said):
+            def log_message(self, *arguments):
                 pass
 
         server = HTTPServer(("127.0.0.1", 0), Answer)
@@ -56,9 +56,9 @@ def test_the_metrics_of_a_broker_say_it_by_listener(metrics):
 
 
 def test_a_broker_is_asked_for_nothing_else_and_without_tls_it_has_nothing_to_say(metrics):
-    asked: list[str] = []
-    assert certificates_end_in_s(metrics("", asked)) == {}
-    assert asked == ["/metrics?name[]=barnabas_broker_certificate_ends_in_seconds"]
+    requests: list[str] = []
+    assert certificates_end_in_s(metrics("", requests)) == {}
+    assert requests == ["/metrics?name[]=barnabas_broker_certificate_ends_in_seconds"]
 
 
 def test_of_a_broker_that_does_not_answer_or_talks_nonsense_nothing_is_known(metrics):
@@ -98,5 +98,5 @@ def test_collector_writes_it_and_the_overview_tells(viewer, client_of, collector
     )
     collector.look("sizes")
     assert list(BrokerReport.objects.get(broker_id=1).certificates) == ["SASL_SSL"]
-    told = client_of(viewer).get("/").content.decode()
-    assert "The certificate of broker 1 for SASL_SSL ends in 10 days" in told
+    page = client_of(viewer).get("/").content.decode()
+    assert "The certificate of broker 1 for SASL_SSL ends in 10 days" in page

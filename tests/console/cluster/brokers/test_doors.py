@@ -33,20 +33,20 @@ def value_of(cluster, name: str) -> str | None:
 
 @pytest.mark.parametrize("name", DOORS)
 def test_an_operator_does_not_open_one(name, operator, client_of, cluster):
-    before, asked = value_of(cluster, name), {"setting": name, "value": DOORS[name], "scope": ""}
-    shown = client_of(operator).get(PAGE, asked)
+    before, form = value_of(cluster, name), {"setting": name, "value": DOORS[name], "scope": ""}
+    shown = client_of(operator).get(PAGE, form)
     assert "needs the role admin" in shown.context["plan"].obstacle
-    confirmed = asked | {"digest": digest_in(shown), "typed_name": "1"}
+    confirmed = form | {"digest": digest_in(shown), "typed_name": "1"}
     assert client_of(operator).post(CHANGE, confirmed).status_code == 403
     assert value_of(cluster, name) == before
 
 
 @pytest.mark.parametrize("name", DOORS)
 def test_an_administrator_types_the_name_below_what_is_lost(name, administrator, client_of, cluster):
-    client, asked = client_of(administrator), {"setting": name, "value": DOORS[name], "scope": ""}
-    shown = client.get(PAGE, asked)
+    client, form = client_of(administrator), {"setting": name, "value": DOORS[name], "scope": ""}
+    shown = client.get(PAGE, form)
     assert shown.context["plan"].losses
-    confirmed = asked | {"digest": digest_in(shown)}
+    confirmed = form | {"digest": digest_in(shown)}
     assert client.post(CHANGE, confirmed).status_code == 422
     assert client.post(CHANGE, confirmed | {"typed_name": "1"}).status_code == 302
     assert value_of(cluster, name) == DOORS[name]

@@ -43,8 +43,8 @@ def test_the_most_asked_comes_first_and_what_was_never_asked_does_not_come():
 
 
 def test_what_waits_for_records_or_members_comes_last_however_often_it_is_asked():
-    asked = [*times((500_000, 900), api="Fetch"), *times((9_000_000, 5), api="JoinGroup"), *times((1_000, 1))]
-    assert [handler.api for handler in LatencyWindow().observe(asked, 0)] == ["Produce", "Fetch", "JoinGroup"]
+    times_of_apis = [*times((500_000, 900), api="Fetch"), *times((9_000_000, 5), api="JoinGroup"), *times((1_000, 1))]
+    assert [handler.api for handler in LatencyWindow().observe(times_of_apis, 0)] == ["Produce", "Fetch", "JoinGroup"]
 
 
 def test_a_percentile_is_never_above_the_longest():

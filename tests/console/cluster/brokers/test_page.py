@@ -80,7 +80,7 @@ def test_requests_are_told_with_their_percentiles(cluster, collector, look, page
 def test_errors_are_told_by_code_beside_the_times_and_nothing_where_there_are_none(
     cluster, collector, look, page, clock
 ):
-    def told(count: int) -> tuple[ApiRequestTimes, ...]:
+    def times_of(count: int) -> tuple[ApiRequestTimes, ...]:
         refused = ErrorCount("NOT_LEADER_OR_FOLLOWER", "the leader is another broker", count)
         buckets = ((2_000, 10),)
         return (
@@ -88,11 +88,11 @@ def test_errors_are_told_by_code_beside_the_times_and_nothing_where_there_are_no
             ApiRequestTimes("Metadata", 10, 0, 4_000, buckets),
         )
 
-    cluster.brokers.times[1] = told(4)
+    cluster.brokers.times[1] = times_of(4)
     look()
     assert page().count("error-codes") == 1
     clock.advance(5_000)
-    cluster.brokers.times[1] = told(6)
+    cluster.brokers.times[1] = times_of(6)
     collector.look("requests")
     (errors,) = re.findall(r'<ul class="error-codes">(.*?)</ul>', page())
     assert ">NOT_LEADER_OR_FOLLOWER</span>" in errors

@@ -33,21 +33,21 @@ def change(operator, client_of):
     client = client_of(operator)
 
     def confirm(setting: str, value: str, scope: str = "", between=lambda: None, typed: str = ""):
-        asked = {"setting": setting, "value": value, "scope": scope}
-        shown = client.get(PAGE, asked).content.decode()
+        form = {"setting": setting, "value": value, "scope": scope}
+        shown = client.get(PAGE, form).content.decode()
         between()
         digest = re.search(r'name="digest" value="([0-9a-f]+)"', shown)[1]
-        return client.post(CHANGE, asked | {"digest": digest, "typed_name": typed}, follow=True)
+        return client.post(CHANGE, form | {"digest": digest, "typed_name": typed}, follow=True)
 
     return confirm
 
 
 def test_the_digest_for_one_broker_changes_no_others(operator, client_of, cluster):
     client = client_of(operator)
-    asked = {"setting": "message.max.bytes", "value": "1500000", "scope": ""}
-    shown = client.get(PAGE, asked)
+    form = {"setting": "message.max.bytes", "value": "1500000", "scope": ""}
+    shown = client.get(PAGE, form)
 
-    assert client.post(CHANGE, asked | {"scope": "all", "digest": digest_in(shown)}).status_code == 409
+    assert client.post(CHANGE, form | {"scope": "all", "digest": digest_in(shown)}).status_code == 409
     assert value_of(cluster, 2, "message.max.bytes")[1] == "default"
 
 
@@ -106,8 +106,8 @@ def test_one_broker_is_changed_as_planned_and_put_back(change, cluster):
 
 def test_all_brokers_are_changed_but_not_those_with_a_value_of_their_own(change, cluster, operator, client_of):
     cluster.brokers.change_settings(2, {"log.cleaner.backoff.ms": "1"})
-    asked = {"setting": "log.cleaner.backoff.ms", "value": "16000", "scope": "all"}
-    shown = client_of(operator).get(PAGE, asked).content.decode()
+    form = {"setting": "log.cleaner.backoff.ms", "value": "16000", "scope": "all"}
+    shown = client_of(operator).get(PAGE, form).content.decode()
     assert "but not broker 2, which has a value of its own" in shown
     assert "--entity-type brokers --entity-default" in shown
     change("log.cleaner.backoff.ms", "16000", "all")
@@ -171,19 +171,19 @@ def limited(request, client_of):
 @pytest.mark.parametrize(("scope", "typed"), [("all", "all"), ("", "1")])
 @pytest.mark.parametrize("name", ["log.retention.ms", "log.retention.bytes", "log.cleanup.policy"])
 def test_who_does_not_operate_every_topic_deletes_no_records_through_the_brokers(name, scope, typed, limited, cluster):
-    asked = {"setting": name, "value": "delete" if "policy" in name else "60000", "scope": scope}
-    shown = limited.get(PAGE, asked)
+    form = {"setting": name, "value": "delete" if "policy" in name else "60000", "scope": scope}
+    shown = limited.get(PAGE, form)
     assert "This concerns every topic, and your rights do not reach all of them." in shown.content.decode()
     assert 'name="digest"' not in shown.content.decode()
-    confirmed = asked | {"digest": digest_in(shown), "typed_name": typed}
+    confirmed = form | {"digest": digest_in(shown), "typed_name": typed}
     assert limited.post(CHANGE, confirmed).status_code == 403
     assert value_of(cluster, 1, name)[1] == "default"
 
 
 def test_what_deletes_nothing_is_changed_by_whoever_operates_the_cluster(limited, cluster):
-    asked = {"setting": "log.cleaner.backoff.ms", "value": "16000", "scope": "all"}
-    digest = digest_in(limited.get(PAGE, asked))
-    assert limited.post(CHANGE, asked | {"digest": digest}).status_code == 302
+    form = {"setting": "log.cleaner.backoff.ms", "value": "16000", "scope": "all"}
+    digest = digest_in(limited.get(PAGE, form))
+    assert limited.post(CHANGE, form | {"digest": digest}).status_code == 302
     assert value_of(cluster, 1, "log.cleaner.backoff.ms") == ("16000", "cluster")
 
 
@@ -201,17 +201,17 @@ def test_a_secret_is_masked_everywhere_and_changed_nowhere(cluster, operator, cl
     assert "•••••• secret" in client.get(PAGE).content.decode()
     (row,) = csv.DictReader(io.StringIO(b"".join(client.get(PAGE, {"format": "csv"}).streaming_content).decode()))
     assert row["value"] == "(secret)"
-    asked = client.get(PAGE, {"setting": "ssl.key.password", "value": "hunter2"}).content.decode()
-    assert "changed at a shell" in asked
-    assert 'name="digest"' not in asked
+    page = client.get(PAGE, {"setting": "ssl.key.password", "value": "hunter2"}).content.decode()
+    assert "changed at a shell" in page
+    assert 'name="digest"' not in page
 
 
 @pytest.mark.parametrize(
     ("setting", "value"), [("message.max.bytes", "abc"), ("unclean.leader.election.enable", "maybe")]
 )
 def test_a_value_no_broker_takes_is_told_before_a_plan_is_shown(setting, value, operator, client_of, cluster):
-    client, asked = client_of(operator), {"setting": setting, "value": value, "scope": "all"}
-    for response in (client.get(PAGE, asked), client.post(CHANGE, asked | {"digest": "0" * 32})):
+    client, form = client_of(operator), {"setting": setting, "value": value, "scope": "all"}
+    for response in (client.get(PAGE, form), client.post(CHANGE, form | {"digest": "0" * 32})):
         assert response.status_code == 422
         assert f"Invalid value {value} for configuration {setting}" in response.content.decode()
         assert 'class="apply"' not in response.content.decode()

@@ -75,7 +75,7 @@ def test_every_span_ends_with_now(looked, viewer, client_of, span):
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         "span=nonsense",
         "since=nonsense&until=2026-01-01T00:00:00Z",
@@ -85,8 +85,8 @@ def test_every_span_ends_with_now(looked, viewer, client_of, span):
         "span=" + "9" * 300,
     ],
 )
-def test_nonsense_in_the_address_is_not_asked_for(looked, viewer, client_of, asked):
-    assert client_of(viewer).get(f"/topics/orders/+charts/?{asked}").status_code == 200
+def test_nonsense_in_the_address_is_not_asked_for(looked, viewer, client_of, query):
+    assert client_of(viewer).get(f"/topics/orders/+charts/?{query}").status_code == 200
 
 
 def test_a_range_that_is_refused_says_what_to_write(looked, viewer, client_of):

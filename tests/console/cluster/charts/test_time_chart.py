@@ -17,14 +17,14 @@ def chart(*points, holds=False, now_ms=NOW):
     return time_chart([ChartSeries("a", points, holds)], SPAN, now_ms, say)
 
 
-def told(drawn) -> dict[int, str]:
+def texts_of(drawn) -> dict[int, str]:
     """Minutes before the end → what the pointer finds there."""
     return {(NOW - column.at_ms) // MINUTE: column.text for column in drawn.columns}
 
 
 def test_the_samples_of_a_column_are_its_mean():
     drawn = chart((NOW - 3 * MINUTE, 10), (NOW - 3 * MINUTE + 15_000, 30), (NOW - MINUTE, 50))
-    assert told(drawn) == {3: "20", 1: "50"}
+    assert texts_of(drawn) == {3: "20", 1: "50"}
     assert (drawn.highest, drawn.lines[0].now) == ("50", "50")
 
 
@@ -35,15 +35,15 @@ def test_a_gap_breaks_the_line():
 
 def test_a_value_that_holds_stays_until_the_next_and_from_before_the_chart():
     drawn = chart((NOW - 2 * SPAN, 7), (NOW - 2 * MINUTE, 3), holds=True)
-    assert told(drawn)[COLUMNS] == "7"
-    assert told(drawn)[3] == "7"
-    assert told(drawn)[2] == told(drawn)[1] == "3"
+    assert texts_of(drawn)[COLUMNS] == "7"
+    assert texts_of(drawn)[3] == "7"
+    assert texts_of(drawn)[2] == texts_of(drawn)[1] == "3"
     assert len(drawn.lines[0].pieces) == 1
 
 
 def test_nothing_holds_into_the_future():
     drawn = chart((NOW - 5 * MINUTE, 7), holds=True, now_ms=NOW - MINUTE + 1)
-    assert told(drawn)[1] == "7"
+    assert texts_of(drawn)[1] == "7"
     assert max(column.at_ms for column in drawn.columns) <= NOW - MINUTE
 
 

@@ -43,8 +43,8 @@ def test_an_emptied_setting_goes_back_to_its_default(served, operator, client_of
 
 def test_a_subscription_is_deleted_as_previewed(served, operator, client_of):
     served.own["producers"] = {"interval.ms": "30000"}
-    asked = {"name": "producers", "delete": "True"}
-    assert confirm(client_of(operator), asked).status_code == 302
+    form = {"name": "producers", "delete": "True"}
+    assert confirm(client_of(operator), form).status_code == 302
     assert served.own == {}
     assert AuditEvent.objects.get().action == "delete client metrics"
 

@@ -72,9 +72,9 @@ def test_a_stranger_cannot_make_it_grow():
 
 def test_batches_are_counted_by_codec_and_size():
     batches = [BatchView(0, 0, 10, 500, "zstd"), BatchView(0, 10, 1, 80, "none", True)]
-    told = told_of(batches)
-    assert told["codecs"] == [["zstd", 1], ["none", 1]]
-    assert (told["transactional"], told["records"]["max"], told["bytes"]["min"]) == (1, 10, 80)
+    counted = told_of(batches)
+    assert counted["codecs"] == [["zstd", 1], ["none", 1]]
+    assert (counted["transactional"], counted["records"]["max"], counted["bytes"]["min"]) == (1, 10, 80)
 
 
 @pytest.mark.parametrize("count", [1, 7, 100, 10_000])

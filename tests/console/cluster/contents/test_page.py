@@ -41,12 +41,12 @@ def count():
             ContentsConsumer.as_asgi(), "/ws/contents/", f"topic=orders&mode=contents&{query}", user=user
         )
         assert await websocket.connect()
-        said = json.loads(await websocket.receive_text())
-        while not said.get("ended"):
-            said = json.loads(await websocket.receive_text())
+        message = json.loads(await websocket.receive_text())
+        while not message.get("ended"):
+            message = json.loads(await websocket.receive_text())
             await websocket.send_text('{"taken": 1}')
         await websocket.disconnect()
-        return said
+        return message
 
     return run
 
@@ -60,9 +60,9 @@ def masked(settings, tmp_path):
 
 
 async def test_what_was_counted_is_there_for_everybody_who_may_read(topic, reader, operator, client_of, count):
-    said = await count(reader)
-    assert said["ended"] == "end reached"
-    assert "30 read" in said["status"]
+    message = await count(reader)
+    assert message["ended"] == "end reached"
+    assert "30 read" in message["status"]
 
     page = await shown(client_of, operator)
     assert f"by {reader.username}" in page

@@ -127,13 +127,13 @@ def test_deleting_needs_the_name_and_says_what_cannot_come_back(browser, cluster
     collector.look("quotas")
     address = f"/kafka-users/{alice.pk}/+delete/"
     shown = browser.get(address)
-    for said in (
+    for sentence in (
         "cannot log in by SCRAM any more",
         "cannot be given back",
         "1 quota that name alice stays",
         "400 B / s",
     ):
-        assert said in text_of(shown)
+        assert sentence in text_of(shown)
     digest = digest_in(shown)
     assert browser.post(address, {"digest": digest}).status_code == 422
     assert "alice" in cluster.credentials.describe().users

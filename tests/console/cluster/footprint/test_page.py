@@ -111,21 +111,21 @@ def test_what_processes_tell_is_added_up():
     fetch = [AT, "Fetch", "librdkafka", 60, 0, 0, 0, {}]
     together = [AT, "", "librdkafka", 60, 2, 6_000, 600_000, {"20": 60}]
     own = [AT, "Metadata", "console", 30, 1, 300, 3_000, {"5": 30}]
-    told = [
+    reports = [
         {"process": name, "host": "a", "pid": pid, "span_ms": 60_000, "in_flight_max": 8, "rows": rows, "slots": slots}
         for name, pid, rows, slots in (
             ("collector", 1, [fetch, together, own], [[AT, 8, 2, 30.0, 0]]),
             ("web", 2, [own], [[AT, 3, 0, 0.0, 0]]),
         )
     ]
-    (broker,) = broker_rows(told, {AT: 1}, {1: 20.0})
+    (broker,) = broker_rows(reports, {AT: 1}, {1: 20.0})
     assert (broker.total.requests, broker.total.errors, broker.share) == (2.0, 4, 0.1)
     assert [(api.name, api.requests, api.sent) for api in broker.apis] == [
         ("Fetch", 1.0, None),
         ("Metadata", 1.0, 10.0),
     ]
     assert (broker.slots.most, broker.slots.waited, broker.name) == (8, 2, "broker 1")
-    collector, web = process_rows(json.loads(json.dumps(told)))
+    collector, web = process_rows(json.loads(json.dumps(reports)))
     assert (collector.total.requests, web.total.requests, web.total.errors) == (1.5, 0.5, 1)
     assert collector.total.received == 10_050
     assert collector.total.p50_ms == collector.total.p99_ms == broker.total.p99_ms
@@ -157,11 +157,11 @@ def test_each_process_tells_the_others_through_redis_and_silent_ones_are_forgott
     assert client.polled == 1
     redis = audience.redis_of_layer()
     assert redis.ttl("barnabas.requests") > 0
-    told = json.loads(next(iter(redis.hgetall("barnabas.requests").values())))
+    document = json.loads(next(iter(redis.hgetall("barnabas.requests").values())))
     for number in range(store.PROCESSES_MAX + 5):
-        gone = told | {"process": f"gone-{number}", "pid": number, "at_ms": told["at_ms"] - 120_000}
+        gone = document | {"process": f"gone-{number}", "pid": number, "at_ms": document["at_ms"] - 120_000}
         redis.hset("barnabas.requests", f"gone-{number}", json.dumps(gone))
-    redis.hset("barnabas.requests", "worker", json.dumps(told | {"process": "worker", "pid": 7}))
+    redis.hset("barnabas.requests", "worker", json.dumps(document | {"process": "worker", "pid": 7}))
     page = page_of(client_of(viewer))
     assert "<strong>worker</strong>" in page
     assert "gone-1" not in page

@@ -23,8 +23,8 @@ def _topics(cluster, collect):
     collect()
 
 
-def say(client, said=SAID, page: str = PAGE, **options):
-    shown = client.post(page, said)
+def say(client, form=SAID, page: str = PAGE, **options):
+    shown = client.post(page, form)
     return client.post(page, {**dict(shown.context["fields"]), "digest": digest_in(shown)}, follow=True, **options)
 
 

@@ -71,8 +71,10 @@ def test_the_page_shows_a_fail_over(cluster, collect, clock, client_of, viewer, 
     assert "led by broker 1, in sync: 1, 2, 3" in page
     assert "led by broker 2, in sync: 2, 3" in page
     assert "partition 0: 1 change of its leader" in page
-    told = b"".join(client.get(reverse("past-bands", args=["orders"]), {"format": "csv"}).streaming_content).decode()
-    assert len(told.splitlines()) == 3
+    csv_text = b"".join(
+        client.get(reverse("past-bands", args=["orders"]), {"format": "csv"}).streaming_content
+    ).decode()
+    assert len(csv_text.splitlines()) == 3
     assert client.get(reverse("past-bands", args=["never"])).status_code == 404
 
 

@@ -171,10 +171,10 @@ def test_the_page_shows_the_moment_that_is_asked_for(cluster, minute, client_of,
     assert "some were missing" in shown
 
 
-@pytest.mark.parametrize("asked", [{"at": "yesterday"}, {"ms": "9" * 30}, {"ms": "-1"}, {"at": "9999-12-31T00:00Z"}])
-def test_nonsense_and_the_future_are_answered_all_the_same(cluster, minute, client_of, viewer, asked):
+@pytest.mark.parametrize("query", [{"at": "yesterday"}, {"ms": "9" * 30}, {"ms": "-1"}, {"at": "9999-12-31T00:00Z"}])
+def test_nonsense_and_the_future_are_answered_all_the_same(cluster, minute, client_of, viewer, query):
     minute()
-    assert client_of(viewer).get(reverse("past"), asked).status_code == 200
+    assert client_of(viewer).get(reverse("past"), query).status_code == 200
 
 
 def test_a_topic_that_is_gone_has_its_page_and_one_that_never_was_has_none(cluster, minute, client_of, viewer):
@@ -196,8 +196,8 @@ def test_whose_rights_end_before_a_topic_sees_nothing_of_its_past(cluster, minut
     looked = minute()
     client = client_of(limited_reader)
     for table in ("topics", "groups", "brokers"):
-        told = client.get(reverse("past"), {"ms": str(looked), "format": "csv", "table": table})
-        text = b"".join(told.streaming_content).decode()
+        response = client.get(reverse("past"), {"ms": str(looked), "format": "csv", "table": table})
+        text = b"".join(response.streaming_content).decode()
         assert "secret" not in text
         assert "only-there" not in text
     page = client.get(reverse("past"), {"ms": str(looked)}).content.decode()

@@ -253,7 +253,7 @@ def test_moves_are_taken_home_as_files(collect, viewer, operator, client_of):
     collect()
     client = client_of(viewer)
     moves = b"".join(client.get("/placement/?format=csv&table=moves").streaming_content).decode()
-    asked = b"".join(client.get("/placement/?format=csv&table=reassignments").streaming_content).decode()
+    csv_text = b"".join(client.get("/placement/?format=csv&table=reassignments").streaming_content).decode()
 
     assert '"orders","0","3 2 1","3","1","5000","3:0","0",' in moves
-    assert '"move partitions","orders","running","","1","5000","","operator",' in asked
+    assert '"move partitions","orders","running","","1","5000","","operator",' in csv_text

@@ -77,22 +77,22 @@ def test_an_outsider_sees_nothing(outsider, client_of):
 @pytest.mark.usefixtures("listeners")
 def test_a_move_is_told_of_as_a_row_of_the_matrix_and_records_are_not(cluster, collect, clock, monkeypatch):
     sent: list[tuple[str, str]] = []
-    told: list[list[int]] = []
+    messages: list[list[int]] = []
     monkeypatch.setattr("console.shell.collector.announce.send_now", sent.extend)
     monkeypatch.setattr(
         "console.kit.live.changes.send_message",
-        lambda _group, message: told.append(message["rows"].get("placement-row", [])),
+        lambda _group, message: messages.append(message["rows"].get("placement-row", [])),
     )
     cluster.append("orders", 0, 5)
     clock.advance(1_000)
     collect()
-    assert not any(told)
+    assert not any(messages)
     cluster.move_leader("orders", 0, 2)
     sent.clear()
     collect()
 
     topic = Topic.objects.get(name="orders")
-    assert [topic.pk] in told
+    assert [topic.pk] in messages
     assert any("placement-balance" in html for group, html in sent if group == groups.PLACEMENT)
     (html,) = render_rows([("placement-row", topic.pk)], {}, EVERYTHING)["placement-row", topic.pk]
     assert 'title="orders-0 on broker 2: leader"' in html

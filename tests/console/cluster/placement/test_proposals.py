@@ -153,8 +153,8 @@ def test_operator_balances_brokers_by_goals(cluster, collect, operator, client_o
     assert Reassignment.objects.get().action == "balance brokers"
 
 
-@pytest.mark.parametrize("asked", ["goals&goal=beauty", "beauty", "all&changes=0", "goals"])
-def test_goals_that_are_none_are_refused_with_a_reason(asked, operator, client_of):
-    answer = client_of(operator).get(f"{ADDRESS}?balance={asked}")
+@pytest.mark.parametrize("goal", ["goals&goal=beauty", "beauty", "all&changes=0", "goals"])
+def test_goals_that_are_none_are_refused_with_a_reason(goal, operator, client_of):
+    answer = client_of(operator).get(f"{ADDRESS}?balance={goal}")
     assert answer.status_code == 422
     assert b'role="alert"' in answer.content

@@ -88,8 +88,8 @@ def test_the_page_says_what_would_be_and_refuses_nonsense(cluster, collect, view
     page = client.get(f"{ADDRESS}?lost=1&added=2&traffic=2&kept=0.5&throttle=10").content.decode()
     assert "single-0" in page
     assert "added</span>" in page
-    for asked in ("lost=9", "added=1000", "traffic=-1", "traffic=nan", "rack=moon"):
-        assert client.get(f"{ADDRESS}?{asked}").status_code == 422
+    for query in ("lost=9", "added=1000", "traffic=-1", "traffic=nan", "rack=moon"):
+        assert client.get(f"{ADDRESS}?{query}").status_code == 422
 
 
 def test_who_may_not_see_all_topics_is_told_no_sums(cluster, collect, limited_reader, client_of):

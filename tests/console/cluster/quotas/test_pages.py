@@ -270,7 +270,7 @@ async def test_a_changed_row_reaches_pages_that_show_it_and_no_others(limited, v
 def test_a_look_writes_only_what_reads_differently(set_quota, used, django_assert_max_num_queries, collector):
     for number in range(30):
         set_quota(QuotaEntity(user=f"user-{number}"), producer_byte_rate=1_000)
-    with django_assert_max_num_queries(18) as asked:
+    with django_assert_max_num_queries(18) as queries:
         collector.look("quotas")
-    assert not any("INSERT" in query["sql"] and "quotarow" in query["sql"] for query in asked.captured_queries)
+    assert not any("INSERT" in query["sql"] and "quotarow" in query["sql"] for query in queries.captured_queries)
     assert json.dumps(QuotaRow.objects.first().values) == '{"producer_byte_rate": 1000.0}'

@@ -55,9 +55,9 @@ def test_the_console_says_of_every_client_what_the_broker_does(quotas, user, cli
     felt = bounds(broker_with(quotas), user, client_id)
     for key in OF_CLIENTS:
         decider = deciding(quotas, key, order_for(user, client_id))
-        said = None if decider is None else quotas[decider][key]
+        quota = None if decider is None else quotas[decider][key]
         scale = 10_000_000 if key is QuotaKey.REQUEST_PERCENTAGE else 1
-        assert felt[key] == (None if said is None else said * scale)
+        assert felt[key] == (None if quota is None else quota * scale)
 
 
 @given(quotas, st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=6))
@@ -69,11 +69,11 @@ def test_every_use_that_a_broker_tells_is_of_the_entity_whose_quota_bounds_it(qu
         for key in OF_CLIENTS:
             if (decider := deciding(quotas, key, order_for(user, client_id))) is not None:
                 deciders.setdefault((key, decider), []).append((user, client_id))
-    told = {
+    throttled = {
         (use.key, source_of(QuotaUse(use.key, use.user, use.client_id, "", use.bound, 0, 0), quotas))
         for use in broker.uses(0, 1_000)
     }
-    assert told == deciders.keys()
+    assert throttled == deciders.keys()
 
 
 @given(st.dictionaries(st.sampled_from(("10.0.0.1", "10.0.0.2", None)), st.integers(0, 9)))
@@ -84,8 +84,8 @@ def test_an_address_is_held_to_its_own_rate_or_to_the_default(rates):
         quotas[QuotaEntity(ip=DEFAULT if ip is None else ip)] = {QuotaKey.CONNECTION_CREATION_RATE: rate}
     for ip in ("10.0.0.1", "10.0.0.2", "10.0.0.3"):
         decider = deciding(quotas, QuotaKey.CONNECTION_CREATION_RATE, order_for_address(ip))
-        said = None if decider is None else quotas[decider][QuotaKey.CONNECTION_CREATION_RATE]
-        assert said == broker._limit(ip)
+        quota = None if decider is None else quotas[decider][QuotaKey.CONNECTION_CREATION_RATE]
+        assert quota == broker._limit(ip)
 
 
 def test_ranks_are_the_order_in_which_brokers_ask():

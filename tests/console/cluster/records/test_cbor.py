@@ -24,9 +24,9 @@ EXAMPLES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("written", "said"), EXAMPLES)
-def test_it_says_what_the_standard_says(written, said):
-    assert json.loads(as_json(b"\x81" + bytes.fromhex(written))) == [said]
+@pytest.mark.parametrize(("written", "expected"), EXAMPLES)
+def test_it_says_what_the_standard_says(written, expected):
+    assert json.loads(as_json(b"\x81" + bytes.fromhex(written))) == [expected]
 
 
 def test_a_record_of_it_is_shown_and_has_columns():

@@ -47,8 +47,8 @@ def test_without_its_package_the_search_says_what_to_install(monkeypatch):
     ],
 )
 def test_a_record_is_found_by_what_it_says(search, text, matches):
-    told = {"amount": 150, "items": [{"sku": "a"}, {"sku": "b"}]}
-    assert search(text)(record(told, offset=7, headers=(("trace", b"abc"), ("none", None)))) is matches
+    document = {"amount": 150, "items": [{"sku": "a"}, {"sku": "b"}]}
+    assert search(text)(record(document, offset=7, headers=(("trace", b"abc"), ("none", None)))) is matches
 
 
 def test_texts_bytes_and_nulls_are_what_they_are(search):

@@ -148,9 +148,9 @@ async def test_the_page_of_a_search_is_told_what_it_waits_for(cluster, topic, re
         RecordsConsumer.as_asgi(), "/ws/records/", f"topic={topic}&mode=search&search=none&place=oldest", user=reader
     )
     assert await websocket.connect()
-    told = [json.loads(await websocket.receive_text()) for _ in range(2)]
-    assert told[0]["began"] == "yes"
-    assert "waiting: your budget of 10\u202fKB/s is used by what you read" in told[1]["status"]
+    messages = [json.loads(await websocket.receive_text()) for _ in range(2)]
+    assert messages[0]["began"] == "yes"
+    assert "waiting: your budget of 10\u202fKB/s is used by what you read" in messages[1]["status"]
     await websocket.disconnect()
 
 

@@ -164,10 +164,10 @@ async def test_a_browser_that_takes_nothing_is_sent_nothing_more(topic, reader, 
     await websocket.disconnect()
 
 
-@pytest.mark.parametrize("said", ["", "[]", "{", "[" * 60_000, '{"taken": "x", "pause": 7}', "null"])
-async def test_nonsense_from_the_page_does_no_harm(said, topic, reader, page, cluster):
+@pytest.mark.parametrize("message_text", ["", "[]", "{", "[" * 60_000, '{"taken": "x", "pause": 7}', "null"])
+async def test_nonsense_from_the_page_does_no_harm(message_text, topic, reader, page, cluster):
     websocket = await begun(page(reader, "tail"))
-    await websocket.send_text(said)
+    await websocket.send_text(message_text)
     cluster.produce_record(topic, 0, b"k", b"still here")
 
     rows = ""
@@ -301,9 +301,9 @@ async def test_rules_that_get_stricter_hold_for_a_tail_that_runs(topic, reader, 
     assert "value-behind" not in rows
     put_rules(settings.MASKING_FILE, "nonsense")
     cluster.produce_record("orders", 1, b"k", b"value-at-last")
-    told = await next_of(websocket)
-    assert "value-at-last" not in told.get("rows", "")
-    assert "rules of masking.toml cannot be used" in told["error"]
+    message = await next_of(websocket)
+    assert "value-at-last" not in message.get("rows", "")
+    assert "rules of masking.toml cannot be used" in message["error"]
     await websocket.disconnect()
 
 

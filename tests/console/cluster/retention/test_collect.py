@@ -14,11 +14,11 @@ def test_topic_that_is_deleted_while_it_is_looked_at_keeps_nobody_elses_look(clu
     collect()
     clock.advance(60_000)
     orders, payments = (Topic.objects.get(name=name).pk for name in ("orders", "payments"))
-    asked = cluster.oldest_records
+    oldest_records = cluster.oldest_records
 
     def answer_late(places):
         Topic.objects.filter(pk=orders).delete()
-        return asked(places)
+        return oldest_records(places)
 
     monkeypatch.setattr(cluster, "oldest_records", answer_late)
     looked_at = RetentionSweep(cluster, clock.now_ms).look()

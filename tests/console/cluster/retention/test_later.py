@@ -16,7 +16,7 @@ def view(*partitions, policy: str = "delete", age: int = HOUR, room: int = -1) -
     return RetentionView(policy, age, room, partitions)
 
 
-def told(expected) -> list[tuple]:
+def rows_of(expected) -> list[tuple]:
     return [
         (symptom.cause, symptom.records, [(loss.group, loss.records) for loss in symptom.losses])
         for symptom in expected
@@ -26,7 +26,7 @@ def told(expected) -> list[tuple]:
 def test_old_records_of_a_segment_that_stays_go_with_it_and_all_of_them_in_silence():
     """The active segment holds old records and young ones."""
     result = later(view(partition(0, 0, 0, 1_000)), CommittedView({"slow": {0: 100}, "fast": {0: 1_000}}), {0: 800})
-    assert told(result) == [
+    assert rows_of(result) == [
         (DeletionCause.OVERDUE, 800, [("slow", 700)]),
         (DeletionCause.SILENCE, 1_000, [("slow", 900)]),
     ]
@@ -35,7 +35,7 @@ def test_old_records_of_a_segment_that_stays_go_with_it_and_all_of_them_in_silen
 
 def test_where_everything_is_young_only_silence_deletes():
     result = later(view(partition(0, 0, 0, 1_000)), CommittedView({}), {0: 0})
-    assert told(result) == [(DeletionCause.SILENCE, 1_000, [])]
+    assert rows_of(result) == [(DeletionCause.SILENCE, 1_000, [])]
     assert not is_overdue(result)
 
 
@@ -55,7 +55,7 @@ def test_partitions_beyond_the_size_go_when_as_much_is_written_anew():
         CommittedView({"slow": {0: 90, 1: 0}}),
         {},
     )
-    assert told(result) == [(DeletionCause.SIZE, 100, [("slow", 10)])]
+    assert rows_of(result) == [(DeletionCause.SIZE, 100, [("slow", 10)])]
 
 
 @pytest.mark.parametrize(

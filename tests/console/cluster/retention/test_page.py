@@ -115,7 +115,7 @@ def test_old_records_of_a_segment_that_is_written_to_are_told_of_though_nothing_
 def test_an_estimate_is_told_as_such_and_the_change_is_offered(cluster, operator, client_of, monkeypatch):
     """Brokers that preview nothing: no segments are shown, and compaction that begins unseen wants the topic's name."""
     exact = cluster.preview_retention
-    monkeypatch.setattr(cluster, "preview_retention", lambda *asked: replace(exact(*asked), is_estimate=True))
+    monkeypatch.setattr(cluster, "preview_retention", lambda *arguments: replace(exact(*arguments), is_estimate=True))
     response = client_of(operator).get(f"{ADDRESS}?retention_ms=600000")
     text = response.content.decode()
 

@@ -53,7 +53,7 @@ def test_it_is_read_and_written_as_fastavro_does():
 
 
 @pytest.mark.parametrize(
-    ("type_", "value", "told"),
+    ("type_", "value", "expected"),
     [
         ({"type": "int", "logicalType": "date"}, "2026-11-23", "2026-11-23"),
         ({"type": "long", "logicalType": "timestamp-millis"}, "2026-11-23T05:06:07Z", "2026-11-23T05:06:07Z"),
@@ -72,9 +72,9 @@ def test_it_is_read_and_written_as_fastavro_does():
         ({"type": "int", "logicalType": "date"}, 2**31 - 1, 2**31 - 1),
     ],
 )
-def test_what_has_a_meaning_is_told_as_a_person_writes_it(type_, value, told):
+def test_what_has_a_meaning_is_told_as_a_person_writes_it(type_, value, expected):
     node = read_schema(json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": type_}]}))
-    assert decode(node, encode(node, {"x": value})) == {"x": told}
+    assert decode(node, encode(node, {"x": value})) == {"x": expected}
 
 
 @pytest.mark.parametrize(

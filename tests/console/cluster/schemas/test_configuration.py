@@ -13,8 +13,8 @@ def password_file(tmp_path):
     return file
 
 
-def read(**said: object) -> RegistryAddress | None:
-    return read_registry_address({f"{PREFIX}{key}": str(value) for key, value in said.items()})
+def read(**properties: object) -> RegistryAddress | None:
+    return read_registry_address({f"{PREFIX}{key}": str(value) for key, value in properties.items()})
 
 
 def test_a_registry_is_asked_under_its_address_and_by_its_user(password_file):

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(240)
 
 
 @pytest.fixture
-def told(monkeypatch) -> list[str]:
+def versions_pushed(monkeypatch) -> list[str]:
     """The versions that pages were told, oldest first."""
     versions: list[str] = []
 
@@ -33,52 +33,54 @@ def told(monkeypatch) -> list[str]:
     return versions
 
 
-def test_while_no_page_is_open_the_registry_is_not_asked(registry, settings, cluster, told, address, monkeypatch):
-    asked = []
-    monkeypatch.setattr(RegistryClient, "ask", lambda *named, **more: asked.append(named))
+def test_while_no_page_is_open_the_registry_is_not_asked(
+    registry, settings, cluster, versions_pushed, address, monkeypatch
+):
+    requests = []
+    monkeypatch.setattr(RegistryClient, "ask", lambda *named, **more: requests.append(named))
     settings.SCHEMA_REGISTRY = address
     SchemaWatch(cluster).look({TOPIC})
     settings.SCHEMA_REGISTRY = None
     SchemaWatch(cluster).look({TOPIC})
-    assert (asked, told) == ([], [])
+    assert (requests, versions_pushed) == ([], [])
 
 
 @pytest.mark.usefixtures("listeners")
-def test_pages_are_told_of_subjects_and_twice_of_each_change(registry, cluster, told, topic):
+def test_pages_are_told_of_subjects_and_twice_of_each_change(registry, cluster, versions_pushed, topic):
     watch = SchemaWatch(cluster)
     watch.look(())
     watch.look(())
-    assert told[-1].split(".")[0] == told[-1].split(".")[1]
+    assert versions_pushed[-1].split(".")[0] == versions_pushed[-1].split(".")[1]
     watch.look(())
-    assert told[-1] == told[-2]
+    assert versions_pushed[-1] == versions_pushed[-2]
     registry.register(f"{topic}-value", RegisteredText(ORDER))
     watch.look(())
     watch.look(())
-    assert len(set(told[-3:])) == 3
+    assert len(set(versions_pushed[-3:])) == 3
     registry.delete(f"{topic}-value", None, permanent=False)
     watch.look(())
-    assert told[-1] != told[-2]
+    assert versions_pushed[-1] != versions_pushed[-2]
 
 
 @pytest.mark.usefixtures("listeners")
-def test_a_new_version_is_seen_by_the_topic_that_grew(registry, cluster, told):
+def test_a_new_version_is_seen_by_the_topic_that_grew(registry, cluster, versions_pushed):
     cluster.create_topic(TOPIC, 1, 1)
     watch = SchemaWatch(cluster)
     for _ in range(2):
         watch.look({TOPIC})
     cluster.produce_record(TOPIC, 0, b"{}", b"{}")
     watch.look({TOPIC})
-    assert told[-1] != told[-2]
+    assert versions_pushed[-1] != versions_pushed[-2]
 
 
 @pytest.mark.usefixtures("listeners")
-def test_a_registry_that_went_is_news_too(registry, cluster, told, settings):
+def test_a_registry_that_went_is_news_too(registry, cluster, versions_pushed, settings):
     watch = SchemaWatch(cluster)
     watch.look(())
     settings.SCHEMA_REGISTRY = RegistryAddress(f"http://127.0.0.1:{free_ports(1)[0]}")
     with pytest.raises(GatewayError):
         watch.look(())
-    assert told[-1].endswith(".away")
+    assert versions_pushed[-1].endswith(".away")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -92,9 +94,9 @@ async def test_a_page_hears_it_and_fetches_what_is_there_by_then(registry, clust
     registry.register(f"{topic}-value", RegisteredText(ORDER))
     registry.register(f"{topic}-value", RegisteredText(ORDER_WITH_NOTE))
     await sync_to_async(watch.look)(())
-    said = await page.receive_text()
-    assert 'id="schemas-version"' in said
-    (refreshed,) = re.findall(r'data-refreshes="([^"]*)"', said)
+    message = await page.receive_text()
+    assert 'id="schemas-version"' in message
+    (refreshed,) = re.findall(r'data-refreshes="([^"]*)"', message)
     again = (await sync_to_async(browser.get)(address, {"search": topic})).content.decode()
     assert f"{topic}-value" in again
     subject = (await sync_to_async(browser.get)(reverse("schema-subject", args=[f"{topic}-value"]))).content.decode()

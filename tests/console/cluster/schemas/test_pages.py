@@ -40,11 +40,11 @@ def test_a_list_has_what_is_registered_and_finds_it(registry, viewer, client_of,
 
 
 def test_a_page_of_many_subjects_asks_only_about_its_own(address, registry, settings, viewer, client_of, monkeypatch):
-    asked = []
+    requests = []
 
     class Counting(RegistryClient):
         def ask(self, method, *parts, query=None, body=None):
-            asked.append(parts)
+            requests.append(parts)
             return super().ask(method, *parts, query=query, body=body)
 
     settings.SCHEMA_REGISTRY = Counting(address)
@@ -55,7 +55,7 @@ def test_a_page_of_many_subjects_asks_only_about_its_own(address, registry, sett
     page = client_of(viewer).get(reverse("schemas"), {"page": "400"})
     assert page.context["page"].paginator.count == 10_000
     assert page.context["page"][-1].name == "many-09999-value"
-    assert len(asked) <= 25 * 3 + 2
+    assert len(requests) <= 25 * 3 + 2
 
 
 def test_two_versions_stand_side_by_side(registry, viewer, client_of, topic, cluster):
@@ -183,9 +183,9 @@ def test_a_subject_that_was_deleted_is_restored_in_its_order_with_its_ids(
     subject, page = f"{topic}-value", client_of(operator)
     ids = [registry.register(subject, RegisteredText(item)) for item in (ORDER, ORDER_WITH_NOTE)]
     _, done = confirmed(page, reverse("schema-delete", args=[subject]), {"version": "", "permanent": ""})
-    told = text_of(page.get(done.url))
+    html = text_of(page.get(done.url))
     address = reverse("schema-restore", args=[subject])
-    assert f'href="{address}?version="' in told
+    assert f'href="{address}?version="' in html
     _, done = confirmed(page, address, {"version": ""})
     assert done.status_code == 302
     versions = registry.versions(subject)

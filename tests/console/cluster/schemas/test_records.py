@@ -173,16 +173,16 @@ def test_what_the_page_shows_of_a_record_with_a_schema_is_what_a_search_and_an_e
 
 def test_a_page_asks_for_few_schemas_and_for_each_but_once(settings):
     settings.SCHEMA_REGISTRY = object()
-    asked = []
+    requests = []
 
     class Away(KeptSchemas):
         def ask(self, schema_id):
-            asked.append(schema_id)
+            requests.append(schema_id)
             raise GatewayError("away")
 
     decoder = PageDecoder(Away())
     results = [decoder.decode(b"\0" + struct.pack(">i", index) + b"x") for index in range(1, 200)]
-    assert len(asked) == LOOKUPS_PER_PAGE
+    assert len(requests) == LOOKUPS_PER_PAGE
     assert "too many schemas" in results[-1].problem
 
 

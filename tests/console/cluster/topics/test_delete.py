@@ -99,9 +99,9 @@ def created(cluster, collect, operator, client_of) -> str:
     """The address of the undo, as the page offers it after `new` was created."""
     client, wish = client_of(operator), {"name": "new", "partition_count": "2", "replication_factor": "1"}
     digest = digest_in(client.post("/topics/+create/", wish))
-    told = client.post("/topics/+create/", {**wish, "digest": digest}, follow=True).content.decode()
+    page = client.post("/topics/+create/", {**wish, "digest": digest}, follow=True).content.decode()
     collect()
-    address = told.split('<a href="/topics/new/+delete/?undo=')[1].split('"')[0]
+    address = page.split('<a href="/topics/new/+delete/?undo=')[1].split('"')[0]
     return f"/topics/new/+delete/?undo={address}"
 
 

@@ -57,7 +57,7 @@ def row(topic: str = "orders") -> PlannedDeletion:
     return PlannedDeletion.objects.filter(topic=topic).first()
 
 
-def told() -> list[tuple[str, str, str, str]]:
+def audited() -> list[tuple[str, str, str, str]]:
     rows = AuditEvent.objects.order_by("id")
     return [(event.actor_name, event.action, event.object_name, event.result) for event in rows]
 
@@ -79,7 +79,7 @@ class TestPlanning:
         answer = plan_it(client_of(operator), follow=True)
         assert names(cluster) == {"orders", "clicks", "secret-plans"}
         assert "unless it is called off" in text_of(answer)
-        assert told() == [("operator", "delete topic later", "orders", "done")]
+        assert audited() == [("operator", "delete topic later", "orders", "done")]
         browser = client_of(viewer)
         for address in ("/topics/orders/", "/topics/orders/+settings/", "/topics/orders/+consumers/"):
             assert "This topic will be deleted at" in text_of(browser.get(address)), address
@@ -131,8 +131,8 @@ class TestPlanning:
     ):
         cluster.create_topic("__own", 1, 1)
         collect()
-        asked = client_of(administrator).get("/topics/__own/+delete/?when=later")
-        assert "is Kafka's own" in asked.context["plan"].obstacle
+        response = client_of(administrator).get("/topics/__own/+delete/?when=later")
+        assert "is Kafka's own" in response.context["plan"].obstacle
         cluster.stop_broker(1)
         assert "Not every" in client_of(operator).get(PAGE).context["plan"].obstacle
         assert plan_it(client_of(operator)).status_code == 409
@@ -164,7 +164,7 @@ class TestCallingOff:
         let_a_day_pass()
         carry_out_due()
         assert names(cluster) == {"orders", "clicks", "secret-plans"}
-        assert told()[-1] == ("operator", "call off deletion", "orders", "done")
+        assert audited()[-1] == ("operator", "call off deletion", "orders", "done")
         assert "will be deleted" not in text_of(browser.get("/topics/orders/"))
 
     def test_many_are_planned_and_called_off_by_one_plan_each(self, cluster, operator, client_of):
@@ -172,9 +172,9 @@ class TestCallingOff:
         shown = browser.get("/topics/+many/", query)
         answer = browser.post("/topics/+many/", {**query, "digest": digest_in(shown)}, follow=True)
         assert "2 topics are deleted at" in text_of(answer)
-        assert told() == [("operator", "delete topics later", "2 topics", "done")]
+        assert audited() == [("operator", "delete topics later", "2 topics", "done")]
         assert "2 topics stay" in text_of(call_off(browser, "orders", "clicks", follow=True))
-        assert told()[-1] == ("operator", "call off deletion", "2 topics", "done")
+        assert audited()[-1] == ("operator", "call off deletion", "2 topics", "done")
         assert not PlannedDeletion.objects.filter(state__in=OPEN).exists()
 
     @pytest.mark.parametrize("other", ["clicks", "../x", "<script>", "x" * 300])
@@ -294,14 +294,14 @@ class TestDue:
 
     def test_in_a_freeze_it_is_kept(self, cluster):
         now = timezone.now()
-        said = {"kind": "freeze", "actions": ["delete topic"], "objects": ["orders"], "why": "Black Friday"}
-        said |= {"from": f"{now - timedelta(days=1):%Y-%m-%dT%H:%M}", "to": f"{now + timedelta(days=1):%Y-%m-%dT%H:%M}"}
-        ChangeRule.objects.create(name="sale", said=said, actor_name="root")
+        rule = {"kind": "freeze", "actions": ["delete topic"], "objects": ["orders"], "why": "Black Friday"}
+        rule |= {"from": f"{now - timedelta(days=1):%Y-%m-%dT%H:%M}", "to": f"{now + timedelta(days=1):%Y-%m-%dT%H:%M}"}
+        ChangeRule.objects.create(name="sale", definition=rule, actor_name="root")
         self.keeps(cluster, "Black Friday")
 
     def test_a_rule_of_approval_that_came_since_keeps_it(self, cluster):
-        said = {"kind": "approval", "actions": ["delete topic"], "objects": ["orders"]}
-        ChangeRule.objects.create(name="two", said=said, actor_name="root")
+        rule = {"kind": "approval", "actions": ["delete topic"], "objects": ["orders"]}
+        ChangeRule.objects.create(name="two", definition=rule, actor_name="root")
         self.keeps(cluster, "It needs a second person (rule two).")
 
     def test_of_somebody_who_may_not_delete_it_any_more_it_is_kept(self, cluster, operator):
@@ -333,7 +333,7 @@ class TestDue:
         carry_out_due()
         cluster.cut_off(False)
         assert (row().state, "orders" in names(cluster)) == ("kept", True)
-        assert told()[-1] == ("operator", "delete topic", "orders", "refused")
+        assert audited()[-1] == ("operator", "delete topic", "orders", "refused")
 
     def test_a_partition_that_does_not_answer_is_waited_for(self, cluster, collector):
         let_a_day_pass()
@@ -347,7 +347,7 @@ class TestDue:
         let_a_day_pass()
         carry_out_due()
         assert (row().state, "somebody else" in row().outcome) == ("deleted", True)
-        assert told()[-1][1] == "delete topic later"
+        assert audited()[-1][1] == "delete topic later"
 
     def test_a_worker_that_dies_after_the_deletion_is_made_up_for_by_the_next_one(self, cluster, monkeypatch):
         let_a_day_pass()
@@ -369,7 +369,7 @@ class TestDue:
         cluster.delete_topic("orders")
         carry_out_due()
         assert row().state == "deleted"
-        assert told()[-1] == ("operator", "delete topic", "orders", "done")
+        assert audited()[-1] == ("operator", "delete topic", "orders", "done")
 
     def test_one_that_was_kept_is_planned_anew_or_called_off(self, cluster, operator, client_of):
         cluster.append("orders", 2, 1)
@@ -396,11 +396,11 @@ class TestDue:
     def test_one_that_was_called_off_and_planned_anew_while_it_was_looked_at_has_its_own_day(
         self, cluster, operator, client_of, monkeypatch
     ):
-        def meanwhile(*asked):
+        def meanwhile(*arguments):
             monkeypatch.undo()
             call_off(client_of(operator), "orders")
             plan_it(client_of(operator))
-            return due.traces_now(*asked)
+            return due.traces_now(*arguments)
 
         let_a_day_pass()
         monkeypatch.setattr(due, "traces_now", meanwhile)
@@ -417,8 +417,8 @@ class TestDue:
 
 
 def test_who_approved_the_planning_has_approved_the_deletion(cluster, operator, client_of):
-    said = {"kind": "approval", "actions": ["delete topic"], "objects": ["*"]}
-    ChangeRule.objects.create(name="two", said=said, actor_name="root")
+    rule = {"kind": "approval", "actions": ["delete topic"], "objects": ["*"]}
+    ChangeRule.objects.create(name="two", definition=rule, actor_name="root")
     plan_it(client_of(operator))
     assert not PlannedDeletion.objects.exists()
     change = ProposedChange.objects.get()

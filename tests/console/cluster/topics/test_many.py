@@ -168,18 +168,18 @@ def test_it_is_searched_as_the_list_is(operator, client_of):
 def test_a_cluster_that_goes_away_in_the_middle_is_told_and_not_asked_for_each(
     cluster, operator, client_of, monkeypatch
 ):
-    delete, asked = cluster.delete_topic, []
+    delete, deleted = cluster.delete_topic, []
 
     def go_away(name):
-        asked.append(name)
-        cluster.cut_off(len(asked) > 1)
+        deleted.append(name)
+        cluster.cut_off(len(deleted) > 1)
         delete(name)
 
     monkeypatch.setattr(cluster, "delete_topic", go_away)
     response = confirmed(client_of(operator), {"topic": NAMES, "do": "delete"})
     cluster.cut_off(False)
     assert b"1 topic: done." in response.content
-    assert asked == NAMES[:2]
+    assert deleted == NAMES[:2]
     assert names(cluster) == ["__own", "clicks-b", "clicks-c", "orders", "secret-plans"]
 
 

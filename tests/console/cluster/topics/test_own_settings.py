@@ -129,13 +129,13 @@ def test_every_wrong_line_is_told_at_once(cluster, operator, client_of):
 
 def test_the_cluster_judges_settings_that_our_table_does_not_know(cluster, operator, client_of, monkeypatch):
     """A younger Kafka has keys that this console never heard of, and its own bounds for those it knows."""
-    asked = []
-    monkeypatch.setattr(cluster, "check_new_topic", lambda *wish: asked.append(wish))
+    requests = []
+    monkeypatch.setattr(cluster, "check_new_topic", lambda *wish: requests.append(wish))
     settings = "errors.deadletterqueue.group.enable=maybe\nmin.insync.replicas=0"
     response = client_of(operator).post(ADDRESS, WISH | {"configs": settings})
     assert response.status_code == 200
     own = {"errors.deadletterqueue.group.enable": "maybe", "min.insync.replicas": "0"}
-    assert asked == [("clicks", 3, 3, own)]
+    assert requests == [("clicks", 3, 3, own)]
 
 
 def test_settings_that_are_refused_only_together_have_one_sentence(cluster, operator, client_of, monkeypatch):

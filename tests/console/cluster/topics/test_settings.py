@@ -96,15 +96,15 @@ def test_the_digest_of_another_value_changes_nothing_and_shows_the_new_plan(oper
 
 
 def test_the_digest_of_somebody_else_changes_nothing(operator, administrator, client_of, cluster):
-    asked = {"setting": "max.message.bytes", "value": "2000"}
-    theirs = digest_of(client_of(administrator).get(PAGE, asked))
+    form = {"setting": "max.message.bytes", "value": "2000"}
+    theirs = digest_of(client_of(administrator).get(PAGE, form))
 
-    assert client_of(operator).post(CHANGE, asked | {"digest": theirs}).status_code == 409
+    assert client_of(operator).post(CHANGE, form | {"digest": theirs}).status_code == 409
     assert settings_of(cluster)["max.message.bytes"][1] == "default"
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "said"),
+    ("setting", "value", "sentence"),
     [
         ("segment.ms", "soon", "Invalid value soon for configuration segment.ms: Not a number of type LONG."),
         ("max.message.bytes", "abc", "Not a number of type INT"),
@@ -114,13 +114,13 @@ def test_the_digest_of_somebody_else_changes_nothing(operator, administrator, cl
         ("unclean.leader.election.enable", "yes", "Expected value to be either true or false"),
     ],
 )
-def test_a_value_no_broker_takes_is_told_before_a_plan_is_shown(setting, value, said, operator, client_of, cluster):
-    client, asked = client_of(operator), {"setting": setting, "value": value}
+def test_a_value_no_broker_takes_is_told_before_a_plan_is_shown(setting, value, sentence, operator, client_of, cluster):
+    client, form = client_of(operator), {"setting": setting, "value": value}
     before = settings_of(cluster)
-    for response in (client.get(PAGE, asked), client.post(CHANGE, asked | {"digest": "0" * 32})):
+    for response in (client.get(PAGE, form), client.post(CHANGE, form | {"digest": "0" * 32})):
         text = response.content.decode()
         assert response.status_code == 422
-        assert said in text
+        assert sentence in text
         assert 'class="apply"' not in text
     assert settings_of(cluster) == before
 
@@ -139,12 +139,12 @@ def test_the_cluster_is_asked_about_a_value_only_for_those_who_may_set_it(
 ):
     checks = []
     monkeypatch.setattr(cluster, "check_topic_settings", lambda topic, changes: checks.append(changes))
-    asked = {"setting": "segment.ms", "value": "70000"}
-    shown = client_of(viewer).get(PAGE, asked).content.decode()
+    form = {"setting": "segment.ms", "value": "70000"}
+    shown = client_of(viewer).get(PAGE, form).content.decode()
     assert "70000" in shown
     assert "Changing a topic needs the role operator." in shown
     assert checks == []
-    client_of(operator).get(PAGE, asked)
+    client_of(operator).get(PAGE, form)
     assert checks == [{"segment.ms": "70000"}]
 
 
@@ -187,25 +187,25 @@ def test_where_values_are_few_they_are_chosen(setting, choices, operator, client
 
 
 def test_an_unclean_election_is_allowed_only_by_who_types_the_name(change, operator, client_of, cluster):
-    asked = {"setting": "unclean.leader.election.enable", "value": "true"}
-    assert "acknowledged records too" in client_of(operator).get(PAGE, asked).content.decode()
-    assert change(*asked.values()).status_code == 422
+    form = {"setting": "unclean.leader.election.enable", "value": "true"}
+    assert "acknowledged records too" in client_of(operator).get(PAGE, form).content.decode()
+    assert change(*form.values()).status_code == 422
     assert settings_of(cluster)["unclean.leader.election.enable"][0] == "false"
 
 
 @pytest.mark.parametrize(
-    ("least", "said"),
+    ("least", "sentence"),
     [
         ("4", "No acks=all producer can write any more: a partition has 3 replicas, not 4."),
         ("3", "one dead broker stops every acks=all producer"),
         ("1", "while one broker alone holds it"),
     ],
 )
-def test_what_a_minimum_of_replicas_comes_to_is_said(least, said, operator, client_of):
+def test_what_a_minimum_of_replicas_comes_to_is_said(least, sentence, operator, client_of):
     Topic.objects.update(replication_factor=3)
-    asked = {"setting": "min.insync.replicas", "value": least}
-    assert said in client_of(operator).get(PAGE, asked).content.decode()
-    assert said not in client_of(operator).get(PAGE, asked | {"value": "2"}).content.decode()
+    form = {"setting": "min.insync.replicas", "value": least}
+    assert sentence in client_of(operator).get(PAGE, form).content.decode()
+    assert sentence not in client_of(operator).get(PAGE, form | {"value": "2"}).content.decode()
 
 
 def test_a_value_that_is_there_already_changes_nothing(operator, client_of):
@@ -236,8 +236,8 @@ def test_a_cluster_that_does_not_answer_is_told(viewer, client_of, cluster):
 
 def test_what_a_rule_refuses_is_no_failure_and_so_not_red(operator, client_of, cluster):
     """Neither a plan that is out of date, nor a value that the cluster does not take."""
-    asked = {"setting": "segment.ms", "value": "60001"}
-    text = client_of(operator).post(CHANGE, asked | {"digest": "0" * 32}).content.decode()
+    form = {"setting": "segment.ms", "value": "60001"}
+    text = client_of(operator).post(CHANGE, form | {"digest": "0" * 32}).content.decode()
     assert re.search(r'<p class="banner warning" role="alert">[^<]* has changed since it was shown', text)
     assert "banner error" not in text
 
@@ -251,15 +251,15 @@ def test_several_settings_are_one_change_with_one_audit_row_and_one_undo(operato
     command = "--add-config 'max.message.bytes=[2000]' --delete-config segment.ms"
     assert command in shown.context["plan"].command
     assert "set them back: max.message.bytes to default, segment.ms to 60000." in shown.context["plan"].undo
-    told = client.post(CHANGE, SEVERAL | {"digest": digest_of(shown)}, follow=True).content.decode()
-    assert "max.message.bytes and segment.ms of orders were changed." in told
+    page = client.post(CHANGE, SEVERAL | {"digest": digest_of(shown)}, follow=True).content.decode()
+    assert "max.message.bytes and segment.ms of orders were changed." in page
     assert settings_of(cluster)["max.message.bytes"] == ("2000", "topic")
     assert settings_of(cluster)["segment.ms"][1] == "default"
     event = AuditEvent.objects.get()
     assert event.after == {"max.message.bytes": "2000", "segment.ms": "default"}
 
     undo = dict(SEVERAL, value=["default", "60000"])
-    assert "setting=max.message.bytes&amp;value=default&amp;setting=segment.ms&amp;value=60000" in told
+    assert "setting=max.message.bytes&amp;value=default&amp;setting=segment.ms&amp;value=60000" in page
     client.post(CHANGE, undo | {"digest": digest_of(client.get(PAGE, undo))})
     assert settings_of(cluster)["segment.ms"] == ("60000", "topic")
 
@@ -284,8 +284,8 @@ def test_the_plan_of_two_confirms_neither_alone(operator, client_of, cluster):
 
 
 def test_another_setting_joins_the_change_before_it_has_a_value_and_can_be_left_out(operator, client_of):
-    asked = {"setting": "segment.ms", "value": "70000", "also": "max.message.bytes"}
-    response = client_of(operator).get(PAGE, asked)
+    form = {"setting": "segment.ms", "value": "70000", "also": "max.message.bytes"}
+    response = client_of(operator).get(PAGE, form)
     text = response.content.decode()
     assert "Change 2 settings" in text
     assert response.context["plan"] is None

@@ -65,7 +65,7 @@ def test_the_forms_that_follow_begin_with_what_was_worked_out(orders, operator, 
 
 
 @pytest.mark.parametrize(
-    ("field", "typed", "said"),
+    ("field", "typed", "sentence"),
     [
         ("throughput", "much", "Write it as 50MB, 1.5GB or 64MiB."),
         ("throughput", "nan", "It must be greater than 0, and no more than an exabyte."),
@@ -74,10 +74,10 @@ def test_the_forms_that_follow_begin_with_what_was_worked_out(orders, operator, 
         ("replication_factor", "4", "This cannot be planned: 4 replicas need as many brokers; there are 3."),
     ],
 )
-def test_what_cannot_be_meant_is_said_in_a_sentence(field, typed, said, brokers, viewer, client_of):
+def test_what_cannot_be_meant_is_said_in_a_sentence(field, typed, sentence, brokers, viewer, client_of):
     response = client_of(viewer).get(reverse("topic-size"), ASKED | {field: typed})
     assert response.status_code == 422
-    assert said in response.content.decode()
+    assert sentence in response.content.decode()
 
 
 def test_without_a_broker_nothing_is_planned(viewer, client_of):

@@ -159,8 +159,8 @@ def test_calling_off_stops_the_new_servers_and_leaves_the_members():
 
 def test_a_reconfig_that_may_still_happen_is_never_called_off():
     """The servers it names would be needed for the quorum the moment it happens."""
-    asked = replace(joined([1], [2, 3]), is_called_off=True, is_asked=True)
-    assert next_step(asked).do is EnsembleStep.RECONFIG
+    state = replace(joined([1], [2, 3]), is_called_off=True, is_asked=True)
+    assert next_step(state).do is EnsembleStep.RECONFIG
 
 
 def test_calling_off_too_late_goes_on_to_the_end():

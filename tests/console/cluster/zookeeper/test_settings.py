@@ -54,17 +54,17 @@ def test_an_operator_sets_them_for_every_server_and_for_those_that_join(managed,
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "sentence"),
     [
         ({"tickTime": "soon"}, "Not a number of type"),
         ({"syncLimit": "0"}, "Invalid value 0 for configuration syncLimit: Value must be at least 1."),
         ({"minSessionTimeout": "61000"}, "must be at most maxSessionTimeout, which is 60000."),
     ],
 )
-def test_value_that_cannot_be_right_is_refused_before_it_is_written(managed, client, values, said):
+def test_value_that_cannot_be_right_is_refused_before_it_is_written(managed, client, values, sentence):
     managed(1)
     shown = client.get(ADDRESS, values)
-    assert said in shown.content.decode().replace("&#x27;", "'")
+    assert sentence in shown.content.decode().replace("&#x27;", "'")
     assert client.post(ADDRESS, {**values, "digest": digest_in(shown)}).status_code == 409
     assert specs() == [{}]
 
@@ -89,7 +89,7 @@ def test_ensemble_that_runs_elsewhere_has_no_settings_here(client, ensemble):
 
 
 @pytest.mark.parametrize(
-    ("size", "said"),
+    ("size", "advice"),
     [
         (1, ""),
         (2, "2 members are an even number: 1 would survive as many failures"),
@@ -100,9 +100,9 @@ def test_ensemble_that_runs_elsewhere_has_no_settings_here(client, ensemble):
         (9, "9 members are more than 7"),
     ],
 )
-def test_three_five_or_seven_members_are_well_and_others_are_warned_of(size, said):
-    assert size_advice(size).startswith(said)
-    assert bool(size_advice(size)) == bool(said)
+def test_three_five_or_seven_members_are_well_and_others_are_warned_of(size, advice):
+    assert size_advice(size).startswith(advice)
+    assert bool(size_advice(size)) == bool(advice)
 
 
 def test_replacing_a_member_of_an_even_ensemble_says_that_it_stays_even(managed, client):

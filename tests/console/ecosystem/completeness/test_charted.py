@@ -46,22 +46,23 @@ def readings():
 
 
 def test_what_came_and_how_late_is_a_value_of_each_reader(audit):
-    (said,) = readings().values()
-    assert said["delivered"] == pytest.approx(100 * 4 / 9)
-    assert said["p50"] == pytest.approx(90_000, rel=0.06)
-    assert said["again"] == 0
+    (reading,) = readings().values()
+    assert reading["delivered"] == pytest.approx(100 * 4 / 9)
+    assert reading["p50"] == pytest.approx(90_000, rel=0.06)
+    assert reading["again"] == 0
 
 
 def test_a_rule_on_it_is_broken_in_words(audit):
     _, first = charted.readings(ClusterState())
-    told = {condition.rule: condition for condition in conditions(parse_rules(RULES), first, None, {})}
-    assert told["short"].is_bad
-    assert told["late"].is_bad
+    conditions_by_rule = {condition.rule: condition for condition in conditions(parse_rules(RULES), first, None, {})}
+    assert conditions_by_rule["short"].is_bad
+    assert conditions_by_rule["late"].is_bad
     assert (
-        told["short"].sentence == "Delivery of t/consumed slow has come to 44.44 % of what was expected, below 99.00 %."
+        conditions_by_rule["short"].sentence
+        == "Delivery of t/consumed slow has come to 44.44 % of what was expected, below 99.00 %."
     )
-    assert "for 99 % of the records" in told["late"].sentence
-    assert told["late"].link == "completeness/t/+delivery/"
+    assert "for 99 % of the records" in conditions_by_rule["late"].sentence
+    assert conditions_by_rule["late"].link == "completeness/t/+delivery/"
 
 
 def test_a_group_that_stands_still_falls_behind_and_its_latency_is_not_known(audit):
@@ -69,9 +70,9 @@ def test_a_group_that_stands_still_falls_behind_and_its_latency_is_not_known(aud
         audit.clock_ms += MINUTE
         audit.say(AuditTier.APPENDED, number * 10, minute=NOW - 20 + number, source="counter")
         audit.look()
-    (said,) = readings().values()
-    assert said["delivered"] < 50
-    assert said["p99"] is None
+    (reading,) = readings().values()
+    assert reading["delivered"] < 50
+    assert reading["p99"] is None
 
 
 def test_nothing_is_known_where_nobody_counts_any_more(audit):

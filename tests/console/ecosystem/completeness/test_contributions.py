@@ -11,7 +11,7 @@ from broker.audit.latency import Latency
 from broker.audit.ledger import AuditState
 from console.ecosystem.completeness.contributions import AHEAD_MS, contribution, series_of
 from console.ecosystem.completeness.points import TIERS, merged
-from tests.broker.audit.made import MINUTE, records, told, windows_of
+from tests.broker.audit.made import MINUTE, increment_of, records, windows_of
 
 NOW_MS = 200 * MINUTE
 
@@ -26,7 +26,7 @@ def contributed(*increments, now_ms=NOW_MS):
 
 
 def consumed(*offsets, minute=0, **named):
-    return told(AuditTier.CONSUMED, *records(*offsets, minute=minute), source="g", **named)
+    return increment_of(AuditTier.CONSUMED, *records(*offsets, minute=minute), source="g", **named)
 
 
 def test_what_a_killed_group_counts_again_came_twice():
@@ -46,19 +46,21 @@ def test_an_increment_that_is_read_twice_adds_nothing():
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 30)), max_size=12))
 def test_a_group_that_goes_back_to_what_it_committed_has_had_each_record_once_and_the_rest_again(moves):
     """Commits lie at the ends of increments. It may go back over several of them, any number of times."""
-    ends, said, read = [0], [], 0
+    ends, increments, read = [0], [], 0
     for sequence, (back, count) in enumerate(moves):
         start = ends[max(0, len(ends) - 1 - back)]
         end = max(start + count, ends[-1])
         ends = [end for end in ends if end <= start] + [end]
-        said.append(consumed(*range(start, end), sequence=sequence))
+        increments.append(consumed(*range(start, end), sequence=sequence))
         read += end - start
-    whole = merged(contributed(*said).values())
+    whole = merged(contributed(*increments).values())
     assert (whole.count, whole.distinct) == (read, ends[-1])
 
 
 def test_dead_letters_of_a_batch_that_is_put_again_are_counted_once():
-    sunk = replace(told(AuditTier.SUNK, *records(0, 2), source="pg", end=3), aside={DEAD: windows_of(*records(1))})
+    sunk = replace(
+        increment_of(AuditTier.SUNK, *records(0, 2), source="pg", end=3), aside={DEAD: windows_of(*records(1))}
+    )
     result = contributed(sunk, replace(sunk, epoch="f"))
     assert (result[0].distinct, result[0].aside) == (2, {DEAD: 1})
 
@@ -67,7 +69,7 @@ def test_times_that_are_nobodys_and_those_that_are_not_kept_are_left_out():
     late, ahead = 90 * 24 * 60, 90 * 24 * 60 + AHEAD_MS // MINUTE
     now_ms = late * MINUTE
     kept = contributed(
-        told(
+        increment_of(
             AuditTier.APPENDED,
             (-1, 0, b""),
             *[(minute * MINUTE, minute, b"") for minute in (1, late, ahead, ahead + 1)],
@@ -96,4 +98,4 @@ def test_latencies_are_of_the_window_of_their_records():
     ],
 )
 def test_whose_series_it_is(tier, source, reader):
-    assert series_of(told(tier, *records(0), source=source)) == ("t", tier, reader)
+    assert series_of(increment_of(tier, *records(0), source=source)) == ("t", tier, reader)

@@ -15,7 +15,7 @@ from console.ecosystem.completeness.reader import KEPT_MS, start_of
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.records.interface import OffsetSpan
 from console.state.clusters.models import Topic
-from tests.broker.audit.made import MINUTE, records, told
+from tests.broker.audit.made import MINUTE, increment_of, records
 from tests.fakes.gateway import FakeGateway
 
 NOW = 29_000_000
@@ -44,7 +44,7 @@ class Audit:
     def say(self, tier, *offsets, minute, source="s", topic="t", latency_ms=None, **named):
         key = tier, source, topic
         sequence = self.sequences[key] = self.sequences.get(key, -1) + 1
-        increment = told(
+        increment = increment_of(
             tier, *records(*offsets, minute=minute), source=source, at_ms=self.clock_ms, sequence=sequence,
             is_last=False, **named,
         )  # fmt: skip
@@ -91,9 +91,11 @@ def test_each_resolution_has_what_was_said_by_topic_tier_and_reader(audit):
 
 
 def test_a_collector_that_starts_anew_goes_on_where_the_sums_end_and_reads_no_week(audit, monkeypatch):
-    asked = []
+    requests = []
     opened = audit.gateway.open_records
-    monkeypatch.setattr(audit.gateway, "open_records", lambda *told: (asked.append(told[1]), opened(*told))[1])
+    monkeypatch.setattr(
+        audit.gateway, "open_records", lambda *arguments: (requests.append(arguments[1]), opened(*arguments))[1]
+    )
     for number in range(3):
         audit.say(AuditTier.APPENDED, number, minute=NOW - 3 + number)
     audit.look()
@@ -103,7 +105,7 @@ def test_a_collector_that_starts_anew_goes_on_where_the_sums_end_and_reads_no_we
     audit.begin()
     audit.look()
     at = 1
-    assert [item[at] for item in asked] == [0, 3]
+    assert [item[at] for item in requests] == [0, 3]
     assert before == {("t", "appended", "s"): (3, 0)}
     assert sums(TIERS[2]) == {("t", "appended", "s"): (4, 0)}
 
@@ -284,7 +286,7 @@ def test_the_ledger_keeps_less_where_very_much_is_counted_and_nothing_for_years(
     for minute in range(NOW - 350, NOW):
         offset = minute - NOW + 400
         windows = (offset, minute), (offset, far + minute)
-        increment = told(AuditTier.APPENDED, *[(at * MINUTE + number, number, b"") for number, at in windows])
+        increment = increment_of(AuditTier.APPENDED, *[(at * MINUTE + number, number, b"") for number, at in windows])
         audit.gateway.produce_record(
             AUDIT_TOPIC,
             0,

@@ -22,7 +22,7 @@ def audit(db, monkeypatch):
 
 
 @pytest.fixture
-def told(audit):
+def delivered_audit(audit):
     """Twenty windows of ten records; `whole` has them all, the others not."""
     for number in range(20):
         offsets, minute = range(number * 10, number * 10 + 10), NOW - 30 + number
@@ -54,14 +54,14 @@ def test_without_a_reader_it_says_how_to_get_one(audit, viewer, client_of):
     assert "No reader tells" in page(client_of, viewer, ONE)
 
 
-def test_the_page_of_a_topic_follows_while_its_range_is_open(told, viewer, client_of):
+def test_the_page_of_a_topic_follows_while_its_range_is_open(delivered_audit, viewer, client_of):
     version = 'id="completeness-version"'
     assert version in page(client_of, viewer, ONE)
     assert version in page(client_of, viewer, f"{ONE}?last=6h")
     assert version not in page(client_of, viewer, f"{ONE}?to=2026-01-01T00:00Z")
 
 
-def test_the_worst_is_first_and_each_has_its_word(told, viewer, client_of):
+def test_the_worst_is_first_and_each_has_its_word(delivered_audit, viewer, client_of):
     html = page(client_of, viewer, LIST)
     places = [html.index(f'title="consumed {name}"') for name in ("skips", "slow", "rereads", "whole")]
     assert places == sorted(places)
@@ -104,7 +104,7 @@ def row_of(tier):
     return DeliverySeries.objects.get(tier=tier)
 
 
-def test_a_topics_page_draws_what_was_expected_and_what_came(told, operator, client_of):
+def test_a_topics_page_draws_what_was_expected_and_what_came(delivered_audit, operator, client_of):
     html = page(client_of, operator, ONE, reader="consumed slow", span="1h")
     assert 'class="under" d="M' in html
     assert 'class="over" d=""' in html
@@ -120,22 +120,22 @@ def test_a_topics_page_draws_what_was_expected_and_what_came(told, operator, cli
 
 
 @pytest.mark.parametrize("span", ["15m", "1h", "6h", "24h", "7d", "30d"])
-def test_every_zoom_has_all_that_was_counted(told, viewer, client_of, span):
+def test_every_zoom_has_all_that_was_counted(delivered_audit, viewer, client_of, span):
     rows = page(client_of, viewer, ONE, reader="consumed whole", span=span, format="csv").splitlines()[1:]
     received = sum(int(part.split(",")[5].strip('"')) for part in rows)
     assert len(rows) <= 151
     assert received == {"15m": 50}.get(span, 200)
 
 
-def test_a_file_has_every_reader(told, viewer, client_of):
+def test_a_file_has_every_reader(delivered_audit, viewer, client_of):
     text = page(client_of, viewer, LIST, format="csv")
     assert [line.split(",")[2] for line in text.splitlines()[1:]] == ['"skips"', '"slow"', '"rereads"', '"whole"']
 
 
-def test_topics_and_groups_one_may_not_see_are_not_shown(told, viewer, client_of):
-    told.say(AuditTier.SUNK, *range(10), minute=NOW - 9, source="pg")
-    told.say(AuditTier.CONSUMED, *range(10), minute=NOW - 9, source="other", topic="u")
-    told.look()
+def test_topics_and_groups_one_may_not_see_are_not_shown(delivered_audit, viewer, client_of):
+    delivered_audit.say(AuditTier.SUNK, *range(10), minute=NOW - 9, source="pg")
+    delivered_audit.say(AuditTier.CONSUMED, *range(10), minute=NOW - 9, source="other", topic="u")
+    delivered_audit.look()
     for pattern, hidden in (("slow", "slow"), ("connect-pg", "pg")):
         NameRule.objects.create(user=viewer, resource="group", pattern=pattern, level="nothing")
         for path in (LIST, ONE):
@@ -149,12 +149,12 @@ def test_topics_and_groups_one_may_not_see_are_not_shown(told, viewer, client_of
     assert client_of(viewer).get("/completeness/u/+delivery/").status_code == 403
 
 
-def test_nobody_without_a_right_sees_any_of_it(told, outsider, client_of):
+def test_nobody_without_a_right_sees_any_of_it(delivered_audit, outsider, client_of):
     assert client_of(outsider).get(LIST).status_code == 403
 
 
-def test_a_reader_that_has_said_nothing_for_minutes_is_not_called_good(told, viewer, client_of):
-    told.clock_ms += 10 * MINUTE
+def test_a_reader_that_has_said_nothing_for_minutes_is_not_called_good(delivered_audit, viewer, client_of):
+    delivered_audit.clock_ms += 10 * MINUTE
     assert "delivered</span>" not in page(client_of, viewer, LIST)
     assert page(client_of, viewer, LIST).count("not told now</span>") == 3
 

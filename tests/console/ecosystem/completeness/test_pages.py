@@ -9,7 +9,7 @@ from console.ecosystem.completeness.collect import KEPT_MS, CompletenessCollecto
 from console.ecosystem.completeness.models import AuditedTopic
 from console.kit.access.models import NameRule
 from console.state.clusters.models import Topic
-from tests.broker.audit.made import MINUTE, records, told
+from tests.broker.audit.made import MINUTE, increment_of, records
 from tests.fakes.gateway import FakeGateway
 
 PRODUCED, APPENDED, CONSUMED = TIERS = tuple(AuditTier)[:3]
@@ -32,7 +32,7 @@ class Audit:
         Topic.objects.bulk_create(Topic(name=name) for name in ("t", "u"))
 
     def say(self, tier, *expected, topic="t", **named):
-        increment = told(tier, *expected, at_ms=self.clock_ms, **named)
+        increment = increment_of(tier, *expected, at_ms=self.clock_ms, **named)
         increment = replace(increment, chain=increment.chain._replace(topic=topic))
         self.gateway.produce_record(AUDIT_TOPIC, 0, increment.key(), increment.to_bytes())
 
@@ -220,7 +220,7 @@ def test_groups_one_may_not_see_are_in_no_column_no_finding_and_no_file(audit, v
 
 
 def counted_by_brokers(audit, *expected, **named):
-    increment = told(APPENDED, *expected, at_ms=audit.clock_ms, source=BROKER, **named)
+    increment = increment_of(APPENDED, *expected, at_ms=audit.clock_ms, source=BROKER, **named)
     windows = {window: replace(tally, checksum=0) for window, tally in increment.windows.items()}
     increment = replace(increment, windows=windows, term=1, is_by_header=True)
     audit.gateway.produce_record(AUDIT_TOPIC, 0, increment.key(), increment.to_bytes())

@@ -54,12 +54,12 @@ def test_each_resolution_has_all_of_it_and_a_row_comes_back_as_it_was_packed(exp
     whole = summed(expected)
     for tier in TIERS:
         rows = by_row(whole, tier)
-        told, true = merged(point for row in rows.values() for point in row.values()), merged(whole.values())
-        assert told.as_list()[:4] == true.as_list()[:4]
-        assert (told.latency.early, told.latency.most_ms) == (true.latency.early, true.latency.most_ms)
+        packed, true = merged(point for row in rows.values() for point in row.values()), merged(whole.values())
+        assert packed.as_list()[:4] == true.as_list()[:4]
+        assert (packed.latency.early, packed.latency.most_ms) == (true.latency.early, true.latency.most_ms)
         for share in (0.5, 0.99, 1.0) if true.latency.ages.count else ():
             near = pytest.approx(true.latency.percentile(share), rel=0.08 + 0.1 * tier.number, abs=1)
-            assert told.latency.percentile(share) == near
+            assert packed.latency.percentile(share) == near
         for begins_ms, row in rows.items():
             assert begins_ms % tier.row_ms == 0
             assert all(begins_ms <= at_ms < begins_ms + tier.row_ms for at_ms in row)

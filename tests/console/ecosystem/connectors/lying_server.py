@@ -21,13 +21,13 @@ KEYS = [
 
 def connector(name: str, state: str = "RUNNING", tasks: tuple = ("RUNNING",), kind: str = "source", **config: str):
     """As `GET /connectors?expand=…` has it; a task is a state, or a pair of state and trace."""
-    told = [task if isinstance(task, tuple) else (task, None) for task in tasks]
+    states = [task if isinstance(task, tuple) else (task, None) for task in tasks]
     return {
         "info": {
             "name": name,
             "type": kind,
             "config": {"name": name, "connector.class": "org.example.FileSourceConnector", **config},
-            "tasks": [{"connector": name, "task": number} for number in range(len(told))],
+            "tasks": [{"connector": name, "task": number} for number in range(len(states))],
         },
         "status": {
             "name": name,
@@ -35,7 +35,7 @@ def connector(name: str, state: str = "RUNNING", tasks: tuple = ("RUNNING",), ki
             "connector": {"state": state, "worker_id": "10.0.0.1:8083"},
             "tasks": [
                 {"id": number, "state": item, "worker_id": "10.0.0.1:8083", **({"trace": trace} if trace else {})}
-                for number, (item, trace) in enumerate(told)
+                for number, (item, trace) in enumerate(states)
             ],
         },
     }
@@ -47,7 +47,7 @@ class LyingServer:
     def __init__(self) -> None:
         self.connectors: dict[str, Any] = {}
         self.answers: dict[tuple[str, str], tuple[int, Any] | Raw] = {}
-        self.asked: list[tuple[str, str, Any]] = []
+        self.requests: list[tuple[str, str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.over = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -68,11 +68,11 @@ class LyingServer:
 
     def changes(self) -> list[tuple[str, str, Any]]:
         """What was asked but to read."""
-        return [item for item in self.asked if item[0] != "GET" and not item[1].endswith("/validate")]
+        return [item for item in self.requests if item[0] != "GET" and not item[1].endswith("/validate")]
 
     def _answer(self, method: str, path: str) -> tuple[int, Any] | Raw:
-        said = self.answers.get((method, path.partition("?")[0]))
-        return self._honest(method, path) if said is None else said
+        answer = self.answers.get((method, path.partition("?")[0]))
+        return self._honest(method, path) if answer is None else answer
 
     def _honest(self, method: str, path: str) -> tuple[int, Any]:
         plain = path.partition("?")[0]
@@ -107,14 +107,14 @@ class LyingServer:
 
             def _any(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                server.asked.append((self.command, self.path, json.loads(body) if body else None))
+                server.requests.append((self.command, self.path, json.loads(body) if body else None))
                 server.headers.append(dict(self.headers))
-                said = server._answer(self.command, self.path)
-                if callable(said):
-                    said(self)
+                answer = server._answer(self.command, self.path)
+                if callable(answer):
+                    answer(self)
                     self.close_connection = True
                     return
-                status, content = said
+                status, content = answer
                 sent = (
                     content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
                 )

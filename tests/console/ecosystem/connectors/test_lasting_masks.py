@@ -44,8 +44,8 @@ def read_by_group(cluster) -> None:
 
 
 def stream(**properties: str) -> None:
-    said = {"job": "dedupe"} | {key.replace("_", "."): value for key, value in properties.items()}
-    ManagedProcess.objects.create(name="theirs", kind="stream", spec={"properties": said, "directory": "/x"})
+    config = {"job": "dedupe"} | {key.replace("_", "."): value for key, value in properties.items()}
+    ManagedProcess.objects.create(name="theirs", kind="stream", spec={"properties": config, "directory": "/x"})
 
 
 def mirror(alias: str, separator: str) -> None:

@@ -132,7 +132,7 @@ def test_a_worker_that_is_away_is_told_and_another_answers_for_it(connect, setti
         settings.CONNECT = ConnectSettings((f"http://127.0.0.1:{nobody}", hanging.address, connect.address))
         collector.look("connectors")
         collector.look("connectors")
-        assert len([path for _, path, _ in hanging.asked if path.startswith("/connectors")]) == 1
+        assert len([path for _, path, _ in hanging.requests if path.startswith("/connectors")]) == 1
     assert Connector.objects.get().name == "known"
     assert [bool(worker[3]) for worker in ConnectLook.objects.get().workers] == [True, True, False]
 
@@ -172,7 +172,7 @@ def test_too_many_names_and_too_long_ones_are_left_out_and_counted(connect, coll
 
         assert browser.get(reverse("connector", args=[row.name])).status_code == 200
         browser.get(reverse("connector-details", args=[row.name]))
-    assert ("GET", "/connectors/..%2F..%2Ftopics/offsets", None) in connect.asked
+    assert ("GET", "/connectors/..%2F..%2Ftopics/offsets", None) in connect.requests
 
 
 def test_a_trace_of_a_megabyte_is_cut_and_kept_for_few(connect, collector):
@@ -200,11 +200,11 @@ def test_the_password_is_sent_and_one_that_is_wrong_is_said(connect, settings, t
     settings.CONNECT = ConnectSettings((connect.address,), file)
     connect_client().connectors()
     assert connect.headers[-1]["Authorization"] == "Basic Y29uc29sZTpzM2NyZXQ6d29yZA=="
-    asked = len(connect.headers)
+    count = len(connect.headers)
     file.chmod(0o644)
     with pytest.raises(RefusedError, match="can be read by others"):
         connect_client().connectors()
-    assert len(connect.headers) == asked
+    assert len(connect.headers) == count
 
 
 def test_no_proxy_of_the_environment_is_asked(connect, monkeypatch):
@@ -224,7 +224,7 @@ def test_a_redirect_is_not_followed(connect):
         connect.answers["GET", "/connectors"] = lead
         with pytest.raises(RefusedError):
             connect_client().connectors()
-        assert elsewhere.asked == []
+        assert elsewhere.requests == []
 
 
 def test_a_port_that_takes_connections_and_never_answers_stops_nothing_else(settings, short):

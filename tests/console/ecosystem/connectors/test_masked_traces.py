@@ -35,39 +35,39 @@ def shown(client, name: str) -> str:
     return answer.content.decode()
 
 
-def told(client, name: str) -> bool:
+def shows_card(client, name: str) -> bool:
     return CARD in shown(client, name)
 
 
 def test_who_sees_all_of_the_records_sees_the_trace(failed, client_of, operator, administrator, settings):
-    assert told(client_of(operator), "named")
+    assert shows_card(client_of(operator), "named")
     masked(settings, RULE.format("payments*", "operator"))
-    assert all(told(client_of(operator), name) for name in ("named", "pattern"))
+    assert all(shows_card(client_of(operator), name) for name in ("named", "pattern"))
     masked(settings, RULE.format("other*", "admin"))
-    assert told(client_of(operator), "named")
+    assert shows_card(client_of(operator), "named")
     masked(settings, RULE.format("payments*", "admin"))
-    assert told(client_of(administrator), "named")
+    assert shows_card(client_of(administrator), "named")
 
 
 def test_from_whom_parts_of_the_records_are_hidden_the_trace_is_too(failed, client_of, operator, viewer, settings):
     masked(settings, RULE.format("payments*", "admin"))
     for person in (operator, viewer):
         browser = client_of(person)
-        assert not told(browser, "named")
+        assert not shows_card(browser, "named")
         assert "IllegalArgumentException" in shown(browser, "named")
-        assert not told(browser, "pattern")
+        assert not shows_card(browser, "pattern")
 
 
 def test_a_connector_that_names_no_topics_may_quote_any(failed, client_of, operator, administrator, settings):
     masked(settings, RULE.format("other*", "admin"))
-    assert not told(client_of(operator), "pattern")
+    assert not shows_card(client_of(operator), "pattern")
     masked(settings, RULE.format("other*", "nobody"))
-    assert not told(client_of(administrator), "pattern")
+    assert not shows_card(client_of(administrator), "pattern")
 
 
 def test_while_the_rules_cannot_be_read_nobody_reads_traces(failed, client_of, administrator, settings):
     masked(settings, "[[rules")
-    assert not told(client_of(administrator), "named")
+    assert not shows_card(client_of(administrator), "named")
 
 
 def test_the_logs_of_those_who_read_records_quote_them_too(client_of, operator, administrator, settings, tmp_path):
@@ -105,4 +105,4 @@ def test_what_runs_and_says_why_it_does_not_get_on_is_shown_to_who_may_read_it(
     assert "failed" not in page[page.index('id="connector-failures"') : page.index('id="connector-tasks"')]
     masked(settings, RULE.format("payments*", "nobody"))
     assert "Task 1 tries again" in shown(client_of(operator), "named")
-    assert not told(client_of(operator), "named")
+    assert not shows_card(client_of(operator), "named")

@@ -56,7 +56,7 @@ def test_nothing_is_done_to_a_connector_of_another_cluster(another):
         with pytest.raises(OtherClusterError):
             change()
     assert another.changes() == []
-    assert {path for _, path, _ in another.asked} == {"/"}
+    assert {path for _, path, _ in another.requests} == {"/"}
 
 
 def test_a_worker_that_names_this_cluster_is_asked_and_once_known_also_while_it_cannot_tell(connect, collector):
@@ -73,7 +73,7 @@ def test_a_worker_that_names_this_cluster_is_asked_and_once_known_also_while_it_
 def test_a_look_greets_each_worker_once(connect, collector):
     is_known("fake-cluster")
     collector.look("connectors")
-    assert [path for _, path, _ in connect.asked].count("/") == 1
+    assert [path for _, path, _ in connect.requests].count("/") == 1
 
 
 @pytest.mark.parametrize("status", [200, 500])
@@ -98,10 +98,10 @@ class Registry:
     """In the place of one of the cluster `cluster`; None: it knows of none."""
 
     def __init__(self, cluster: str | None):
-        self.cluster, self.asked = cluster, []
+        self.cluster, self.requests = cluster, []
 
     def __call__(self, request: httpx2.Request) -> httpx2.Response:
-        self.asked.append((request.method, request.url.path))
+        self.requests.append((request.method, request.url.path))
         if request.url.path != "/v1/metadata/id":
             return httpx2.Response(200, json=[])
         if self.cluster is None:
@@ -121,7 +121,7 @@ def test_a_registry_of_another_cluster_is_asked_nothing_but_whose_it_is():
             OtherClusterError, match="registry:8081 belongs to another cluster, others; this one is mine"
         ):
             client.ask("DELETE", "subjects", "orders-value")
-    assert registry.asked == [("GET", "/v1/metadata/id")]
+    assert registry.requests == [("GET", "/v1/metadata/id")]
 
 
 @pytest.mark.parametrize("cluster", ["mine", None])
@@ -129,7 +129,7 @@ def test_a_registry_of_this_cluster_or_that_knows_of_none_is_asked(cluster):
     now = [0.0]
     client = registry_client(registry := Registry(cluster), lambda: now[0])
     assert client.ask("GET", "subjects") == client.ask("GET", "subjects") == []
-    assert [path for _, path in registry.asked] == ["/v1/metadata/id", "/subjects", "/subjects"]
+    assert [path for _, path in registry.requests] == ["/v1/metadata/id", "/subjects", "/subjects"]
     now[0], registry.cluster = 60.0, "others"
     with pytest.raises(OtherClusterError):
         client.ask("GET", "subjects")

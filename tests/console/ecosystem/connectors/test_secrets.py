@@ -107,8 +107,8 @@ def test_a_configuration_that_changed_meanwhile_is_another_plan(connect, browser
 def test_errors_of_connect_stand_at_their_fields_without_secrets(connect, browser):
     value = {"name": "batch.size", "recommended_values": [], "errors": [f"Invalid {SECRET}"], "visible": True}
     other = {"name": "unheard.of", "recommended_values": [], "errors": ["Unknown key"]}
-    said = {"configs": [{"definition": None, "value": value}, {"definition": None, "value": other}]}
-    connect.answers["PUT", "/connector-plugins/FileSourceConnector/config/validate"] = (200, said)
+    validation = {"configs": [{"definition": None, "value": value}, {"definition": None, "value": other}]}
+    connect.answers["PUT", "/connector-plugins/FileSourceConnector/config/validate"] = (200, validation)
     refused = browser.post(ADDRESS, NEW)
     assert refused.status_code == 422
     assert refused.context["form"].errors["config:batch.size"] == [f"Invalid {MASK}"]

@@ -24,15 +24,15 @@ class Mirror:
     def begin(self):
         self.gateway.create_topic(STATUS_TOPIC, 1, 1)
 
-    def say(self, topic="orders", partition=0, flow="east->west", ago_ms=1_000, **told):
+    def say(self, topic="orders", partition=0, flow="east->west", ago_ms=1_000, **fields):
         status = MirrorStatus(
             f"east.{topic}", 10, 0, self.clock_ms - 5_000, 100, 5_000, 0, None, None, self.clock_ms - ago_ms
         )
-        key, value = written(flow, TopicPartition(topic, partition), status._replace(**told))
+        key, value = written(flow, TopicPartition(topic, partition), status._replace(**fields))
         self.gateway.produce_record(STATUS_TOPIC, 0, key, value)
 
-    def say_of_all(self, topic, **told):
-        status = topic_status(f"east.{topic}", told.get("error"), told.get("notice"), self.clock_ms)
+    def say_of_all(self, topic, **fields):
+        status = topic_status(f"east.{topic}", fields.get("error"), fields.get("notice"), self.clock_ms)
         key, value = written("east->west", TopicPartition(topic, WHOLE_TOPIC), status)
         self.gateway.produce_record(STATUS_TOPIC, 0, key, value)
 
@@ -229,8 +229,8 @@ def test_what_lies_in_a_cluster_that_is_named_no_more_is_forgotten(mirror, elsew
     assert [row.cluster for row in MirroredTopic.objects.all()] == [""]
 
 
-@pytest.mark.parametrize("said", ["backup", "backup=", "=a:1", "backup=a", "b=a:1 b=c:2", "b=a:1;c:2", "b=a:b:1"])
-def test_clusters_that_cannot_be_asked_are_refused_in_a_sentence(said):
+@pytest.mark.parametrize("text", ["backup", "backup=", "=a:1", "backup=a", "b=a:1 b=c:2", "b=a:1;c:2", "b=a:b:1"])
+def test_clusters_that_cannot_be_asked_are_refused_in_a_sentence(text):
     with pytest.raises(SystemExit, match="BARNABAS_MIRROR_CLUSTERS"):
-        read_mirror_clusters({"BARNABAS_MIRROR_CLUSTERS": said})
+        read_mirror_clusters({"BARNABAS_MIRROR_CLUSTERS": text})
     assert read_mirror_clusters({"BARNABAS_MIRROR_CLUSTERS": " b=a:1,c:2  d=e:3"}) == {"b": "a:1,c:2", "d": "e:3"}

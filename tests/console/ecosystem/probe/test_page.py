@@ -30,17 +30,17 @@ class Teller:
 
     def say(self) -> bytes:
         partitions = {str(at): {"leader": at + 1, "replicas": [1, 2, 3], "waiting": 0} for at in range(3)}
-        told = {"topic": "barnabas.probe", "is_connected": True, "brokers": self.brokers, "partitions": partitions}
+        status = {"topic": "barnabas.probe", "is_connected": True, "brokers": self.brokers, "partitions": partitions}
         return (
             self.body
-            or json.dumps(told | {"troubled": self.troubled, "minutes": self.minutes, "mirror": self.mirror}).encode()
+            or json.dumps(status | {"troubled": self.troubled, "minutes": self.minutes, "mirror": self.mirror}).encode()
         )
 
     def minute(self, ago: int, whole: dict = WELL, **parts: dict) -> None:
         begins_ms = now_ms() // MINUTE_MS * MINUTE_MS - ago * MINUTE_MS
-        told = {f"broker/{number}": WELL for number in (1, 2, 3)} | {f"partition/{at}": WELL for at in range(3)}
+        tallies = {f"broker/{number}": WELL for number in (1, 2, 3)} | {f"partition/{at}": WELL for at in range(3)}
         self.minutes.append(
-            [begins_ms, told | {name.replace("_", "/"): tally for name, tally in parts.items()} | {"whole": whole}]
+            [begins_ms, tallies | {name.replace("_", "/"): tally for name, tally in parts.items()} | {"whole": whole}]
         )
 
     def blame(self, broker: int) -> None:
@@ -50,21 +50,21 @@ class Teller:
 
 @pytest.fixture
 def teller():
-    told = Teller()
+    audit = Teller()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(told.say())
+            self.wfile.write(audit.say())
 
         def log_message(self, *_):
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    told.port = server.server_address[1]
-    yield told
+    audit.port = server.server_address[1]
+    yield audit
     server.shutdown()
     server.server_close()
 

@@ -104,20 +104,20 @@ def test_how_it_is_now_is_what_the_last_minute_tried(figures, words):
 
 
 def test_a_probe_that_has_been_silent_says_nothing_of_now():
-    told = availability("one", [(NOON_MS - SILENT_MS - 1, tried())], [], NOON_MS)
-    assert (told.tone, told.words) == ("plain", "Not measured now")
+    availability_of = availability("one", [(NOON_MS - SILENT_MS - 1, tried())], [], NOON_MS)
+    assert (availability_of.tone, availability_of.words) == ("plain", "Not measured now")
 
 
 def test_hours_and_days_go_by_the_clock_and_what_was_not_measured_is_no_outage():
     hours = [(NOON_MS - 26 * HOUR_MS, tried(0, 10)), (NOON_MS - HOUR_MS, tried(50, 50)), (NOON_MS, tried())]
-    told = availability("one", [], hours, NOON_MS)
-    assert [hour.tone for hour in told.hours[-3:]] == ["", "warning", "ok"]
-    assert [day.tone for day in told.days[-3:]] == ["", "critical", "warning"]
-    assert (len(told.hours), len(told.days)) == (24, 30)
-    assert told.write_day == 0.75
-    assert told.write_month == pytest.approx(150 / 210)
-    assert told.days[-3].words == "not measured"
-    assert told.hours[-2].words.startswith("to write 50.0")
+    availability_of = availability("one", [], hours, NOON_MS)
+    assert [hour.tone for hour in availability_of.hours[-3:]] == ["", "warning", "ok"]
+    assert [day.tone for day in availability_of.days[-3:]] == ["", "critical", "warning"]
+    assert (len(availability_of.hours), len(availability_of.days)) == (24, 30)
+    assert availability_of.write_day == 0.75
+    assert availability_of.write_month == pytest.approx(150 / 210)
+    assert availability_of.days[-3].words == "not measured"
+    assert availability_of.hours[-2].words.startswith("to write 50.0")
 
 
 def test_many_who_ask_at_once_have_it_made_once(switched_on, monkeypatch):

@@ -51,7 +51,7 @@ def test_dead_letter_topic_is_made_if_it_is_named_and_may_be_left_blank(administ
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "sentence"),
     [
         ({"name": "Not a name"}, "Lower-case letters"),
         ({"window.ms": "soon"}, "Not a number of type"),
@@ -62,10 +62,10 @@ def test_dead_letter_topic_is_made_if_it_is_named_and_may_be_left_blank(administ
         ({"input.topic": ""}, "This field is required"),
     ],
 )
-def test_wrong_value_is_told_beside_its_field(administrator, client_of, host, values, said):
+def test_wrong_value_is_told_beside_its_field(administrator, client_of, host, values, sentence):
     answer = client_of(administrator).post(reverse("stream-add", args=["windowed_counts"]), VALUES | values)
     assert answer.status_code == 422
-    assert said in answer.content.decode()
+    assert sentence in answer.content.decode()
     assert not ManagedProcess.objects.exists()
 
 

@@ -131,7 +131,7 @@ def watched(connect: Any = None) -> Iterator[Changes]:
             changes.note("row", written[1], parameters)
         return execute(sql, parameters, many, context)
 
-    asked = len(connect.changes()) if connect is not None else 0
+    count = len(connect.changes()) if connect is not None else 0
     own = settings.CLUSTER_GATEWAY, settings.ZOOKEEPER_GATEWAY
     with ExitStack() as stack:
         stack.enter_context(transaction.atomic())
@@ -146,7 +146,7 @@ def watched(connect: Any = None) -> Iterator[Changes]:
             _Stage.listener = None
             settings.CLUSTER_GATEWAY, settings.ZOOKEEPER_GATEWAY = own
             transaction.set_rollback(True)
-    for change in connect.changes()[asked:] if connect is not None else ():
+    for change in connect.changes()[count:] if connect is not None else ():
         changes.note("connect", change[0], change)
 
 

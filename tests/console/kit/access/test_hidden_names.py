@@ -46,14 +46,14 @@ def _objects(cluster, ensemble, collect, settings, tmp_path, connect, collector)
     collect()
     ended = f"failed: ended by itself; its last line: no room for {HIDDEN}-0"
     for name, kind in (("broker-1", "broker"), ("zookeeper", "zookeeper"), (HIDDEN_PROCESS, "stream")):
-        told = {"state": "failed", "state_sentence": ended, "sentence": ended}
+        state_fields = {"state": "failed", "state_sentence": ended, "sentence": ended}
         running = ManagedProcess.objects.create(
             name=name,
             kind=kind,
             spec={"broker_id": 1, "directory": f"/data/{name}"},
             host=settings.HOST_NAME,
             desired="running",
-            **told,
+            **state_fields,
         )
         log = running.log_path
         log.parent.mkdir(parents=True, exist_ok=True)

@@ -39,10 +39,10 @@ def add_what_is_hidden(cluster) -> None:
 
 
 def shown(client) -> dict[str, list[str]]:
-    asked = [(name, "") for name in CLOSED if name not in MOVING]
-    asked += [(name, "?format=csv") for name, _ in asked if name not in NO_FILES]
+    names_and_queries = [(name, "") for name in CLOSED if name not in MOVING]
+    names_and_queries += [(name, "?format=csv") for name, _ in names_and_queries if name not in NO_FILES]
     results = {}
-    for name, more in asked:
+    for name, more in names_and_queries:
         response = client.get(address_of(name) + more)
         content = b"".join(response.streaming_content) if response.streaming else response.content
         lines = OWN.sub("", content.decode()).splitlines()

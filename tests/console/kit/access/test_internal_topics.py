@@ -133,8 +133,8 @@ def test_a_program_reads_no_more_than_its_person(topic, reader, administrator):
     program = program_of(reader)
     assert program.get(f"/api/v1/topics/{topic}/records?place=oldest").status_code == 403
     assert program_of(administrator).get(f"/api/v1/topics/{topic}/records?place=oldest").status_code == 200
-    asked = {"name": "read", "arguments": {"table": "topics/{name}/records", "name": topic}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
+    call = {"name": "read", "arguments": {"table": "topics/{name}/records", "name": topic}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     answer = program.post("/api/v1/mcp", json.dumps(message), content_type="application/json")
     assert answer.json()["result"]["isError"]
     assert "inside" not in answer.content.decode()

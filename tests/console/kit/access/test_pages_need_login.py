@@ -40,10 +40,10 @@ def statuses(client: Client, pages: list[str]) -> dict[str, int]:
 
 
 def test_nobody_is_sent_to_the_login_and_back():
-    asked = {page: Client().get(page) for page in PAGES + OPERATOR_PAGES + ADMINISTRATOR_PAGES}
+    responses = {page: Client().get(page) for page in PAGES + OPERATOR_PAGES + ADMINISTRATOR_PAGES}
 
-    assert {page: (answer.status_code, answer.url) for page, answer in asked.items()} == {
-        page: (302, f"/login/?next={quote(page)}") for page in asked
+    assert {page: (answer.status_code, answer.url) for page, answer in responses.items()} == {
+        page: (302, f"/login/?next={quote(page)}") for page in responses
     }
 
 

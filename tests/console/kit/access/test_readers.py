@@ -72,9 +72,9 @@ def test_the_log_of_a_stream_job_quotes_records_and_is_for_readers_of_its_topics
 ):
     for address in (job, f"{job}log"):
         assert "a value inside" in client_of(reader).get(address).content.decode()
-        told = client_of(viewer).get(address).content.decode()
-        assert "a value inside" not in told
-        assert "it is for who may read those of all its topics" in told
+        page = client_of(viewer).get(address).content.decode()
+        assert "a value inside" not in page
+        assert "it is for who may read those of all its topics" in page
     give_rule(viewer, "reader", "topic", "orders")
     assert "a value inside" not in client_of(viewer).get(job).content.decode()
     give_rule(viewer, "reader", "topic", "payments")
@@ -87,13 +87,13 @@ def test_the_page_of_a_stream_job_keeps_its_log_and_its_error_for_readers_of_its
     error = "NumberFormatException: The value 'a value inside the error' cannot be cast"
     facts = {"state": "failed", "error": error}
     StreamProgress.objects.create(process=ManagedProcess.objects.get(name="copy"), facts=facts)
-    told = client_of(reader).get("/streams/copy/").content.decode()
-    assert "a value inside&#x27; of the type" in told
-    assert "a value inside the error" in told
-    told = client_of(viewer).get("/streams/copy/").content.decode()
-    assert "a value inside" not in told
-    assert "it is for who may read those of all its topics" in told
-    assert "The query failed" in told
+    page = client_of(reader).get("/streams/copy/").content.decode()
+    assert "a value inside&#x27; of the type" in page
+    assert "a value inside the error" in page
+    page = client_of(viewer).get("/streams/copy/").content.decode()
+    assert "a value inside" not in page
+    assert "it is for who may read those of all its topics" in page
+    assert "The query failed" in page
     give_rule(viewer, "reader", "topic", "orders")
     give_rule(viewer, "reader", "topic", "payments")
     assert "a value inside the error" in client_of(viewer).get("/streams/copy/").content.decode()
@@ -116,14 +116,14 @@ ENDED = "exited: ended by itself with status 1 at 12:00:00"
 @pytest.fixture
 def ended(job) -> None:
     """The job, as the worker's step has it ended; beside it a broker with a last line of its own."""
-    told = f"{ENDED}{LAST_LINE_WITH_RECORDS}the value 'a value inside' cannot be cast"
-    seen = {"state": "exited", "desired": "running", "state_sentence": told, "sentence": told}
+    sentence = f"{ENDED}{LAST_LINE_WITH_RECORDS}the value 'a value inside' cannot be cast"
+    seen = {"state": "exited", "desired": "running", "state_sentence": sentence, "sentence": sentence}
     ManagedProcess.objects.update(**seen)
     broker = f"{ENDED}{LAST_LINE}port 9092 is taken"
     ManagedProcess.objects.create(
         name="broker-1", kind="broker", spec={"broker_id": 1, "directory": "/x"}, **seen | {"state_sentence": broker}
     )
-    Change.objects.create(at_ms=1, kind="process", object_name="copy", sentence=told, tone="critical")
+    Change.objects.create(at_ms=1, kind="process", object_name="copy", sentence=sentence, tone="critical")
 
 
 @pytest.mark.usefixtures("ended")
@@ -140,13 +140,13 @@ def ended(job) -> None:
     ],
 )
 def test_the_last_line_of_a_job_is_for_who_may_read_its_log(address, viewer, reader, client_of):
-    told = b"".join(client_of(viewer).get(address, follow=True)).decode()
-    assert "a value inside" not in told
+    content = b"".join(client_of(viewer).get(address, follow=True)).decode()
+    assert "a value inside" not in content
     if address in ("/", "/processes/", "/history/"):
         assert "a value inside" in client_of(reader).get(address, follow=True).content.decode()
     if address == "/processes/":
-        assert "ended by itself with status 1" in told
-        assert "port 9092 is taken" in told, "that of another process is for everybody whom no rule limits"
+        assert "ended by itself with status 1" in content
+        assert "port 9092 is taken" in content, "that of another process is for everybody whom no rule limits"
 
 
 @pytest.mark.usefixtures("ended")

@@ -17,7 +17,7 @@ class Dripper:
     """Says `before`, then `piece` again and again with pauses, then `after`: an answer that is whole in the end."""
 
     def __init__(self, before: bytes, piece: bytes, after: bytes):
-        self._said = before, piece, after
+        self._pieces = before, piece, after
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/"
         self._is_over = threading.Event()
@@ -33,7 +33,7 @@ class Dripper:
         self._listener.close()
 
     def _serve(self) -> None:
-        before, piece, after = self._said
+        before, piece, after = self._pieces
         connection, _ = self._listener.accept()
         with connection, contextlib.suppress(OSError):
             connection.recv(65_536)

@@ -48,7 +48,7 @@ def test_two_clusters_may_have_the_same_brokers(file):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("clusters = 1", "must consist of tables"),
         ("[clusters.a", "is no TOML"),
@@ -67,8 +67,8 @@ def test_two_clusters_may_have_the_same_brokers(file):
         ("\n".join(f'[clusters.c{n}]\nbootstrap = "x:1"' for n in range(CLUSTERS_MAX + 1)), "at most"),
     ],
 )
-def test_whatever_else_it_says_ends_the_start_with_one_sentence(file, text, told):
-    with pytest.raises(ClustersError, match=told) as raised:
+def test_whatever_else_it_says_ends_the_start_with_one_sentence(file, text, message):
+    with pytest.raises(ClustersError, match=message) as raised:
         parse_clusters(text)
     assert len(str(raised.value)) < 500
     assert "\n" not in str(raised.value)

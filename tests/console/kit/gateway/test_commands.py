@@ -12,8 +12,8 @@ def test_a_command_line_is_read_back_as_what_was_meant():
     line = shell_command("kafka-topics", "h1:9092,h2:9092", options)
     name, *typed = shlex.split(line)
     assert name == "kafka-topics.sh"
-    arguments, told = parse(load("kafka-topics"), typed)
-    assert told == []
+    arguments, notices = parse(load("kafka-topics"), typed)
+    assert notices == []
     assert (arguments["bootstrap-server"], arguments["topic"]) == ("h1:9092,h2:9092", "a b; rm -rf /")
     assert (arguments["alter"], arguments["partitions"], arguments.given("if-exists")) == (True, 3, False)
     assert not arguments.given("command-config")

@@ -45,9 +45,9 @@ def test_an_obstacle_refuses_what_is_confirmed_rightly():
 
 def test_every_field_is_confirmed_but_for_the_words_about_it():
     others = {field.name: replace(plan(), **{field.name: ("new",)}) for field in fields(Plan) if field.name != "lines"}
-    told = {name for name, other in others.items() if other.confirmed == plan().confirmed}
+    fields_alike = {name for name, other in others.items() if other.confirmed == plan().confirmed}
 
-    assert told == {"touches", "losses", "safe_because", "command", "obstacle", "about", "parts", "clusters"}
+    assert fields_alike == {"touches", "losses", "safe_because", "command", "obstacle", "about", "parts", "clusters"}
 
 
 @pytest.mark.parametrize(

@@ -201,8 +201,10 @@ class TestViews:
         assert not AuditEvent.objects.exists()
         save(browser, "Ours", "sort=-lag", shared="on")
         browser.post(f"/views/{SavedView.objects.get(name='Ours').pk}/+change/", {"name": "Ours"})
-        told = [(event.action, event.object_name, event.after["shared"]) for event in AuditEvent.objects.order_by("pk")]
-        assert told == [("save view", "Ours", True), ("change view", "Ours", False)]
+        events = [
+            (event.action, event.object_name, event.after["shared"]) for event in AuditEvent.objects.order_by("pk")
+        ]
+        assert events == [("save view", "Ours", True), ("change view", "Ours", False)]
 
     def test_a_list_that_somebody_may_not_open_has_no_views_for_him(self, administrator, viewer, client_of):
         save(client_of(administrator), "Failures", "result=failed", "audit", shared="on")

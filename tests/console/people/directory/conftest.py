@@ -169,8 +169,8 @@ def _answers(port: int) -> bool:
 
 
 @pytest.fixture
-def said(tmp_path, slapd):
-    """said(**more): the settings of a console that asks it, by TLS if nothing else is said."""
+def settings_of(tmp_path, slapd):
+    """settings_of(**more): the settings of a console that asks it, by TLS if nothing else is said."""
     directory, _, tls = slapd
     rules, secret = tmp_path / "rules.toml", tmp_path / "secret"
     rules.write_text('[groups.kafka-admins]\nrole = "admin"\n')

@@ -24,70 +24,74 @@ from tests.console.people.directory.conftest import BASE, CONSOLE, SECRET
 
 
 class TestPeople:
-    def test_who_knows_the_password_is_who_the_directory_says(self, said):
-        alice = person_in(said(), "alice", "wonderland")
+    def test_who_knows_the_password_is_who_the_directory_says(self, settings_of):
+        alice = person_in(settings_of(), "alice", "wonderland")
         assert (alice.name, alice.shown_name, alice.groups) == ("alice", "Alice Ärmel", {"kafka-admins"})
         assert len(alice.subject) == 36
-        by_mail = person_in(said(), "alice@example.org", "wonderland")
+        by_mail = person_in(settings_of(), "alice@example.org", "wonderland")
         assert by_mail.subject == alice.subject
 
     @pytest.mark.parametrize("password", ["builder", "Wonderland", "", " ", "\0", "wonderland\0"])
-    def test_who_does_not_is_nobody_and_an_empty_password_least_of_all(self, said, password):
-        assert person_in(said(), "alice", password) is None
+    def test_who_does_not_is_nobody_and_an_empty_password_least_of_all(self, settings_of, password):
+        assert person_in(settings_of(), "alice", password) is None
 
     @pytest.mark.parametrize(
         "name", ["*", "a*", "alice)(uid=*", "alice*)", "\\61lice", "(uid=alice)", "nobody", "", "alice\0", "é" * 150]
     )
-    def test_a_name_is_a_name_whatever_is_in_it(self, said, name):
-        assert person_in(said(), name, "wonderland") is None
+    def test_a_name_is_a_name_whatever_is_in_it(self, settings_of, name):
+        assert person_in(settings_of(), name, "wonderland") is None
 
     @pytest.mark.parametrize("typed", ["alice", "ALICE", " alice ", "alice@example.org"])
-    def test_however_a_name_is_typed_groups_that_go_by_names_know_the_person(self, said, typed):
+    def test_however_a_name_is_typed_groups_that_go_by_names_know_the_person(self, settings_of, typed):
         """A group may take away, too: whoever types a name otherwise must not be without it."""
-        assert person_in(said(GROUP_MEMBER="memberUid"), typed, "wonderland").groups == {"by-name"}
+        assert person_in(settings_of(GROUP_MEMBER="memberUid"), typed, "wonderland").groups == {"by-name"}
 
-    def test_who_has_no_name_that_groups_could_go_by_is_not_let_in_without_them(self, said):
-        named = said(GROUP_MEMBER="memberUid", USER_ATTRIBUTES="cn", USER_CLASS="organizationalRole")
+    def test_who_has_no_name_that_groups_could_go_by_is_not_let_in_without_them(self, settings_of):
+        named = settings_of(GROUP_MEMBER="memberUid", USER_ATTRIBUTES="cn", USER_CLASS="organizationalRole")
         with pytest.raises(AwayError, match="has no uid"):
             person_in(named, "console", SECRET)
 
-    def test_groups_may_be_told_by_the_entry_itself(self, said):
-        assert person_in(said(GROUP_BASE="", MEMBER_OF="memberOf"), "alice", "wonderland").groups == frozenset()
-        assert person_in(said(GROUP_BASE="", MEMBER_OF="mail"), "alice", "wonderland").groups == {"alice@example.org"}
+    def test_groups_may_be_told_by_the_entry_itself(self, settings_of):
+        assert person_in(settings_of(GROUP_BASE="", MEMBER_OF="memberOf"), "alice", "wonderland").groups == frozenset()
+        assert person_in(settings_of(GROUP_BASE="", MEMBER_OF="mail"), "alice", "wonderland").groups == {
+            "alice@example.org"
+        }
 
-    def test_a_name_of_two_entries_is_nobodys(self, said):
+    def test_a_name_of_two_entries_is_nobodys(self, settings_of):
         with pytest.raises(AwayError, match="several entries have one name"):
-            person_in(said(), "twins@example.org", "twin")
+            person_in(settings_of(), "twins@example.org", "twin")
 
-    def test_a_referral_leads_nowhere(self, said):
+    def test_a_referral_leads_nowhere(self, settings_of):
         with pytest.raises(AwayError, match="code 10"):
-            person_in(said(BASE=f"ou=elsewhere,{BASE}"), "alice", "wonderland")
+            person_in(settings_of(BASE=f"ou=elsewhere,{BASE}"), "alice", "wonderland")
 
-    def test_who_has_no_lasting_number_is_not_taken_for_somebody(self, said):
+    def test_who_has_no_lasting_number_is_not_taken_for_somebody(self, settings_of):
         with pytest.raises(AwayError, match="has not one employeeNumber"):
-            person_in(said(ID_ATTRIBUTE="employeeNumber"), "alice", "wonderland")
+            person_in(settings_of(ID_ATTRIBUTE="employeeNumber"), "alice", "wonderland")
 
 
 class TestConnection:
-    def test_a_certificate_of_another_authority_is_not_trusted(self, said, slapd):
+    def test_a_certificate_of_another_authority_is_not_trusted(self, settings_of, slapd):
         with pytest.raises(AwayError, match="is not trusted"):
-            person_in(said(CA_FILE=str(slapd[0] / "other.pem")), "alice", "wonderland")
+            person_in(settings_of(CA_FILE=str(slapd[0] / "other.pem")), "alice", "wonderland")
         with pytest.raises(AwayError, match="is not trusted"):
-            person_in(said(CA_FILE=""), "alice", "wonderland")
+            person_in(settings_of(CA_FILE=""), "alice", "wonderland")
 
-    def test_on_this_machine_it_may_be_plain_and_elsewhere_it_is_not(self, said, slapd, monkeypatch):
-        plain = said(URL=f"ldap://127.0.0.1:{slapd[1]}")
+    def test_on_this_machine_it_may_be_plain_and_elsewhere_it_is_not(self, settings_of, slapd, monkeypatch):
+        plain = settings_of(URL=f"ldap://127.0.0.1:{slapd[1]}")
         assert person_in(plain, "alice", "wonderland") is not None
         monkeypatch.setattr("console.people.directory.configuration._LOOPBACK", set())
         assert plain.starts_tls
         assert person_in(plain, "alice", "wonderland") is not None
         with pytest.raises(AwayError, match="is not trusted"):
-            person_in(said(URL=f"ldap://127.0.0.1:{slapd[1]}", CA_FILE=str(slapd[0] / "other.pem")), "alice", "x")
+            person_in(
+                settings_of(URL=f"ldap://127.0.0.1:{slapd[1]}", CA_FILE=str(slapd[0] / "other.pem")), "alice", "x"
+            )
 
-    def test_the_consoles_own_login_that_is_refused_is_no_word_about_anybody(self, said, tmp_path):
+    def test_the_consoles_own_login_that_is_refused_is_no_word_about_anybody(self, settings_of, tmp_path):
         (tmp_path / "secret").write_text("another")
         with pytest.raises(AwayError, match="own login there is refused"):
-            person_in(said(), "alice", "wonderland")
+            person_in(settings_of(), "alice", "wonderland")
 
     @pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400\r\n\r\n", b"\x30\x84\x7f\xff\xff\xff", b"\x30\x02\x02\x00"])
     def test_who_is_no_directory_is_told_from_one(self, says, tmp_path):
@@ -101,21 +105,25 @@ class TestConnection:
 
     @pytest.mark.parametrize("kind", [b"\x61", b"\x65", b"\x78"])
     def test_an_entry_that_nobody_asked_for_is_no_answer_to_a_login(self, kind, tmp_path):
-        told = [_entry(1, "uid=alice"), _answered(kind, 1)]
-        with liar(b"".join(told)) as port, pytest.raises(AwayError), DirectoryClient(_plain(port, tmp_path)) as client:
+        messages = [_entry(1, "uid=alice"), _answered(kind, 1)]
+        with (
+            liar(b"".join(messages)) as port,
+            pytest.raises(AwayError),
+            DirectoryClient(_plain(port, tmp_path)) as client,
+        ):
             client.bind(f"uid=alice,{BASE}", "wonderland")
 
     @pytest.mark.parametrize("kind", [b"\x65", b"\x78"])
     @pytest.mark.parametrize("number", [0, 1])
     def test_one_that_says_goodbye_is_away(self, kind, number, tmp_path):
-        said = _answered(kind, number)
-        with liar(said) as port, pytest.raises(AwayError), DirectoryClient(_plain(port, tmp_path)) as client:
+        message = _answered(kind, number)
+        with liar(message) as port, pytest.raises(AwayError), DirectoryClient(_plain(port, tmp_path)) as client:
             client.bind(f"uid=alice,{BASE}", "wonderland")
 
     def test_one_that_tells_without_an_end_takes_no_memory(self, tmp_path, monkeypatch):
         monkeypatch.setattr(client_module, "BYTES_MAX", 1_000)
-        told = _entry(1, "uid=alice", b"x" * 200)
-        with liar(told * 6) as port, pytest.raises(AwayError, match="more than 1000 bytes"):
+        entry = _entry(1, "uid=alice", b"x" * 200)
+        with liar(entry * 6) as port, pytest.raises(AwayError, match="more than 1000 bytes"):
             person_in(_plain(port, tmp_path), "alice", "wonderland")
 
     def test_one_that_is_not_there(self, tmp_path):
@@ -149,8 +157,8 @@ class TestMessages:
 
 class TestLogin:
     @pytest.fixture(autouse=True)
-    def _directory(self, settings, said, db):
-        settings.DIRECTORY = said()
+    def _directory(self, settings, settings_of, db):
+        settings.DIRECTORY = settings_of()
         settings.AUTHENTICATION_BACKENDS = [
             "django.contrib.auth.backends.ModelBackend",
             "console.people.directory.backend.DirectoryBackend",
@@ -195,8 +203,8 @@ class TestLogin:
         assert self.log_in(client, "Admin", "mistyped").status_code == 401
         assert self.log_in(client, "admin", PASSWORD).status_code == 302
 
-    def test_a_directory_that_is_away_is_told_from_a_wrong_password(self, client, settings, said, caplog):
-        settings.DIRECTORY = said(URL="ldap://127.0.0.1:1")
+    def test_a_directory_that_is_away_is_told_from_a_wrong_password(self, client, settings, settings_of, caplog):
+        settings.DIRECTORY = settings_of(URL="ldap://127.0.0.1:1")
         answer = self.log_in(client, "alice", "wonderland")
         assert answer.status_code == 401
         assert AWAY in answer.text
@@ -240,9 +248,9 @@ class TestSettings:
             ({"UNKNOWN": "1"}, "means nothing"),
         ],
     )
-    def test_what_cannot_be_ends_in_one_sentence(self, said, more, sentence):
+    def test_what_cannot_be_ends_in_one_sentence(self, settings_of, more, sentence):
         with pytest.raises(SystemExit, match=sentence):
-            said(**more)
+            settings_of(**more)
 
     def test_without_its_packages_the_setting_says_what_to_install(self, monkeypatch):
         monkeypatch.setattr(extras, "find_spec", lambda name: None)
@@ -277,8 +285,8 @@ def _tagged(tag: bytes, content: bytes) -> bytes:
 
 def _entry(number: int, dn: str, value: bytes = b"") -> bytes:
     attribute = _tagged(b"\x30", _tagged(b"\x04", b"cn") + _tagged(b"\x31", _tagged(b"\x04", value)))
-    told = _tagged(b"\x04", dn.encode()) + _tagged(b"\x30", attribute)
-    return _tagged(b"\x30", b"\x02\x01" + bytes([number]) + _tagged(b"\x64", told))
+    attributes = _tagged(b"\x04", dn.encode()) + _tagged(b"\x30", attribute)
+    return _tagged(b"\x30", b"\x02\x01" + bytes([number]) + _tagged(b"\x64", attributes))
 
 
 def _answered(kind: bytes, number: int) -> bytes:

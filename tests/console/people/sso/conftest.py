@@ -49,9 +49,9 @@ def single_sign_on(configure, db):
 def there_and_back(provider):
     """there_and_back(client, next="/topics/"): the answer to the browser that comes back from the provider."""
 
-    def journey(client: Client | None = None, **asked: str):
+    def journey(client: Client | None = None, **parameters: str):
         client = client or Client()
-        out = client.get("/login/sso/", asked)
+        out = client.get("/login/sso/", parameters)
         assert out.status_code == 302, out.content
         return client.get(provider.authorize(out.headers["Location"]).removeprefix("http://testserver"))
 

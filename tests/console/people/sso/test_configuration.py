@@ -13,9 +13,9 @@ def environment(tmp_path):
     secret.chmod(0o600)
     rules.write_text('default = "viewer"')
     rules.chmod(0o644)
-    said = {"ISSUER": "https://id.example/realm", "CLIENT_ID": "console"}
-    said |= {"CLIENT_SECRET_FILE": str(secret), "RULES_FILE": str(rules)}
-    return {f"{PREFIX}{name}": value for name, value in said.items()} | {"PATH": "/bin"}
+    sso_settings = {"ISSUER": "https://id.example/realm", "CLIENT_ID": "console"}
+    sso_settings |= {"CLIENT_SECRET_FILE": str(secret), "RULES_FILE": str(rules)}
+    return {f"{PREFIX}{name}": value for name, value in sso_settings.items()} | {"PATH": "/bin"}
 
 
 def test_without_an_issuer_there_is_no_single_sign_on():

@@ -78,11 +78,11 @@ def test_clocks_may_differ_a_little(there_and_back, provider):
     assert there_and_back().status_code == 302
 
 
-@pytest.mark.parametrize("told", [["ES256"], ["none", "HS256"], None, [], "none"])
+@pytest.mark.parametrize("algorithms", [["ES256"], ["none", "HS256"], None, [], "none"])
 @pytest.mark.parametrize("signs", ["none", "HS256"])
-def test_an_unsigned_token_and_one_signed_with_a_public_key_are_refused(signs, told, there_and_back, provider):
+def test_an_unsigned_token_and_one_signed_with_a_public_key_are_refused(signs, algorithms, there_and_back, provider):
     """Also if the provider says of itself that it signs so."""
-    provider.document = {"id_token_signing_alg_values_supported": told}
+    provider.document = {"id_token_signing_alg_values_supported": algorithms}
     provider.signs = signs
     client = Client()
 
@@ -105,9 +105,9 @@ def test_keys_that_rotate_are_followed_and_asked_for_once_more_only(there_and_ba
     provider.rotate()
 
     assert there_and_back().status_code == 302
-    assert provider.asked.count("/keys") == 2
+    assert provider.paths_asked.count("/keys") == 2
     there_and_back()
-    assert provider.asked.count("/keys") == 2
+    assert provider.paths_asked.count("/keys") == 2
 
 
 def test_another_key_under_the_old_name_is_followed_too(there_and_back, provider):
@@ -137,7 +137,7 @@ def test_another_browser_s_answer_logs_nobody_in(provider):
     victim.get("/login/sso/")
     assert victim.get(attackers).status_code == 400
     assert nobody_is_in(victim)
-    assert "/token" not in provider.asked
+    assert "/token" not in provider.paths_asked
 
 
 def test_an_injected_code_does_not_fit_the_browser_s_verifier(provider):
@@ -171,7 +171,7 @@ def test_an_answer_of_another_provider_is_refused_before_its_code_is_sent_anywhe
     client = Client()
 
     assert client.get(answer_of(client, provider).replace(*change)).status_code == 403
-    assert "/token" not in provider.asked
+    assert "/token" not in provider.paths_asked
     assert nobody_is_in(client)
 
 
@@ -299,7 +299,7 @@ def test_a_provider_that_is_away_is_not_asked_by_everybody_and_passwords_go_on(c
 
     assert {answer.status_code for answer in answers} == {502}
     assert b"does not answer" in answers[0].content
-    assert len(provider.asked) == 1
+    assert len(provider.paths_asked) == 1
     answer = Client().post("/login/", {"username": "viewer", "password": "correct-horse-battery"})
     assert answer.status_code == 302
 
@@ -315,10 +315,10 @@ def test_codes_that_are_tried_one_after_another_have_to_wait(provider):
         client = Client()
         assert client.get(answer_of(client, provider).replace("code=", "code=x")).status_code == 403
     client = Client()
-    asked = len(provider.asked)
+    count = len(provider.paths_asked)
 
     assert client.get(answer_of(client, provider)).status_code == 429
-    assert len(provider.asked) == asked, "the provider is not asked"
+    assert len(provider.paths_asked) == count, "the provider is not asked"
     assert FailedLogin.objects.count() == FAILURES_MAX
 
 

@@ -141,13 +141,13 @@ def test_the_login_ends_after_its_bound_however_much_it_is_used(there_and_back, 
 
 
 def test_what_is_asked_of_the_provider_is_exact_and_each_time_another(provider):
-    asked = [parse_qs(urlsplit(Client().get("/login/sso/").url).query) for _ in range(2)]
+    queries = [parse_qs(urlsplit(Client().get("/login/sso/").url).query) for _ in range(2)]
 
-    assert {item["redirect_uri"][0] for item in asked} == {"http://testserver/login/sso/callback/"}
-    assert {item["client_id"][0] for item in asked} == {CLIENT_ID}
+    assert {item["redirect_uri"][0] for item in queries} == {"http://testserver/login/sso/callback/"}
+    assert {item["client_id"][0] for item in queries} == {CLIENT_ID}
     for name in ("state", "nonce", "code_challenge"):
-        assert asked[0][name] != asked[1][name]
-        assert len(asked[0][name][0]) == 43
+        assert queries[0][name] != queries[1][name]
+        assert len(queries[0][name][0]) == 43
 
 
 def test_behind_a_proxy_with_tls_the_way_back_is_https_and_the_cookie_is_safe(settings):
@@ -207,10 +207,10 @@ def test_logging_out_leads_to_the_provider_too_if_one_wants_and_back(there_and_b
 
     assert client.get("/").status_code == 302
     assert "/logout/sso/" in page
-    asked = urlsplit(client.get("/logout/sso/").url)
-    assert f"{asked.scheme}://{asked.netloc}{asked.path}" == f"{provider.issuer}/end"
-    said = {name: values[0] for name, values in parse_qs(asked.query).items()}
-    assert said == {"client_id": CLIENT_ID, "post_logout_redirect_uri": "http://testserver/login/"}
+    address = urlsplit(client.get("/logout/sso/").url)
+    assert f"{address.scheme}://{address.netloc}{address.path}" == f"{provider.issuer}/end"
+    query = {name: values[0] for name, values in parse_qs(address.query).items()}
+    assert query == {"client_id": CLIENT_ID, "post_logout_redirect_uri": "http://testserver/login/"}
 
 
 def test_no_token_and_no_secret_is_kept_or_told(there_and_back, provider, caplog, tmp_path):
@@ -223,14 +223,14 @@ def test_no_token_and_no_secret_is_kept_or_told(there_and_back, provider, caplog
     stored = tmp_path / "all.json"
     call_command("dumpdata", output=str(stored))
     sessions = [str(session.get_decoded()) for session in Session.objects.all()]
-    told = stored.read_text() + "".join(sessions)
+    text = stored.read_text() + "".join(sessions)
     ours = "".join(
         record.getMessage() for record in caplog.records if not record.name.startswith(("httpcore", "asyncio"))
     )
     codes = list(provider.codes)
     for token in provider.tokens:
         for secret in (SECRET, token["access_token"], token["id_token"], *codes):
-            assert secret not in told
+            assert secret not in text
             assert secret not in ours
 
 

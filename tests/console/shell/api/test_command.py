@@ -80,9 +80,9 @@ def test_the_token_goes_nowhere_else(console, capsys):
     assert "302" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("said", [b"not json", b"\xff", b"[" * 100, b"{}"])
-def test_an_answer_of_nonsense_is_no_traceback(console, capsys, said):
-    console.answers["/api/v1/topics"] = (200, {}, said)
+@pytest.mark.parametrize("body", [b"not json", b"\xff", b"[" * 100, b"{}"])
+def test_an_answer_of_nonsense_is_no_traceback(console, capsys, body):
+    console.answers["/api/v1/topics"] = (200, {}, body)
     assert console.run("get", "topics") in (0, 1)
     assert "Traceback" not in capsys.readouterr().err
 

@@ -43,9 +43,9 @@ def test_bodies_of_nonsense_are_refused_in_words(program, operator, cluster, bod
     client = Client(headers={"Authorization": f"Bearer {secret}"}, raise_request_exception=False)
     answer = client.post("/api/v1/plans", body, content_type="application/json")
     assert answer.status_code in (400, 404, 422)
-    said = json.loads(answer.content)
-    assert said["status"] == answer.status_code
-    assert said["detail"]
+    document = json.loads(answer.content)
+    assert document["status"] == answer.status_code
+    assert document["detail"]
     assert "Traceback" not in answer.content.decode()
 
 

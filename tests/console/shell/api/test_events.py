@@ -58,9 +58,9 @@ async def listening(secret, **headers):
 
 
 async def test_what_happens_from_now_on_is_told_in_order(program, viewer):
-    asked = await sync_to_async(program)(viewer)
+    api = await sync_to_async(program)(viewer)
     await sync_to_async(happen)("before")
-    listener = await listening(asked.secret)
+    listener = await listening(api.secret)
     await anext(listener._parts)  # it listens
     stream = events.STREAMS.by_person.total()
     assert stream == 1
@@ -75,18 +75,18 @@ async def test_what_happens_from_now_on_is_told_in_order(program, viewer):
 
 
 async def test_who_was_cut_off_goes_on_behind_what_was_heard(program, viewer):
-    asked = await sync_to_async(program)(viewer)
+    api = await sync_to_async(program)(viewer)
     heard = await sync_to_async(happen)("heard")
     await sync_to_async(happen)("missed")
-    listener = await listening(asked.secret, **{"Last-Event-ID": str(heard)})
+    listener = await listening(api.secret, **{"Last-Event-ID": str(heard)})
     assert await listener.next() == ["missed"]
     await listener.leave()
 
 
 async def test_what_is_hidden_from_a_person_is_not_told(program, viewer):
     await NameRule.objects.acreate(user=viewer, resource="topic", pattern="secret*", level="nothing")
-    asked = await sync_to_async(program)(viewer)
-    listener = await listening(asked.secret, **{"Last-Event-ID": "0"})
+    api = await sync_to_async(program)(viewer)
+    listener = await listening(api.secret, **{"Last-Event-ID": "0"})
     await sync_to_async(happen)("of a secret", topic="secret-plans")
     await sync_to_async(happen)("of orders")
     assert await listener.next() == ["of orders"]
@@ -95,8 +95,8 @@ async def test_what_is_hidden_from_a_person_is_not_told(program, viewer):
 
 @pytest.mark.parametrize("way", ["token", "account", "role"])
 async def test_a_stream_ends_with_what_opened_it(program, viewer, way):
-    asked = await sync_to_async(program)(viewer)
-    listener = await listening(asked.secret)
+    api = await sync_to_async(program)(viewer)
+    listener = await listening(api.secret)
     await anext(listener._parts)
     if way == "token":
         await ApiToken.objects.all().adelete()
@@ -108,23 +108,23 @@ async def test_a_stream_ends_with_what_opened_it(program, viewer, way):
 
 
 async def test_a_person_has_so_many_streams_and_no_more(program, viewer):
-    asked = await sync_to_async(program)(viewer)
-    open_ones = [await listening(asked.secret) for _ in range(events.STREAMS_PER_PERSON_MAX)]
-    assert (await ask(asked.secret)).status_code == 429
+    api = await sync_to_async(program)(viewer)
+    open_ones = [await listening(api.secret) for _ in range(events.STREAMS_PER_PERSON_MAX)]
+    assert (await ask(api.secret)).status_code == 429
     for one in open_ones:
         await one.leave()
-    again = await listening(asked.secret)
+    again = await listening(api.secret)
     await again.leave()
 
 
 async def test_without_the_scope_nothing_is_told(program, viewer):
-    asked = await sync_to_async(program)(viewer, ("plan",))
-    assert (await ask(asked.secret)).status_code == 403
+    api = await sync_to_async(program)(viewer, ("plan",))
+    assert (await ask(api.secret)).status_code == 403
 
 
 async def test_a_token_that_ends_while_somebody_listens_ends_the_stream(program, viewer):
-    asked = await sync_to_async(program)(viewer)
-    listener = await listening(asked.secret)
+    api = await sync_to_async(program)(viewer)
+    listener = await listening(api.secret)
     await anext(listener._parts)
     await ApiToken.objects.aupdate(ends_at=timezone.now())
     assert await listener.is_over()

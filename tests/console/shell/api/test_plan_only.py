@@ -39,17 +39,17 @@ def test_a_plan_is_not_carried_out_by_a_digest_among_its_parameters(program, adm
 @pytest.mark.parametrize("field", sorted(CONFIRMATION_FIELDS))
 @pytest.mark.parametrize("action", ["add-stream", "create-topic"])
 def test_fields_of_a_confirmation_are_no_parameters(program, administrator, there, action, field):
-    asked, values = program(administrator), JOB if action == "add-stream" else {"name": "clicks"}
+    api, values = program(administrator), JOB if action == "add-stream" else {"name": "clicks"}
     answers = [
-        asked.plan(action, **values, **{field: "1"}),
-        asked.post("plans/apply", action=action, parameters=values | {field: "1"}, digest="0" * 32),
+        api.plan(action, **values, **{field: "1"}),
+        api.post("plans/apply", action=action, parameters=values | {field: "1"}, digest="0" * 32),
     ]
     for answer in answers:
         assert (answer.status_code, f"{field} is no parameter" in answer.json()["detail"]) == (422, True)
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     arguments = {"action": action, "parameters": values | {field: "1"}}
     message["params"] = {"name": "plan", "arguments": arguments}
-    result = asked.post("mcp", **message).json()["result"]
+    result = api.post("mcp", **message).json()["result"]
     assert result["isError"]
     assert f"{field} is no parameter" in json.dumps(result)
 

@@ -23,25 +23,25 @@ def test_a_name_that_is_hidden_from_a_person_is_hidden_from_the_persons_programs
         cluster.create_topic(name, 1, 1)
     collect()
     NameRule.objects.create(user=viewer, resource="topic", pattern="secret*", level="nothing")
-    asked = program(viewer)
-    assert [row["topic"] for row in asked.get("topics").json()["rows"]] == ["orders"]
-    hidden, absent = (asked.get(f"topics/{name}/partitions") for name in ("secret-plans", "secret-nothing"))
+    api = program(viewer)
+    assert [row["topic"] for row in api.get("topics").json()["rows"]] == ["orders"]
+    hidden, absent = (api.get(f"topics/{name}/partitions") for name in ("secret-plans", "secret-nothing"))
     assert (hidden.status_code, hidden.json()["detail"]) == (403, absent.json()["detail"].replace("nothing", "plans"))
-    assert asked.get("topics/nothing-there/partitions").status_code == 404
+    assert api.get("topics/nothing-there/partitions").status_code == 404
 
 
 def test_rows_are_taken_in_parts(program, viewer, cluster, collect):
     cluster.create_topic("orders", 5, 1)
     collect()
-    asked = program(viewer)
-    first = asked.get("topics/orders/partitions", take=2).json()
+    api = program(viewer)
+    first = api.get("topics/orders/partitions", take=2).json()
     assert [row["partition"] for row in first["rows"]] == [0, 1]
     assert first["more"] is True
-    last = asked.get("topics/orders/partitions", take=2, skip=4).json()
+    last = api.get("topics/orders/partitions", take=2, skip=4).json()
     assert ([row["partition"] for row in last["rows"]], last["more"]) == ([4], False)
-    assert asked.get("topics", take=0).status_code == 422
-    assert asked.get("topics", take=10_001).status_code == 422
-    assert asked.get("topics", skip=2**63 - 1).status_code == 422
+    assert api.get("topics", take=0).status_code == 422
+    assert api.get("topics", take=10_001).status_code == 422
+    assert api.get("topics", skip=2**63 - 1).status_code == 422
 
 
 def test_rows_of_very_much_text_are_taken_in_parts_however_little_they_weigh(program, reader, cluster, collect):
@@ -109,11 +109,11 @@ def test_rows_of_a_cluster_that_does_not_answer_are_told_to_be_old(
 ):
     cluster.create_topic("orders", 2, 1)
     collect()
-    asked = program(operator)
-    assert asked.get(path).json()["note"] == ""
+    api = program(operator)
+    assert api.get(path).json()["note"] == ""
     collector.tier_looks["brokers"].failed("No broker answered in time.")
-    assert asked.get(path).json()["note"].startswith("The state of this cluster is unknown (last read ")
-    health = asked.get("health").json()
+    assert api.get(path).json()["note"].startswith("The state of this cluster is unknown (last read ")
+    health = api.get("health").json()
     assert (health["level"], health["reasons"][0]["level"]) == ("unknown", "unknown")
 
 

@@ -14,8 +14,8 @@ from console.people.sso.configuration import SingleSignOn
 from console.people.users.actions import do_change_own_password, end_logins
 
 
-def made(client, **said):
-    form = {"name": "deploy", "scopes": ["read"], "days": 7} | said
+def made(client, **properties):
+    form = {"name": "deploy", "scopes": ["read"], "days": 7} | properties
     return client.post("/tokens/+make/", form)
 
 
@@ -32,28 +32,28 @@ def test_a_token_is_shown_once_and_kept_nowhere(viewer, client_of):
 
 
 def test_a_token_that_was_ended_opens_nothing_from_then_on(program, viewer, client_of):
-    asked = program(viewer)
-    assert asked.get("token").status_code == 200
-    assert client_of(viewer).post(f"/tokens/{asked.token.pk}/+end/").status_code == 302
-    answer = asked.get("token")
+    api = program(viewer)
+    assert api.get("token").status_code == 200
+    assert client_of(viewer).post(f"/tokens/{api.token.pk}/+end/").status_code == 302
+    answer = api.get("token")
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
 
 
 def test_nobody_ends_anothers(program, viewer, administrator, client_of):
-    asked = program(viewer)
-    assert client_of(administrator).post(f"/tokens/{asked.token.pk}/+end/").status_code == 404
-    assert asked.get("token").status_code == 200
+    api = program(viewer)
+    assert client_of(administrator).post(f"/tokens/{api.token.pk}/+end/").status_code == 404
+    assert api.get("token").status_code == 200
 
 
 def test_a_token_ends_by_its_time(program, viewer):
-    asked = program(viewer)
-    asked.end_later(seconds=1)
-    assert asked.get("token").status_code == 401
+    api = program(viewer)
+    api.end_later(seconds=1)
+    assert api.get("token").status_code == 401
 
 
 @pytest.mark.parametrize("way", ["password", "logins", "account", "seen password"])
 def test_what_ends_a_persons_logins_ends_the_tokens(program, viewer, way):
-    asked = program(viewer)
+    api = program(viewer)
     if way == "password":
         do_change_own_password(viewer, "another one entirely")
     elif way == "logins":
@@ -62,17 +62,17 @@ def test_what_ends_a_persons_logins_ends_the_tokens(program, viewer, way):
         type(viewer).objects.filter(pk=viewer.pk).update(is_active=False)
     else:
         PasswordToChange.objects.create(user=viewer)
-    assert asked.get("token").status_code == 401
+    assert api.get("token").status_code == 401
 
 
 def test_a_token_opens_no_more_than_its_person_may_do_now(program, operator, cluster, collect):
     cluster.create_topic("orders", 1, 1)
     collect()
-    asked = program(operator)
-    assert asked.plan("delete-topic", name="orders").status_code == 200
+    api = program(operator)
+    assert api.plan("delete-topic", name="orders").status_code == 200
     operator.groups.clear()
-    assert asked.plan("delete-topic", name="orders").status_code == 403
-    assert asked.get("topics").status_code == 403
+    assert api.plan("delete-topic", name="orders").status_code == 403
+    assert api.get("topics").status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_without_a_token_nothing_is_open_whatever_cookies_say(client_of, adminis
 
 
 def test_a_token_logs_nobody_in(program, administrator):
-    asked = program(administrator)
-    client = Client(headers={"Authorization": f"Bearer {asked.secret}"})
+    api = program(administrator)
+    client = Client(headers={"Authorization": f"Bearer {api.secret}"})
     assert client.get("/topics/").status_code == 302
     answer = client.get("/api/v1/token")
     assert not answer.cookies
@@ -105,10 +105,10 @@ def test_a_person_has_so_many_tokens_and_no_more(viewer, client_of):
 
 
 @pytest.mark.parametrize(
-    "said", [{"name": ""}, {"name": "x" * 61}, {"scopes": []}, {"scopes": ["all"]}, {"days": 0}, {"days": 366}]
+    "fields", [{"name": ""}, {"name": "x" * 61}, {"scopes": []}, {"scopes": ["all"]}, {"days": 0}, {"days": 366}]
 )
-def test_a_token_of_nonsense_is_not_made(viewer, client_of, said):
-    assert made(client_of(viewer), **said).status_code == 422
+def test_a_token_of_nonsense_is_not_made(viewer, client_of, fields):
+    assert made(client_of(viewer), **fields).status_code == 422
     assert not ApiToken.objects.exists()
 
 
@@ -135,20 +135,20 @@ def linked(operator, settings):
 
 @pytest.mark.parametrize(("days", "status"), [(0, 200), (6.9, 200), (7.1, 401), (None, 401)])
 def test_a_token_works_for_a_week_after_its_owner_signed_on(program, operator, linked, days, status):
-    asked = program(operator, days=90)
+    api = program(operator, days=90)
     linked(days)
-    assert asked.get("token").status_code == status
-    assert is_open(asked.token, timezone.now()) is (status == 200)
+    assert api.get("token").status_code == status
+    assert is_open(api.token, timezone.now()) is (status == 200)
     if status == 401:
         linked(0)
-        assert asked.get("token").status_code == 200, "the next login is the proof"
+        assert api.get("token").status_code == 200, "the next login is the proof"
 
 
 def test_it_ends_by_its_own_time_all_the_same(program, operator, linked):
     linked(0)
-    asked = program(operator, days=1)
-    asked.end_later(seconds=1)
-    assert asked.get("token").status_code == 401
+    api = program(operator, days=1)
+    api.end_later(seconds=1)
+    assert api.get("token").status_code == 401
 
 
 def test_the_list_says_what_a_token_waits_for(program, operator, linked, client_of):
@@ -167,8 +167,8 @@ def test_where_passwords_break_the_glass_tokens_do_no_more(
     settings.SINGLE_SIGN_ON = SingleSignOn("https://idp.example", "console", Path("rules"), only_break_glass=True)
     linked(0)
     assert program(operator).get("token").status_code == 200
-    asked = program(administrator)
-    assert asked.get("token").status_code == 401
+    api = program(administrator)
+    assert api.get("token").status_code == 401
     assert "paused" in client_of(administrator).get("/tokens/").content.decode()
     type(administrator).objects.filter(pk=administrator.pk).update(is_superuser=True)
-    assert asked.get("token").status_code == 200
+    assert api.get("token").status_code == 200

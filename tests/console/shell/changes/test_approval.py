@@ -56,11 +56,11 @@ def topics(cluster) -> set[str]:
 def approve(browser: Client, number: int, **more):
     shown = browser.get(f"/changes/{number}/")
     plan, user = shown.context.get("plan"), shown.context["user"]
-    said = {"digest": digest_of(plan, user), "typed_name": plan.typed_name} if plan else {"digest": "-"}
-    return browser.post(f"/changes/{number}/+approve/", {**said, **more})
+    form = {"digest": digest_of(plan, user), "typed_name": plan.typed_name} if plan else {"digest": "-"}
+    return browser.post(f"/changes/{number}/+approve/", {**form, **more})
 
 
-def told() -> list[tuple[str, str, str]]:
+def audited() -> list[tuple[str, str, str]]:
     return [(event.actor_name, event.action, event.result) for event in AuditEvent.objects.order_by("id")]
 
 
@@ -76,7 +76,7 @@ def test_it_is_proposed_and_done_when_somebody_else_approves(propose, there, sec
     assert "prod.orders" not in topics(there)
     change.refresh_from_db()
     assert (change.state, change.decided_by) == ("done", "second")
-    assert told() == [
+    assert audited() == [
         ("operator", "propose change", "done"),
         ("operator", "delete topic", "done"),
         ("second", "approve change", "done"),
@@ -97,9 +97,9 @@ def test_nobody_approves_what_is_their_own(propose, there, operator, client_of):
     browser = client_of(operator)
     assert b"Somebody else has to approve it" in browser.get(f"/changes/{change.pk}/").content
     assert approve(browser, change.pk).status_code == 409
-    asked = Program(operator)
-    plan = asked.plan("approve-change", number=change.pk).json()
-    answer = asked.apply(plan, typed_name=plan["typed_name"])
+    api = Program(operator)
+    plan = api.plan("approve-change", number=change.pk).json()
+    answer = api.apply(plan, typed_name=plan["typed_name"])
     assert (answer.status_code, "Somebody else" in answer.json()["detail"]) == (409, True)
     assert "prod.orders" in topics(there)
 
@@ -175,8 +175,8 @@ def test_a_plan_that_has_become_another_is_shown_and_not_done(propose, there, se
     assert seen.context["is_as_proposed"]
     there.groups.commit("readers", "prod.orders", 0, 0)
     collect()
-    said = {"digest": digest_of(seen.context["plan"], second), "typed_name": "prod.orders"}
-    answer = browser.post(f"/changes/{change.pk}/+approve/", said)
+    form = {"digest": digest_of(seen.context["plan"], second), "typed_name": "prod.orders"}
+    answer = browser.post(f"/changes/{change.pk}/+approve/", form)
     assert answer.status_code == 409
     assert "has changed since it was shown" in answer.content.decode()
     assert not answer.context["is_as_proposed"]
@@ -201,7 +201,7 @@ def test_it_is_discarded_by_another_and_withdrawn_by_oneself(propose, there, sec
     client_of(operator).post(f"/changes/{last.pk}/+discard/")
     first.refresh_from_db()
     assert (first.state, first.outcome) == ("discarded", "It is read on Sundays")
-    assert told()[-2:] == [("second", "discard change", "done"), ("operator", "withdraw change", "done")]
+    assert audited()[-2:] == [("second", "discard change", "done"), ("operator", "withdraw change", "done")]
     assert approve(client_of(second), first.pk).status_code == 409
     assert "prod.orders" in topics(there)
 
@@ -216,7 +216,7 @@ def test_it_expires_when_nobody_decides(propose, there, second, client_of, monke
     client_of(second).get("/changes/")
     change.refresh_from_db()
     assert change.state == "expired"
-    assert told()[-1] == ("system", "let change expire", "done")
+    assert audited()[-1] == ("system", "let change expire", "done")
 
 
 def test_who_lost_the_right_meanwhile_has_nothing_done(propose, there, second, operator, client_of):
@@ -235,8 +235,8 @@ def test_two_who_approve_at_once_do_it_once(propose, there, second, administrato
     change = ProposedChange.objects.get()
     seen = client_of(second).get(f"/changes/{change.pk}/")
     ProposedChange.objects.filter(pk=change.pk).update(state="doing", decided_at=change.at)
-    said = {"digest": digest_of(seen.context["plan"], second), "typed_name": "prod.orders"}
-    answer = client_of(second).post(f"/changes/{change.pk}/+approve/", said)
+    form = {"digest": digest_of(seen.context["plan"], second), "typed_name": "prod.orders"}
+    answer = client_of(second).post(f"/changes/{change.pk}/+approve/", form)
     assert (answer.status_code, "prod.orders" in topics(there)) == (409, True)
 
 
@@ -244,9 +244,9 @@ def test_two_who_approve_at_once_do_it_once(propose, there, second, administrato
 
 
 def test_the_api_answers_202_with_the_change(propose, rule, there, operator, second):
-    asked = Program(operator)
-    plan = asked.plan("delete-topic", name="prod.orders").json()
-    answer = asked.apply(plan, typed_name="prod.orders", reason="Nobody reads it")
+    api = Program(operator)
+    plan = api.plan("delete-topic", name="prod.orders").json()
+    answer = api.apply(plan, typed_name="prod.orders", reason="Nobody reads it")
     change = ProposedChange.objects.get()
     assert answer.status_code == 202
     assert (answer.json()["applied"], answer.json()["change"]) == (False, change.pk)
@@ -265,16 +265,16 @@ topics:
   prod.bills: {partitions: 1, replication_factor: 1}
   test.bills: {partitions: 1, replication_factor: 1}
 """
-    said = {"text": text, "file": "shop.yaml"}
+    form = {"text": text, "file": "shop.yaml"}
     browser = client_of(operator)
-    shown = browser.post("/declaration/", said)
+    shown = browser.post("/declaration/", form)
     assert "needs a second person" in shown.content.decode()
-    browser.post("/declaration/", {**said, "digest": digest_in(shown)})
+    browser.post("/declaration/", {**form, "digest": digest_in(shown)})
     assert topics(there) == {"prod.orders", "test.orders"}
     change = ProposedChange.objects.get()
     assert approve(client_of(second), change.pk).status_code == 302
     assert topics(there) == {"prod.orders", "test.orders", "prod.bills", "test.bills"}
-    assert ("operator", "create topic", "done") in told()
+    assert ("operator", "create topic", "done") in audited()
 
 
 def test_undo_waits_too(rule, there, operator, client_of, collect):
@@ -345,9 +345,9 @@ def test_what_has_a_secret_does_not_wait(rule, there, administrator, client_of, 
     rule.definition = {**APPROVAL, "objects": ["*"]}
     rule.save()
     address = "/connectors/+create/org.example.FileSourceConnector/"
-    said = {"as": "json", "json": '{"name": "in", "file": "/x", "db.phrase": "hunter2"}'}
+    form = {"as": "json", "json": '{"name": "in", "file": "/x", "db.phrase": "hunter2"}'}
     browser = client_of(administrator)
-    shown = browser.post(address, said)
+    shown = browser.post(address, form)
     fields = dict(shown.context["fields"])
     browser.post(address, {**fields, "digest": digest_in(shown)})
     assert not connect.changes()

@@ -99,8 +99,8 @@ def test_where_a_rule_refuses_it_is_said_and_in_the_audit(frozen, operator, clie
     frozen.save()
     browser = client_of(operator)
     answer = browser.post("/processes/connect/start", headers={"hx-request": "true"} if by_part else {})
-    said = browser.get(answer.headers["HX-Redirect"]) if by_part else answer
-    assert "Black Friday" in said.content.decode()
+    response = browser.get(answer.headers["HX-Redirect"]) if by_part else answer
+    assert "Black Friday" in response.content.decode()
     assert by_part or answer.status_code == 409
     assert ManagedProcess.objects.get().desired == "stopped"
     event = AuditEvent.objects.get()
@@ -128,17 +128,17 @@ def test_what_is_paused_is_not_resumed_in_a_freeze_but_may_be_called_off(frozen,
 
 
 def test_a_rule_about_beginning_holds_resuming(administrator, client_of, restart, db):
-    said = {"kind": "approval", "actions": ["begin rolling restart"], "objects": ["*"]}
-    ChangeRule.objects.create(name="two", said=said, actor_name="root")
+    rule = {"kind": "approval", "actions": ["begin rolling restart"], "objects": ["*"]}
+    ChangeRule.objects.create(name="two", definition=rule, actor_name="root")
     client_of(administrator).post(f"/processes/+rolling-restart/{restart.pk}/resume")
     restart.refresh_from_db()
     assert (restart.state, ProposedChange.objects.get().needs_person) == (State.PAUSED, True)
 
 
 def test_whoever_writes_audit_rows_of_its_own_asks_the_rules_or_says_why_not():
-    told = {
+    files = {
         str(path.relative_to(ROOT))
         for path in (ROOT / "console").rglob("*.py")
         if "record_event(" in path.read_text() or "count_event(" in path.read_text()
     }
-    assert told == HELD | NOT_HELD.keys()
+    assert files == HELD | NOT_HELD.keys()

@@ -76,9 +76,9 @@ def test_nothing_is_left_of_what_a_process_that_died_had_begun(proposed):
     assert ONLY_IF["expire-changes"]()
     expire_changes()
     change = ProposedChange.objects.get()
-    told = "root began it, and it is not known what came of it."
-    assert (change.state, change.form, change.outcome) == ("expired", [], told)
-    assert AuditEvent.objects.get(action="let change expire").detail.endswith(told)
+    outcome = "root began it, and it is not known what came of it."
+    assert (change.state, change.form, change.outcome) == ("expired", [], outcome)
+    assert AuditEvent.objects.get(action="let change expire").detail.endswith(outcome)
 
 
 def test_a_record_for_a_topic_that_was_made_anew_is_another_plan(proposed, cluster, collect, administrator, client_of):

@@ -22,9 +22,9 @@ def other(db):
     return user
 
 
-def confirm(browser, address, said):
-    shown = browser.post(address, said)
-    return shown, browser.post(address, {**said, "digest": digest_in(shown)})
+def confirm(browser, address, form):
+    shown = browser.post(address, form)
+    return shown, browser.post(address, {**form, "digest": digest_in(shown)})
 
 
 def test_a_rule_is_planned_and_kept(administrator, other, client_of, cluster):
@@ -65,7 +65,7 @@ def test_a_window_is_changed_and_removed(administrator, client_of, cluster):
 def test_a_rule_that_was_removed_is_made_again_as_it_was(administrator, client_of, cluster):
     browser = client_of(administrator)
     confirm(browser, ADD, NIGHT)
-    said = ChangeRule.objects.get().said
+    saved = ChangeRule.objects.get().definition
     shown = browser.get("/changes/+rules/night/+remove/")
     done = browser.post("/changes/+rules/night/+remove/", {"digest": digest_in(shown)}, follow=True).content.decode()
     back = done.split(f'href="{ADD}?kept=')[1].split('"')[0]
@@ -74,7 +74,7 @@ def test_a_rule_that_was_removed_is_made_again_as_it_was(administrator, client_o
     form = {item.name: item.value() for item in begun if item.value() is not None}
     confirm(browser, ADD, form)
     row = ChangeRule.objects.get()
-    assert (row.name, row.said) == ("night", said)
+    assert (row.name, row.definition) == ("night", saved)
     assert browser.get(ADD).context["removed"] == []
 
 

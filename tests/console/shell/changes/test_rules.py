@@ -17,8 +17,8 @@ def plan(action="delete topic", name="prod.orders", object_type="topic", about=(
     return Plan(action, object_type, name, (PlanLine("x", 1, 2),), (), about=about, parts=parts)
 
 
-def rule(said, **more) -> ApprovalRule:
-    return parse_rule("r", {**said, **more})
+def rule(fields, **more) -> ApprovalRule:
+    return parse_rule("r", {**fields, **more})
 
 
 def test_an_action_on_a_name_that_fits_needs_a_second_person():
@@ -32,7 +32,7 @@ def test_an_action_on_a_name_that_fits_needs_a_second_person():
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("change", "expected"),
     [
         (plan(action="undo create topic"), True),
         (plan(name="3 topics", about=("a", "prod.b")), True),
@@ -41,8 +41,8 @@ def test_an_action_on_a_name_that_fits_needs_a_second_person():
         (plan(action="apply declaration", name="f.yaml", parts=(plan(name="a"),)), False),
     ],
 )
-def test_undo_bulk_and_files_are_what_they_do(asked, expected):
-    assert bool(demand_of([rule(APPROVAL)], asked, NOON).approval) is expected
+def test_undo_bulk_and_files_are_what_they_do(change, expected):
+    assert bool(demand_of([rule(APPROVAL)], change, NOON).approval) is expected
 
 
 @pytest.mark.parametrize("action", ["undo move", "drain broker", "spread replicas", "drain and remove broker"])
@@ -55,9 +55,9 @@ def test_whatever_moves_partitions_moves_partitions(action):
     [("prod.orders", True), ("prod.*", True), ("pro*", True), ("*", True), ("prod.x*", True), ("prox*", False)],
 )
 def test_access_rules_of_a_prefix_are_about_all_that_begins_so(name, expected):
-    asked = plan("create access rules", "cluster", "access lists", about=(name,))
-    said = rule(APPROVAL, actions=["change access rules"])
-    assert bool(demand_of([said], asked, NOON).approval) is expected
+    change = plan("create access rules", "cluster", "access lists", about=(name,))
+    approval = rule(APPROVAL, actions=["change access rules"])
+    assert bool(demand_of([approval], change, NOON).approval) is expected
 
 
 def test_outside_of_a_window_it_waits_and_says_until_when():
@@ -85,20 +85,20 @@ def test_an_emergency_is_no_second_person():
 
 
 def test_what_makes_a_secret_cannot_wait():
-    asked = plan("create Kafka user", "prod.app", "Kafka user")
-    held = demand_of([rule(APPROVAL, actions=["*"])], asked, NOON).hold(asked, is_approved=False, in_emergency=False)
+    change = plan("create Kafka user", "prod.app", "Kafka user")
+    held = demand_of([rule(APPROVAL, actions=["*"])], change, NOON).hold(change, is_approved=False, in_emergency=False)
     assert (held.can_wait, "secret" in held.sentence) == (False, True)
 
 
 def test_rules_are_changed_by_two_as_soon_as_one_asks_for_it():
-    asked = plan("remove change rule", "r", "change rule")
-    assert demand_of([rule(APPROVAL)], asked, NOON).approval
-    assert not demand_of([rule(NIGHT, objects=["*"])], asked, NOON).closed
-    assert not demand_of([], asked, NOON).approval
+    change = plan("remove change rule", "r", "change rule")
+    assert demand_of([rule(APPROVAL)], change, NOON).approval
+    assert not demand_of([rule(NIGHT, objects=["*"])], change, NOON).closed
+    assert not demand_of([], change, NOON).approval
 
 
 @pytest.mark.parametrize(
-    ("said", "says"),
+    ("fields", "says"),
     [
         ({**APPROVAL, "kind": "whim"}, "kinds"),
         ({**APPROVAL, "actions": []}, "names actions"),
@@ -111,6 +111,6 @@ def test_rules_are_changed_by_two_as_soon_as_one_asks_for_it():
         ({**FROZEN, "from": "soon"}, "a moment from which"),
     ],
 )
-def test_what_is_no_rule(said, says):
+def test_what_is_no_rule(fields, says):
     with pytest.raises(RuleError, match=says):
-        rule(said)
+        rule(fields)

@@ -47,8 +47,8 @@ def topics(cluster) -> set[str]:
 
 def carry_out(browser, number, **more):
     shown = browser.get(f"/changes/{number}/")
-    said = {"digest": digest_of(shown.context["plan"], shown.context["user"]), **more}
-    return browser.post(f"/changes/{number}/+approve/", said)
+    form = {"digest": digest_of(shown.context["plan"], shown.context["user"]), **more}
+    return browser.post(f"/changes/{number}/+approve/", form)
 
 
 def test_before_its_time_it_is_proposed_and_then_carried_out_by_oneself(night, operator, client_of, cluster, clock_now):
@@ -90,15 +90,15 @@ def test_a_rule_that_refuses_says_when_and_keeps_nothing(night, operator, client
     assert answer.status_code == 409
     assert "possible from 2026-11-25 22:00 UTC. Nothing was changed." in answer.content.decode()
     assert not ProposedChange.objects.exists()
-    asked = Program(operator)
-    plan = asked.plan("create-topic", **CREATE).json()
-    assert "possible from" in asked.apply(plan).json()["detail"]
+    api = Program(operator)
+    plan = api.plan("create-topic", **CREATE).json()
+    assert "possible from" in api.apply(plan).json()["detail"]
 
 
 def test_a_freeze_has_its_reason(db, operator, client_of, cluster, collect, clock_now):
     collect()
-    said = {"kind": "freeze", "actions": ["*"], "objects": ["*"], "from": "2026-11-20T00:00", "to": "2026-12-01T00:00"}
-    ChangeRule.objects.create(name="sale", said={**said, "why": "Black Friday"}, actor_name="root")
+    rule = {"kind": "freeze", "actions": ["*"], "objects": ["*"], "from": "2026-11-20T00:00", "to": "2026-12-01T00:00"}
+    ChangeRule.objects.create(name="sale", definition={**rule, "why": "Black Friday"}, actor_name="root")
     shown, _ = create(client_of(operator))
     text = shown.content.decode()
     assert "Black Friday" in text
@@ -118,16 +118,16 @@ def test_nobody_else_has_emergencies(night, operator, client_of, cluster):
     shown, _ = create(client_of(operator), emergency="I am in a hurry")
     assert b'name="emergency"' not in shown.content
     assert topics(cluster) == set()
-    asked = Program(operator)
-    plan = asked.plan("create-topic", **CREATE).json()
-    assert asked.apply(plan, emergency="I am in a hurry").status_code == 202
+    api = Program(operator)
+    plan = api.plan("create-topic", **CREATE).json()
+    assert api.apply(plan, emergency="I am in a hurry").status_code == 202
     assert topics(cluster) == set()
 
 
 def test_an_emergency_by_the_api_too(night, administrator, cluster):
-    asked = Program(administrator)
-    plan = asked.plan("create-topic", **CREATE).json()
-    assert asked.apply(plan, emergency="The disk is full").json()["applied"] is True
+    api = Program(administrator)
+    plan = api.plan("create-topic", **CREATE).json()
+    assert api.apply(plan, emergency="The disk is full").json()["applied"] is True
     assert topics(cluster) == {"prod.new"}
 
 

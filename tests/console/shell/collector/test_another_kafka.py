@@ -59,7 +59,7 @@ def test_brokers_topics_and_groups_are_seen_and_nothing_is_on_the_move(db, gatew
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "question",
     [
         lambda gateway: gateway.quotas.describe(),
         lambda gateway: gateway.credentials.describe(),
@@ -67,6 +67,6 @@ def test_brokers_topics_and_groups_are_seen_and_nothing_is_on_the_move(db, gatew
     ],
     ids=["quotas", "users", "producers"],
 )
-def test_what_it_does_not_keep_is_a_sentence(asked, gateway):
+def test_what_it_does_not_keep_is_a_sentence(question, gateway):
     with pytest.raises(GatewayError, match=r"\.$"):
-        asked(gateway)
+        question(gateway)

@@ -26,7 +26,7 @@ def pushed(monkeypatch):
 
 
 @pytest.fixture
-def told(monkeypatch) -> list[dict]:
+def looks_pushed(monkeypatch) -> list[dict]:
     """What is said of looks at the topics, oldest first."""
     messages: list[dict] = []
 
@@ -91,7 +91,7 @@ def test_growth_becomes_records_per_second(cluster, collect, clock):
 
 
 @pytest.mark.usefixtures("listeners")
-def test_a_changed_topic_is_told_of_with_its_changed_partitions_only(cluster, collect, clock, told):
+def test_a_changed_topic_is_told_of_with_its_changed_partitions_only(cluster, collect, clock, looks_pushed):
     cluster.create_topic("orders", 3, 1)
     collect()
     clock.advance(1_000)
@@ -101,19 +101,24 @@ def test_a_changed_topic_is_told_of_with_its_changed_partitions_only(cluster, co
     collect()
 
     key = Topic.objects.get().pk
-    assert told[-1]["rows"] == {"topic-row": [key], "topic-page": [key], "topic-head": [key], "placement-row": []}
-    assert told[-1]["partitions"] == [(key, [2])]
-    assert told[-1]["pages"] == []
+    assert looks_pushed[-1]["rows"] == {
+        "topic-row": [key],
+        "topic-page": [key],
+        "topic-head": [key],
+        "placement-row": [],
+    }
+    assert looks_pushed[-1]["partitions"] == [(key, [2])]
+    assert looks_pushed[-1]["pages"] == []
 
 
 @pytest.mark.usefixtures("listeners")
-def test_every_look_is_told_of_and_numbered_also_a_quiet_one(cluster, collect, told):
+def test_every_look_is_told_of_and_numbered_also_a_quiet_one(cluster, collect, looks_pushed):
     cluster.create_topic("orders", 3, 1)
     for _ in range(3):
         collect()
 
-    first = told[0]["number"]
-    assert [item["number"] for item in told] == [first, first + 1, first + 2]
+    first = looks_pushed[0]["number"]
+    assert [item["number"] for item in looks_pushed] == [first, first + 1, first + 2]
 
 
 def test_a_quiet_cluster_pushes_nothing(cluster, collector, clock, pushed):
@@ -129,22 +134,22 @@ def test_a_quiet_cluster_pushes_nothing(cluster, collector, clock, pushed):
 
 
 @pytest.mark.usefixtures("listeners")
-def test_a_new_topic_makes_the_lists_fetch_themselves(cluster, collect, told):
+def test_a_new_topic_makes_the_lists_fetch_themselves(cluster, collect, looks_pushed):
     cluster.create_topic("orders", 1, 1)
     collect()
 
-    assert told[0]["pages"] == ["topics", "placement"]
+    assert looks_pushed[0]["pages"] == ["topics", "placement"]
 
 
 @pytest.mark.usefixtures("listeners")
-def test_a_deleted_topic_is_gone_and_its_page_is_told(cluster, collect, told):
+def test_a_deleted_topic_is_gone_and_its_page_is_told(cluster, collect, looks_pushed):
     cluster.create_topic("orders", 1, 1)
     collect()
     cluster.delete_topic("orders")
     collect()
 
     assert not Topic.objects.exists()
-    assert "topic:orders" in told[-1]["pages"]
+    assert "topic:orders" in looks_pushed[-1]["pages"]
 
 
 def test_a_topic_created_again_under_its_name_replaces_the_old_one(cluster, collect):
@@ -174,12 +179,12 @@ def test_a_missing_broker_reaches_the_overview_with_its_consequences(cluster, co
 
 
 def test_brokers_that_come_go_or_answer_again_are_news_and_nothing_else(cluster, collector, monkeypatch):
-    said: list[bool] = []
-    monkeypatch.setattr(collector._pages, "cluster_changed", lambda is_news=True: said.append(is_news))
+    messages: list[bool] = []
+    monkeypatch.setattr(collector._pages, "cluster_changed", lambda is_news=True: messages.append(is_news))
 
     def look() -> bool:
         CollectorThread("brokers", 1, collector.collect_cluster, collector.cluster_failed).run_once()
-        return said[-1]
+        return messages[-1]
 
     assert look()
     assert not look()
@@ -264,24 +269,24 @@ def test_an_error_that_cannot_be_stored_does_not_end_the_tier(caplog):
 
 
 @pytest.mark.usefixtures("listeners")
-def test_a_new_collector_goes_on_from_the_stored_rows(cluster, collect, zookeeper, clock, told):
+def test_a_new_collector_goes_on_from_the_stored_rows(cluster, collect, zookeeper, clock, looks_pushed):
     cluster.create_topic("orders", 3, 1)
     collect()
     before = list(Topic.objects.values())
     Collector(cluster, lambda: zookeeper, clock.now_ms).collect_topics()
 
-    assert (told[-1]["rows"]["topic-row"], told[-1]["pages"]) == ([], [])
+    assert (looks_pushed[-1]["rows"]["topic-row"], looks_pushed[-1]["pages"]) == ([], [])
     assert list(Topic.objects.values()) == before
 
 
-@pytest.mark.parametrize(("told", "says"), [("another", "its id is another"), ("", "it tells no id")])
+@pytest.mark.parametrize(("cluster_id", "says"), [("another", "its id is another"), ("", "it tells no id")])
 def test_another_cluster_at_the_same_address_is_refused_and_no_row_of_the_old_one_is_touched(
-    told, says, cluster, collect, zookeeper, clock
+    cluster_id, says, cluster, collect, zookeeper, clock
 ):
     cluster.create_topic("orders", 3, 1)
     collect()
     brokers, changes = list(Broker.objects.values()), Change.objects.count()
-    another = Collector(FakeGateway(1, told), lambda: zookeeper, clock.now_ms)
+    another = Collector(FakeGateway(1, cluster_id), lambda: zookeeper, clock.now_ms)
     CollectorThread("brokers", 1, another.collect_cluster, another.cluster_failed).run_once()
 
     state = ClusterState.objects.get()

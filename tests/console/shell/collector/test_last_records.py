@@ -10,14 +10,16 @@ from console.state.clusters.store import load_topics
 
 
 @pytest.fixture
-def asked(cluster, monkeypatch) -> list:
+def asked_places(cluster, monkeypatch) -> list:
     """What brokers were asked for, one list a question."""
     questions, ask = [], cluster.newest_records
     monkeypatch.setattr(cluster, "newest_records", lambda places: questions.append(list(places)) or ask(places))
     return questions
 
 
-def test_a_topic_written_before_the_console_looked_has_the_time_of_its_newest_record(cluster, collect, clock, asked):
+def test_a_topic_written_before_the_console_looked_has_the_time_of_its_newest_record(
+    cluster, collect, clock, asked_places
+):
     cluster.create_topic("blobs", 2, 1)
     cluster.create_topic("empty", 1, 1)
     cluster.append("blobs", 0, 3)
@@ -30,7 +32,7 @@ def test_a_topic_written_before_the_console_looked_has_the_time_of_its_newest_re
 
     assert Topic.objects.get(name="blobs").last_record_at_ms == written_at_ms
     assert Topic.objects.get(name="empty").last_record_at_ms == 0
-    assert asked == [[("blobs", 0), ("blobs", 1)]]
+    assert asked_places == [[("blobs", 0), ("blobs", 1)]]
 
 
 def test_what_arrives_later_is_dated_by_the_look(cluster, collect, clock):
@@ -43,26 +45,26 @@ def test_what_arrives_later_is_dated_by_the_look(cluster, collect, clock):
     assert Topic.objects.get(name="orders").last_record_at_ms == clock.now_ms()
 
 
-def test_a_topic_whose_records_have_no_time_is_asked_for_once(cluster, collect, collector, asked, monkeypatch):
+def test_a_topic_whose_records_have_no_time_is_asked_for_once(cluster, collect, collector, asked_places, monkeypatch):
     cluster.create_topic("timeless", 1, 1)
     cluster.append("timeless", 0, 1)
     monkeypatch.setattr(cluster, "written_at_ms", lambda *place: None)
     collector.collect_topics()
     collector.collect_topics()
-    assert len(asked) == 1
+    assert len(asked_places) == 1
 
 
-def test_one_look_asks_for_a_bounded_part(cluster, collector, asked, monkeypatch):
+def test_one_look_asks_for_a_bounded_part(cluster, collector, asked_places, monkeypatch):
     monkeypatch.setattr("console.shell.collector.last_records.PARTITIONS_PER_LOOK", 3)
     for name in ("a", "b", "c"):
         cluster.create_topic(name, 2, 1)
         cluster.append(name, 0, 1)
     for _ in range(4):
         collector.collect_topics()
-    assert [len(item) for item in asked] == [2, 2, 2]
+    assert [len(item) for item in asked_places] == [2, 2, 2]
 
 
-def test_a_cluster_that_does_not_answer_is_asked_again(cluster, collector, asked):
+def test_a_cluster_that_does_not_answer_is_asked_again(cluster, collector, asked_places):
     cluster.create_topic("a", 1, 1)
     cluster.append("a", 0, 1)
     collector.collect_topics()

@@ -52,14 +52,14 @@ def admin(administrator, client_of):
     return client_of(administrator)
 
 
-def fields(**said) -> dict[str, str]:
+def fields(**properties) -> dict[str, str]:
     chosen = {"name": "west", "title": "West", "colour": "green", "protocol": "PLAINTEXT", "mechanism": "PLAIN"}
-    return chosen | {"bootstrap": "127.0.0.1:1"} | said
+    return chosen | {"bootstrap": "127.0.0.1:1"} | properties
 
 
-def secured(**said) -> dict[str, str]:
+def secured(**properties) -> dict[str, str]:
     login = {"protocol": "SASL_PLAINTEXT", "mechanism": "SCRAM-SHA-256", "username": "console", "password": PASSWORD}
-    return fields(**login | said)
+    return fields(**login | properties)
 
 
 def confirm(client, form: dict[str, str], address: str = ADD):
@@ -92,8 +92,8 @@ class TestPage:
         file = read(directory)
         assert file.left_out == {}
         assert (file.clusters["west"].title, file.clusters["west"].values["BOOTSTRAP_SERVERS"]) == ("West", kafka)
-        told = [(event.action, event.result) for event in AuditEvent.objects.order_by("pk")]
-        assert told == [("try cluster", "done"), ("try cluster", "done"), ("add cluster", "done")]
+        events = [(event.action, event.result) for event in AuditEvent.objects.order_by("pk")]
+        assert events == [("try cluster", "done"), ("try cluster", "done"), ("add cluster", "done")]
         assert "It comes when the console" in admin.get("/clusters/").text
 
     def test_no_page_no_audit_row_and_no_file_of_others_holds_a_secret(self, admin, directory):
@@ -154,7 +154,7 @@ class TestPage:
         assert admin.post(ADD, secured(password="") | {"sealed": sealed}).status_code == 422
 
     @pytest.mark.parametrize(
-        "said",
+        "form",
         [
             {"name": "main"},
             {"name": "../west"},
@@ -178,9 +178,9 @@ class TestPage:
             {"schema_registry": "https://registry:8081", "registry_user": "a", "registry_password": "ü"},
         ],
     )
-    def test_what_cannot_be_is_said_beside_the_form_and_nobody_is_asked(self, admin, directory, monkeypatch, said):
+    def test_what_cannot_be_is_said_beside_the_form_and_nobody_is_asked(self, admin, directory, monkeypatch, form):
         monkeypatch.setattr("console.shell.fleet.change_views.try_cluster", None)
-        answer = admin.post(ADD, fields(**said))
+        answer = admin.post(ADD, fields(**form))
         assert answer.status_code == 422 or "There is a cluster main already" in answer.text
         assert not directory.exists()
 
@@ -207,9 +207,9 @@ class TestPage:
 
 
 class TestFiles:
-    def write(self, directory: Path, name: str, said: object) -> None:
+    def write(self, directory: Path, name: str, content: object) -> None:
         directory.mkdir(exist_ok=True)
-        (directory / f"{name}.json").write_text(json.dumps({"said": said}))
+        (directory / f"{name}.json").write_text(json.dumps({"said": content}))
         (directory / f"{name}.json").chmod(0o600)
 
     def test_one_that_cannot_be_used_leaves_the_others_alone(self, directory):
@@ -243,8 +243,8 @@ class TestBeside:
     def test_connect_and_registry_are_tried_with_what_was_typed(self, connect, kafka, admin):
         greeting = {"version": "3.8.0", "commit": "abc", "kafka_cluster_id": id_of(kafka)}
         connect.answers["GET", "/"] = 200, greeting
-        said = {"connect": connect.address, "connect_user": "a", "connect_password": "b"}
-        shown = admin.post(ADD, fields(bootstrap=kafka, schema_registry="http://127.0.0.1:1", **said))
+        form = {"connect": connect.address, "connect_user": "a", "connect_password": "b"}
+        shown = admin.post(ADD, fields(bootstrap=kafka, schema_registry="http://127.0.0.1:1", **form))
         steps = {step.name: step for step in shown.context["trial"].steps}
         assert (steps["Connect"].words, steps["Connect"].error) == ("1 of 1 workers answer", "")
         assert "Connection refused" in steps["registry"].error

@@ -18,8 +18,8 @@ def proposed(cluster, staging, look_at_both, operator, client_of) -> str:
     staging.create_topic("orders", 1, 1)
     look_at_both()
     with in_cluster(STAGING):
-        said = {"kind": "approval", "actions": ["*"], "objects": ["*"]}
-        ChangeRule.objects.create(name="prod", said=said, actor_name="root")
+        rule = {"kind": "approval", "actions": ["*"], "objects": ["*"]}
+        ChangeRule.objects.create(name="prod", definition=rule, actor_name="root")
     client = client_of(operator)
     digest = re.search(r'name="digest" value="(\w+)"', client.get(ADDRESS).text)[1]
     return client.post(ADDRESS, {"digest": digest, "typed_name": "orders"}).url

@@ -42,28 +42,28 @@ def filled(cluster, staging, look_at_both):
     look_at_both()
 
 
-def _told(answer) -> set[tuple[str, ...]]:
+def _rows_of(answer) -> set[tuple[str, ...]]:
     lines = answer.getvalue().decode().splitlines()[1:]
     return {tuple(part.strip('"') for part in line.split(",")[:3]) for line in lines}
 
 
 def test_only_what_differs_is_shown_unless_all_is_asked_for(filled, client_of, viewer):
     client = client_of(viewer)
-    differing = _told(client.get("/clusters/+compare/?kind=topic&format=csv"))
+    differing = _rows_of(client.get("/clusters/+compare/?kind=topic&format=csv"))
     assert differing == {
         ("topic", "only-here", ""),
         ("topic", "orders", "partitions"),
         ("topic", "orders", "retention.ms"),
     }
-    everything = _told(client.get("/clusters/+compare/?kind=topic&format=csv&all=on"))
+    everything = _rows_of(client.get("/clusters/+compare/?kind=topic&format=csv&all=on"))
     assert ("topic", "orders", "replication factor") in everything - differing
     assert client.get("/clusters/+compare/").status_code == 200
 
 
 def test_broker_settings_are_compared(filled, cluster, client_of, viewer):
     cluster.brokers.change_settings(None, {"log.cleaner.threads": "3"})
-    told = _told(client_of(viewer).get("/clusters/+compare/?format=csv"))
-    assert ("broker setting", "log.cleaner.threads", "value") in told
+    rows = _rows_of(client_of(viewer).get("/clusters/+compare/?format=csv"))
+    assert ("broker setting", "log.cleaner.threads", "value") in rows
 
 
 def test_names_that_are_kept_from_somebody_are_in_neither_column(filled, client_of, viewer):

@@ -57,8 +57,8 @@ def test_a_change_waits_in_the_cluster_it_is_of(staging, look_at_both, operator,
     staging.create_topic("orders", 1, 1)
     look_at_both()
     with in_cluster(STAGING):
-        said = {"kind": "approval", "actions": ["*"], "objects": ["*"]}
-        ChangeRule.objects.create(name="two", said=said, actor_name="root")
+        rule = {"kind": "approval", "actions": ["*"], "objects": ["*"]}
+        ChangeRule.objects.create(name="two", definition=rule, actor_name="root")
         address = "/c/staging/topics/orders/+delete/"
         digest = digest_in(client_of(operator).get(address))
     client_of(operator).post(address, {"digest": digest, "typed_name": "orders"})

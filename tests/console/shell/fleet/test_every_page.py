@@ -89,13 +89,13 @@ def test_no_page_of_one_cluster_shows_a_row_of_the_other(rows, administrator, cl
 
 @BOTH_WAYS
 def test_what_is_in_the_other_cluster_reads_as_what_is_nowhere(rows, administrator, client_of, shown, other):
-    client, nowhere, told = client_of(administrator), "marked-of-nobody-1", []
+    client, nowhere, differing = client_of(administrator), "marked-of-nobody-1", []
     named = [name for name in ROUTES.keys() - OF_ALL if ROUTES[name].pattern.converters]
     for name in sorted(named):
         there, absent = _page(client, shown, name, MARKS[other]), _page(client, shown, name, nowhere)
         if (there[0], there[1].replace(MARKS[other], nowhere)) != absent:
-            told.append(name)
-    assert told == []
+            differing.append(name)
+    assert differing == []
 
 
 def _page(client, cluster: str, name: str, named: str) -> tuple[int, str]:

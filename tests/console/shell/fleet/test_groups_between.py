@@ -12,7 +12,7 @@ from console.kit.common.current_cluster import in_cluster
 from console.kit.common.names import DEFAULT_CLUSTER
 from console.shell.changes.models import ChangeRule
 from console.state.clusters.models import ClusterState
-from tests.console.ecosystem.mirrors.test_group_move import CopiedRun, asked, committed, tell
+from tests.console.ecosystem.mirrors.test_group_move import CopiedRun, committed, move_query, tell
 from tests.console.shell.fleet.conftest import ALIAS, STAGING
 
 pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
@@ -48,7 +48,7 @@ def digest_of(page) -> str:
 @pytest.mark.parametrize(("role", "is_theirs"), [("viewer", False), ("nothing", False), ("operator", True)])
 def test_the_rights_of_the_other_cluster_count(role, is_theirs, alias, staging, operator, client_of):
     ClusterRole.objects.create(user=operator, cluster=STAGING, role=role)
-    wanted = asked(f"main->{alias}")
+    wanted = move_query(f"main->{alias}")
     page = client_of(operator).get(ADDRESS, wanted)
     assert page.status_code == (200 if is_theirs else 403)
     assert (f"billing goes on in {alias}" in page.content.decode()) is is_theirs
@@ -61,14 +61,14 @@ def test_offsets_of_the_other_cluster_are_not_read_without_a_right_there(alias, 
     back = f"{alias}->main"
     MirroredTopic.objects.create(cluster="", flow=back, topic="orders", target="orders")
     staging.groups.commit("billing", "orders", 0, 60)
-    assert client_of(operator).get(ADDRESS, asked(back)).status_code == 403
+    assert client_of(operator).get(ADDRESS, move_query(back)).status_code == 403
 
 
 def test_a_rule_of_the_other_cluster_has_the_move_wait(alias, staging, operator, client_of):
     with in_cluster(STAGING):
-        said = {"kind": "approval", "actions": ["*"], "objects": ["*"]}
-        ChangeRule.objects.create(name="prod", said=said, actor_name="root")
-    client, wanted = client_of(operator), asked(f"main->{alias}")
+        rule = {"kind": "approval", "actions": ["*"], "objects": ["*"]}
+        ChangeRule.objects.create(name="prod", definition=rule, actor_name="root")
+    client, wanted = client_of(operator), move_query(f"main->{alias}")
     page = client.get(ADDRESS, wanted)
     assert "prod of staging" in html.unescape(page.text)
     client.post(ADDRESS, wanted | {"digest": digest_of(page)})
@@ -77,7 +77,7 @@ def test_a_rule_of_the_other_cluster_has_the_move_wait(alias, staging, operator,
 
 
 def test_a_cluster_that_is_read_only_takes_no_group(alias, staging, operator, client_of):
-    client, wanted = client_of(operator), asked(f"main->{alias}")
+    client, wanted = client_of(operator), move_query(f"main->{alias}")
     digest = digest_of(client.get(ADDRESS, wanted))
     ReadOnlyMode.objects.create(scope=f"cluster /{STAGING}", by_name="root", reason="a weekend")
     assert "In staging: The cluster is read-only" in html.unescape(client.get(ADDRESS, wanted).text)
@@ -86,6 +86,6 @@ def test_a_cluster_that_is_read_only_takes_no_group(alias, staging, operator, cl
 
 
 def test_with_the_rights_of_both_the_group_moves(alias, staging, operator, client_of):
-    client, wanted = client_of(operator), asked(f"main->{alias}")
+    client, wanted = client_of(operator), move_query(f"main->{alias}")
     client.post(ADDRESS, wanted | {"digest": digest_of(client.get(ADDRESS, wanted))})
     assert committed(staging) == {("orders", 0): 60}

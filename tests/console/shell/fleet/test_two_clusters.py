@@ -101,12 +101,12 @@ def test_who_may_look_at_another_cluster_alone_is_led_there(filled, client_of, o
 def test_a_role_of_one_cluster_gives_and_takes_there_alone(filled, client_of, operator, viewer):
     ClusterRole.objects.create(user=operator, cluster=STAGING, role="viewer")
     ClusterRole.objects.create(user=viewer, cluster=STAGING, role="operator")
-    asked = {
+    statuses = {
         (person.username, address): client_of(person).get(f"{address}topics/+create/").status_code
         for person in (operator, viewer)
         for address in ("/", "/c/staging/")
     }
-    assert asked == {
+    assert statuses == {
         ("operator", "/"): 200,
         ("operator", "/c/staging/"): 403,
         ("viewer", "/"): 403,

@@ -7,8 +7,8 @@ import time
 
 
 def main() -> int:
-    told = {"argv": sys.argv[1:], "token": os.environ["BARNABAS_RUN_TOKEN"], "session": os.getsid(0) == os.getpid()}
-    print(json.dumps(told | {"django": "django" in sys.modules}), flush=True)
+    process = {"argv": sys.argv[1:], "token": os.environ["BARNABAS_RUN_TOKEN"], "session": os.getsid(0) == os.getpid()}
+    print(json.dumps(process | {"django": "django" in sys.modules}), flush=True)
     if "fail" in sys.argv:
         return 7
     time.sleep(60)

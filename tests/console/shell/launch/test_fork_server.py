@@ -119,10 +119,10 @@ def test_how_a_forked_one_ended_is_told_and_it_is_forked_again(forking, story):
     killed = story("killed")
     story("failed", "fail")
     os.kill(killed.pid, signal.SIGKILL)
-    told: list[str] = []
-    await_true(lambda: told.extend(forking.watch()) or len(told) >= 2, "both ends are told", 20)
-    assert any("killed was killed by signal 9" in sentence for sentence in told)
-    assert any("failed ended with status 7" in sentence for sentence in told)
+    messages: list[str] = []
+    await_true(lambda: messages.extend(forking.watch()) or len(messages) >= 2, "both ends are told", 20)
+    assert any("killed was killed by signal 9" in sentence for sentence in messages)
+    assert any("failed ended with status 7" in sentence for sentence in messages)
     await_true(lambda: forking.watch() is not None and forking.is_alive("killed"), "it is started again", 20)
     again = psutil.Process(read_run_file(forking.run_files, "killed").pid)
     assert again.ppid() == pid_of_fork_server(forking)
@@ -193,9 +193,9 @@ def test_who_nobody_asks_has_imported_nothing_and_is_still_the_parent_of_whom_it
     assert [psutil.Process(item.pid).ppid() for item in forked] == [pid, pid]
 
     os.kill(forked[0].pid, signal.SIGKILL)
-    told: list[str] = []
-    await_true(lambda: told.extend(resting.watch()) or told, "the end is told", 20)
-    assert "first was killed by signal 9" in told[0]
+    messages: list[str] = []
+    await_true(lambda: messages.extend(resting.watch()) or messages, "the end is told", 20)
+    assert "first was killed by signal 9" in messages[0]
     await_true(lambda: resting.watch() is not None and resting.is_alive("first"), "it is started again", 30)
     again = psutil.Process(read_run_file(resting.run_files, "first").pid)
     assert (again.ppid(), has_imported(again.pid)) == (pid, True)

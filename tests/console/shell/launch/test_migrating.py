@@ -30,10 +30,10 @@ def migrated(tmp_path):
     def run() -> list:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("BARNABAS_")}
         environment |= {"BARNABAS_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "console.settings"}
-        told = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", PROGRAM], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
         )
-        return json.loads(told.stdout)
+        return json.loads(completed.stdout)
 
     return run
 
@@ -46,5 +46,5 @@ def test_the_database_is_migrated_and_no_page_is_imported(migrated, tmp_path):
 
 def test_why_it_cannot_be_is_told(migrated, tmp_path):
     (tmp_path / "console.sqlite3").write_text("this is no database, whatever its name says, however long it is" * 20)
-    told, _ = migrated()
-    assert "file is not a database" in told
+    error, _ = migrated()
+    assert "file is not a database" in error

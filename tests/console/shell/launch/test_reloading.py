@@ -24,8 +24,8 @@ def reload(supervisor, settings, monkeypatch):
     for name in RUNNING:
         supervisor.start(service(name))
     ask_to_reload(settings.RUN_DIR)
-    told = io.StringIO()
-    return lambda: reloading.reload(supervisor, LaunchProgress(told), Interrupts()) or told.getvalue()
+    output = io.StringIO()
+    return lambda: reloading.reload(supervisor, LaunchProgress(output), Interrupts()) or output.getvalue()
 
 
 def pids(settings) -> dict[str, int]:

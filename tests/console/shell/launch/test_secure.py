@@ -64,10 +64,10 @@ def test_a_file_of_somebody_else_is_neither_overwritten_nor_removed():
 def test_the_demos_processes_are_users_of_their_own():
     prepare_clients(SECURE)
     files = [job_client_file(user) for user in (SOURCES, STREAMS, PROBE)]
-    said = [pairs(path)["sasl.jaas.config"] for path in (client_file(), *files)]
+    jaas_configs = [pairs(path)["sasl.jaas.config"] for path in (client_file(), *files)]
     users = ("console", SOURCES, STREAMS, PROBE)
-    assert [f'username="{user}"' in jaas for user, jaas in zip(users, said, strict=True)] == [True] * 4
-    assert len({jaas.partition("password=")[2] for jaas in said}) == 4
+    assert [f'username="{user}"' in jaas for user, jaas in zip(users, jaas_configs, strict=True)] == [True] * 4
+    assert len({jaas.partition("password=")[2] for jaas in jaas_configs}) == 4
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     prepare_clients(PLAIN)
     assert not any(path.exists() for path in files)

@@ -98,10 +98,10 @@ def test_what_it_carries_is_none_of_django(up):
 
 def test_nobody_reads_a_secret_in_what_it_leaves(up):
     _process, run = up
-    (told,) = json.loads((run / "services.json").read_text())
-    assert service_from_json(told).name == "web"
+    (service,) = json.loads((run / "services.json").read_text())
+    assert service_from_json(service).name == "web"
     assert (run / "services.json").stat().st_mode & 0o077 == 0
-    assert set(told) == {"name", "argv", "log_path", "grace_s", "environment", "is_forked"}
+    assert set(service) == {"name", "argv", "log_path", "grace_s", "environment", "is_forked"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -111,9 +111,9 @@ def test_whoever_wants_to_stop_it_has_everything_taken_down(up, number):
     assert process.wait(60) == 0
     assert not is_kept(run)
     assert not is_claimed(run)
-    said = (run.parent / "up.log").read_text()
-    assert "stopping (once more Ctrl-C: at once)" in said
-    assert "Traceback" not in said
+    text = (run.parent / "up.log").read_text()
+    assert "stopping (once more Ctrl-C: at once)" in text
+    assert "Traceback" not in text
 
 
 def test_who_asks_has_it_become_up_again_which_may_be_stopped_at_any_time(up):
@@ -134,8 +134,8 @@ def test_settings_that_cannot_be_read_leave_everything_as_it_is(up):
     before = read_run_file(run / "services", "web")
     ask_to_reload(run)
     await_true(lambda: not is_asked_to_reload(run), "it has tried", 60)
-    told = "goes on as it was, for it cannot start again: "
-    await_true(lambda: told in (run.parent / "up.log").read_text(), "it says so", 30)
+    message = "goes on as it was, for it cannot start again: "
+    await_true(lambda: message in (run.parent / "up.log").read_text(), "it says so", 30)
     assert 'must say bootstrap = "HOST:PORT,…" of west' in (run.parent / "up.log").read_text()
     assert read_run_file(run / "services", "web") == before
     assert "console.shell.launch.staying" in command_of(process.pid)

@@ -35,13 +35,13 @@ def test_service_that_dies_is_started_again_after_its_delay(supervisor, clock):
 
 def test_service_that_dies_again_and_again_waits_longer_each_time(supervisor, clock):
     supervisor.start(service())
-    told = []
+    messages = []
     for _ in range(3):
         kill(supervisor, "web")
-        told += supervisor.watch()
+        messages += supervisor.watch()
         clock.now += 5
         supervisor.watch()
-    assert [sentence.split("again in ")[1].split(" (")[0] for sentence in told] == ["0.5 s", "1 s", "2 s"]
+    assert [sentence.split("again in ")[1].split(" (")[0] for sentence in messages] == ["0.5 s", "1 s", "2 s"]
 
 
 def test_service_that_ran_well_for_a_minute_is_forgiven(supervisor, clock):

@@ -47,9 +47,9 @@ def test_database_that_fails_keeps_nothing_up(small_house, out, monkeypatch):
     small_house.close()
     assert not small_house.supervisor.is_alive("worker")
     assert not any(os_process.look(identity).alive for identity in identities.values())
-    said = out.getvalue()
-    assert "database or disk is full" in said
-    places = [said.index(f"✓ {name}") for name in ("worker", "broker-1", "zookeeper")]
+    text = out.getvalue()
+    assert "database or disk is full" in text
+    places = [text.index(f"✓ {name}") for name in ("worker", "broker-1", "zookeeper")]
     assert places == sorted(places)
     assert run_file_names(run_files_of_processes()) == []
 
@@ -117,8 +117,8 @@ def test_a_data_directory_that_is_lost_before_all_is_up_is_one_sentence_and_leav
     finally:
         for item in managed:
             os_process.kill(item)
-    told = f"! {settings.RUN_DIR} was deleted or moved: everything that was started is ended"
-    assert told in out.getvalue()
+    message = f"! {settings.RUN_DIR} was deleted or moved: everything that was started is ended"
+    assert message in out.getvalue()
 
 
 def test_a_data_directory_that_is_lost_on_the_way_down_leaves_nothing(small_house, out, monkeypatch):

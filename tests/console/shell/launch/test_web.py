@@ -24,8 +24,8 @@ async def answer(scope, receive, send):
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.accept"})
-        told = await receive()
-        await send({"type": "websocket.send", "text": told["text"]})
+        event = await receive()
+        await send({"type": "websocket.send", "text": event["text"]})
         return
     body = b""
     while True:
@@ -214,7 +214,7 @@ def test_a_page_that_reads_nothing_is_hung_up_on(serve, sockets, monkeypatch, en
 
 
 @pytest.mark.parametrize(
-    ("asked", "more", "status"),
+    ("path", "more", "status"),
     [
         (b"?q=" + b"x" * 8_200, b"", b"414"),
         (b"?q=" + b"x" * 60_000, b"", b"414"),
@@ -224,12 +224,12 @@ def test_a_page_that_reads_nothing_is_hung_up_on(serve, sockets, monkeypatch, en
     ],
     ids=["an address", "a long address", "a header", "a long header", "many headers"],
 )
-def test_what_no_websocket_takes_is_refused_at_once(serve, asked, more, status):
+def test_what_no_websocket_takes_is_refused_at_once(serve, path, more, status):
     async def test(connect):
         reader, writer = await connect()
         upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
         key = base64.b64encode(os.urandom(16))
-        writer.write(b"GET /ws/" + asked + b" HTTP/1.1\r\nHost: x\r\n" + more + upgrade + key + b"\r\n\r\n")
+        writer.write(b"GET /ws/" + path + b" HTTP/1.1\r\nHost: x\r\n" + more + upgrade + key + b"\r\n\r\n")
         assert (await reader.read()).startswith(b"HTTP/1.1 " + status)
 
     serve(test)

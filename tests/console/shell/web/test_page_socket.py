@@ -139,8 +139,8 @@ async def test_a_flood_of_what_a_page_shows_costs_as_much_as_its_last_word(monke
     """A reader who names 300 other rows in each message would have them rendered for each, before everyone else's."""
     shown = []
 
-    async def show(_feed, _page, said):
-        shown.append(said)
+    async def show(_feed, _page, message):
+        shown.append(message)
 
     monkeypatch.setattr("console.shell.web.feed.Feed.show", show)
     websocket = await connect(await sync_to_async(make_user)("viewer", "viewer"), "topics")
@@ -154,7 +154,7 @@ async def test_a_flood_of_what_a_page_shows_costs_as_much_as_its_last_word(monke
 async def test_rows_are_rendered_for_one_page_of_a_person_at_a_time(monkeypatch):
     at_once, most, done = [], [], []
 
-    async def show(_feed, page, _said):
+    async def show(_feed, page, _message):
         at_once.append(page)
         most.append(len(at_once))
         await asyncio.sleep(0)

@@ -5,7 +5,9 @@ import pytest
 from console.shell.web.proxy import BehindProxy, read_networks, read_prefix
 
 
-async def asked(client: str, *headers: tuple[str, str], path: str = "/", prefix: str = "", kind: str = "http") -> dict:
+async def scope_of(
+    client: str, *headers: tuple[str, str], path: str = "/", prefix: str = "", kind: str = "http"
+) -> dict:
     seen = {}
 
     async def application(scope, receive, send):
@@ -18,20 +20,20 @@ async def asked(client: str, *headers: tuple[str, str], path: str = "/", prefix:
 
 
 async def test_a_stranger_is_not_believed():
-    scope = await asked("203.0.113.9", ("x-forwarded-for", "1.2.3.4"), ("x-forwarded-proto", "https"), ("host", "h"))
+    scope = await scope_of("203.0.113.9", ("x-forwarded-for", "1.2.3.4"), ("x-forwarded-proto", "https"), ("host", "h"))
 
     assert (scope["client"][0], scope["scheme"]) == ("203.0.113.9", "http")
     assert scope["headers"] == [(b"host", b"h")]
 
 
 async def test_a_trusted_proxy_says_who_asks_and_how():
-    scope = await asked("10.0.0.1", ("x-forwarded-for", "198.51.100.7"), ("x-forwarded-proto", "https"))
+    scope = await scope_of("10.0.0.1", ("x-forwarded-for", "198.51.100.7"), ("x-forwarded-proto", "https"))
 
     assert (scope["client"][0], scope["scheme"]) == ("198.51.100.7", "https")
 
 
 @pytest.mark.parametrize(
-    ("said", "believed"),
+    ("addresses", "believed"),
     [
         (["1.2.3.4, 198.51.100.7"], "198.51.100.7"),
         (["1.2.3.4", "198.51.100.7, 10.0.0.2"], "198.51.100.7"),
@@ -42,15 +44,15 @@ async def test_a_trusted_proxy_says_who_asks_and_how():
         (["2001:db8::5"], "2001:db8::5"),
     ],
 )
-async def test_only_what_a_trusted_proxy_wrote_counts(said, believed):
-    scope = await asked("10.0.0.1", *[("x-forwarded-for", item) for item in said])
+async def test_only_what_a_trusted_proxy_wrote_counts(addresses, believed):
+    scope = await scope_of("10.0.0.1", *[("x-forwarded-for", item) for item in addresses])
 
     assert scope["client"][0] == believed
 
 
-@pytest.mark.parametrize(("said", "scheme"), [("https", "wss"), ("http", "ws"), ("ftp", "ws"), ("http, HTTPS", "wss")])
-async def test_a_websocket_is_encrypted_if_the_proxy_says_so(said, scheme):
-    assert (await asked("10.0.0.1", ("x-forwarded-proto", said), kind="websocket"))["scheme"] == scheme
+@pytest.mark.parametrize(("proto", "scheme"), [("https", "wss"), ("http", "ws"), ("ftp", "ws"), ("http, HTTPS", "wss")])
+async def test_a_websocket_is_encrypted_if_the_proxy_says_so(proto, scheme):
+    assert (await scope_of("10.0.0.1", ("x-forwarded-proto", proto), kind="websocket"))["scheme"] == scheme
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ async def test_a_websocket_is_encrypted_if_the_proxy_says_so(said, scheme):
     [("/topics/", "/kafka/topics/"), ("/kafka/topics/", "/kafka/topics/"), ("/kafkaesque/", "/kafka/kafkaesque/")],
 )
 async def test_a_proxy_may_leave_the_prefix_or_take_it_away(path, seen):
-    assert (await asked("10.0.0.1", path=path, prefix="kafka/"))["path"] == seen
+    assert (await scope_of("10.0.0.1", path=path, prefix="kafka/"))["path"] == seen
 
 
 @pytest.mark.parametrize(

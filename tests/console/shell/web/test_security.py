@@ -51,8 +51,8 @@ def hostile_connector(connect) -> None:
 
 
 def scope(method: str = "POST", path: str = "/login/", headers: tuple = (), query: bytes = b"") -> dict:
-    asked = {"type": "http", "method": method, "path": path, "query_string": query, "http_version": "1.1"}
-    return asked | {"headers": [(b"host", b"localhost"), *headers], "client": ("127.0.0.1", 1), "scheme": "http"}
+    fields = {"type": "http", "method": method, "path": path, "query_string": query, "http_version": "1.1"}
+    return fields | {"headers": [(b"host", b"localhost"), *headers], "client": ("127.0.0.1", 1), "scheme": "http"}
 
 
 async def status_of(communicator: ApplicationCommunicator) -> int:
@@ -83,9 +83,9 @@ async def test_a_program_is_told_in_json_how_much_it_may_send(path, is_announced
     await communicator.send_input({"type": "http.request", "body": body, "more_body": False})
     start, answer = await communicator.receive_output(5), await communicator.receive_output(5)
     assert (start["status"], dict(start["headers"])[b"content-type"]) == (413, b"application/problem+json")
-    told = json.loads(answer["body"])
-    assert told["status"] == 413
-    assert f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes" in told["detail"]
+    document = json.loads(answer["body"])
+    assert document["status"] == 413
+    assert f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes" in document["detail"]
 
 
 async def test_a_form_of_ordinary_length_passes():

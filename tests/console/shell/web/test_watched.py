@@ -48,12 +48,12 @@ def test_what_a_browser_says_is_taken_as_rows_of_ours_only():
     )
 
 
-@pytest.mark.parametrize("said", [None, [], "rows", {}, {"rows": None}, {"rows": {"topic-row-1": 1}}, 7])
-def test_what_makes_no_sense_shows_nothing(said):
-    assert PageState.parse(said) == PageState()
+@pytest.mark.parametrize("text", [None, [], "rows", {}, {"rows": None}, {"rows": {"topic-row-1": 1}}, 7])
+def test_what_makes_no_sense_shows_nothing(text):
+    assert PageState.parse(text) == PageState()
 
 
 def test_a_page_shows_a_bounded_number_of_rows():
-    said = {"rows": [f"topic-row-{number}" for number in range(ROWS_MAX + 50)]}
+    state = {"rows": [f"topic-row-{number}" for number in range(ROWS_MAX + 50)]}
 
-    assert len(PageState.parse(said).keys) == ROWS_MAX
+    assert len(PageState.parse(state).keys) == ROWS_MAX

@@ -82,8 +82,8 @@ class SmtpReceiver:
                 self._say("250 taken")
 
             def _say(self, text: str) -> None:
-                said = text.encode() + b"\r\n"
-                for piece in [said] if not receiver.pause_s else [bytes([item]) for item in said]:
+                line = text.encode() + b"\r\n"
+                for piece in [line] if not receiver.pause_s else [bytes([item]) for item in line]:
                     receiver._is_over.wait(receiver.pause_s)
                     with contextlib.suppress(OSError):
                         self.wfile.write(piece)

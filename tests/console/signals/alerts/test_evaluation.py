@@ -23,16 +23,16 @@ class Story:
         self.is_silenced = False
 
     def look(self, *verdicts: AlertVerdict) -> list[AlertEvent | None]:
-        told = []
+        messages = []
         for verdict in verdicts:
             self.standing, event = advance(self.standing, verdict, self.rule, self.now_ms, is_silenced=self.is_silenced)
             self.now_ms += MINUTE_MS
-            told.append(event)
-        return told
+            messages.append(event)
+        return messages
 
 
 @pytest.mark.parametrize(
-    ("times", "looks", "told"),
+    ("times", "looks", "expected"),
     [
         ({}, [BAD, BAD, WELL, BAD], [AlertEvent.FIRED, None, AlertEvent.RESOLVED, AlertEvent.FIRED]),
         ({"for": 2}, [BAD, BAD, BAD], [None, None, AlertEvent.FIRED]),
@@ -44,8 +44,8 @@ class Story:
         ({"escalate_after": 2}, [BAD] * 5, [AlertEvent.FIRED, None, AlertEvent.ESCALATED, None, None]),
     ],
 )
-def test_an_alert_begins_goes_on_and_ends_when_it_should(times, looks, told):
-    assert Story(**times).look(*looks) == told
+def test_an_alert_begins_goes_on_and_ends_when_it_should(times, looks, expected):
+    assert Story(**times).look(*looks) == expected
 
 
 def test_a_time_in_which_nobody_looked_does_not_count():

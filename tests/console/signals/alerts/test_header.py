@@ -8,8 +8,8 @@ from console.signals.alerts.models import Alert, KeptRule, RuleSilence
 
 @pytest.fixture
 def rule(db):
-    said = {"health": "critical", "channels": [], "severity": "critical"}
-    return KeptRule.objects.create(name="health", said=said, changed_ms=1)
+    rule = {"health": "critical", "channels": [], "severity": "critical"}
+    return KeptRule.objects.create(name="health", definition=rule, changed_ms=1)
 
 
 @pytest.mark.parametrize("page", ["+change", "+remove"])

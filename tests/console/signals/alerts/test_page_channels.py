@@ -89,7 +89,7 @@ def test_a_mail_server_on_this_machine_is_refused_before_a_byte_is_sent(tls):
 def test_a_name_is_resolved_once_and_the_socket_goes_where_it_was_judged(monkeypatch):
     """A second resolution, with another result, would be DNS rebinding."""
     resolved = iter(["10.0.0.9", "127.0.0.1"])
-    asked: list[str] = []
+    requests: list[str] = []
     real = socket.getaddrinfo
 
     def resolve(host: str, port: int, *rest: object, **more: object):
@@ -98,14 +98,14 @@ def test_a_name_is_resolved_once_and_the_socket_goes_where_it_was_judged(monkeyp
         return real(host, port, *rest, **more)
 
     def refuse(address: tuple[str, int], *_rest: object, **_more: object):
-        asked.append(address[0])
+        requests.append(address[0])
         raise ConnectionRefusedError
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     monkeypatch.setattr(socket, "create_connection", refuse)
     with pytest.raises(NotTakenError, match="it cannot be reached"):
         send(Channel("ops", "webhook", {"url": "https://hooks.example/x"}, made_on_page=True), message())
-    assert asked == ["10.0.0.9"]
+    assert requests == ["10.0.0.9"]
 
 
 def test_one_address_of_several_that_is_refused_refuses_the_name(monkeypatch):

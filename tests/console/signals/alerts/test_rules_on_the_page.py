@@ -79,7 +79,7 @@ def test_a_rule_that_is_kept_fires_and_is_over_when_it_is_removed(ask, clock):
 
 def test_a_rule_that_was_removed_is_made_again_as_it_was(ask):
     kept(ask)
-    said = KeptRule.objects.get().said
+    saved = KeptRule.objects.get().definition
     removal = "/alerts/rules/busy/+remove/"
     digest = re.search(r'name="digest" value="(\w+)"', ask.get(removal).content.decode())[1]
     done = ask.post(removal, {"digest": digest}, follow=True).content.decode()
@@ -90,7 +90,7 @@ def test_a_rule_that_was_removed_is_made_again_as_it_was(ask):
     form = {item.name: item.value() for item in begun if item.value() is not None}
     digest = re.search(r'name="digest" value="(\w+)"', ask.post(ADD, form).content.decode())[1]
     ask.post(ADD, form | {"digest": digest})
-    assert (KeptRule.objects.get().name, KeptRule.objects.get().said) == ("busy", said)
+    assert (KeptRule.objects.get().name, KeptRule.objects.get().definition) == ("busy", saved)
     assert ask.get(ADD).context["removed"] == []
 
 

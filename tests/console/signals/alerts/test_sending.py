@@ -15,11 +15,13 @@ EVIL = "a<!channel>&[x](https://evil.example)\r\nBcc: all@corp.example\x1b[2J"
 
 
 def message(*names: str, event: AlertEvent = AlertEvent.FIRED, is_open: bool = True):
-    told = [
+    objects = [
         MessageObject(name, f"Topic {name} is full.", 1_000, "https://console.example/topics/")
         for name in names or (EVIL,)
     ]
-    return message_of("full", event, "critical", "c1", 1_700_000_000_000, told, key="barnabas-c1-full", is_open=is_open)
+    return message_of(
+        "full", event, "critical", "c1", 1_700_000_000_000, objects, key="barnabas-c1-full", is_open=is_open
+    )
 
 
 @pytest.fixture
@@ -40,9 +42,9 @@ def test_a_webhook_gets_all_of_it_and_its_token(http):
     send(channel("webhook", http, token="t0ken"), message())
     method, path, headers, _ = http.came[0]
     assert (method, path, headers["Authorization"]) == ("POST", "/in", "Bearer t0ken")
-    said = body_of(http)
-    assert (said["version"], said["event"], said["rule"], said["is_open"]) == (1, "fired", "full", True)
-    assert said["objects"][0]["object_name"] == EVIL
+    document = body_of(http)
+    assert (document["version"], document["event"], document["rule"], document["is_open"]) == (1, "fired", "full", True)
+    assert document["objects"][0]["object_name"] == EVIL
 
 
 def test_nobody_is_called_in_a_channel_by_the_name_of_a_topic(http):

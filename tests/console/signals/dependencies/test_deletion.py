@@ -54,16 +54,16 @@ def _wired(db, settings):
 
 @pytest.mark.parametrize("topic", ["clicks", "copy"])
 def test_a_deletion_names_whoever_the_graph_has_beside_the_topic(topic):
-    told = doomed(Topic.objects.get(name=topic), EVERYTHING)
+    dependents = doomed(Topic.objects.get(name=topic), EVERYTHING)
     (row,) = rows_of([topic], EVERYTHING)
-    named = {use.clause for use in told.uses}
+    named = {use.clause for use in dependents.uses}
     for writer, verb in [(item, "writes") for item in row.writers] + [(reader, "reads") for reader in row.readers]:
         node = writer.node
         if node.kind is NodeKind.GROUP:
-            assert node.name in told.groups
+            assert node.name in dependents.groups
         else:
             assert f"{_WORDS[node.kind]} {node.name} {verb} it" in named
-    assert len(told.uses) + len(told.groups) == len(row.writers) + len(row.readers)
+    assert len(dependents.uses) + len(dependents.groups) == len(row.writers) + len(row.readers)
 
 
 def test_what_is_hidden_from_who_deletes_is_counted_and_not_named(limited, client_of):
@@ -91,10 +91,10 @@ def test_many_are_told_of_each_and_of_no_group_twice(limited, client_of):
         group=ConsumerGroup.objects.get(name="secret-readers"), topic="copy", partition=0, committed=1, verdict="ok"
     )
     page = client_of(limited).get(reverse("topics-many"), {"topic": ["clicks", "copy"], "do": "delete"})
-    told = " ".join(page.context["plan"].losses)
-    assert "Consumer groups lose their place: readers and 1 that your rights do not reach." in told
-    assert "clicks: Connector web writes it, and is running: stop it first." in told
-    assert "copy: Mirror west->here writes it, and is running" in told
+    text = " ".join(page.context["plan"].losses)
+    assert "Consumer groups lose their place: readers and 1 that your rights do not reach." in text
+    assert "clicks: Connector web writes it, and is running: stop it first." in text
+    assert "copy: Mirror west->here writes it, and is running" in text
     assert "secret" not in page.content.decode()
 
 
@@ -102,6 +102,6 @@ def test_so_many_connectors_are_counted_that_nobody_could_read():
     Connector.objects.bulk_create(
         Connector(name=f"sink-{number}", kind="sink", state="RUNNING", topics=["copy"]) for number in range(300)
     )
-    told = doomed(Topic.objects.get(name="copy"), EVERYTHING)
-    assert len(told.uses) == 303
-    assert len(told.hung_on) == 303
+    dependents = doomed(Topic.objects.get(name="copy"), EVERYTHING)
+    assert len(dependents.uses) == 303
+    assert len(dependents.hung_on) == 303

@@ -13,24 +13,24 @@ JOB, SINK, READERS = (
 )
 
 
-def told(graph: Graph, middle: DependencyNode) -> dict[int, list[DependencyNode]]:
+def layers_of(graph: Graph, middle: DependencyNode) -> dict[int, list[DependencyNode]]:
     return {layer.steps: layer.nodes for layer in graph.around(middle)}
 
 
 def test_around_a_topic_are_who_writes_it_who_reads_it_and_what_those_write():
     graph = Graph([(A, JOB), (JOB, B), (B, SINK), (B, READERS), (C, JOB)])
-    assert told(graph, B) == {-2: [A, C], -1: [JOB], 0: [B], 1: [SINK, READERS]}
-    assert told(graph, A) == {0: [A], 1: [JOB], 2: [B]}
-    assert told(graph, READERS) == {-2: [JOB], -1: [B], 0: [READERS]}
+    assert layers_of(graph, B) == {-2: [A, C], -1: [JOB], 0: [B], 1: [SINK, READERS]}
+    assert layers_of(graph, A) == {0: [A], 1: [JOB], 2: [B]}
+    assert layers_of(graph, READERS) == {-2: [JOB], -1: [B], 0: [READERS]}
 
 
 def test_what_goes_in_a_circle_ends():
     graph = Graph([(A, JOB), (JOB, A)])
-    assert told(graph, A) == {-1: [JOB], 0: [A], 1: [JOB]}
+    assert layers_of(graph, A) == {-1: [JOB], 0: [A], 1: [JOB]}
 
 
 def test_what_nobody_reads_or_writes_stands_alone():
-    assert told(Graph([]), A) == {0: [A]}
+    assert layers_of(Graph([]), A) == {0: [A]}
     assert A not in Graph([(B, JOB)])
 
 

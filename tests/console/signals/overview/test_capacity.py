@@ -28,8 +28,8 @@ def reasons(prefix: str):
 def test_a_volume_of_three_brokers_is_told_once():
     same = [VOLUME, replace(VOLUME, broker_id=2, path="/data/2", usable_bytes=VOLUME.usable_bytes - 10**6)]
     other = replace(VOLUME, broker_id=3, host="b", path="/data/3")
-    found = filling_volumes([*same, other])
-    assert [(volume.broker_ids, volume.full_in_ms) for volume in found] == [
+    volumes = filling_volumes([*same, other])
+    assert [(volume.broker_ids, volume.full_in_ms) for volume in volumes] == [
         ((1, 2), round(VOLUME.full_in_ms * (1 - 10**6 / VOLUME.usable_bytes))),
         ((3,), 10 * HOUR),
     ]
@@ -103,9 +103,9 @@ def test_many_connections_wait_no_more_than_all_of_each_second():
 @pytest.fixture
 def held_back(cluster, collect, collector, clock, monkeypatch):
     """Let a client wait for its quota: seconds at each look."""
-    told = {"ms": 0}
+    use = {"ms": 0}
     monkeypatch.setattr(
-        cluster.brokers, "quota_uses", lambda: {1: (replace(USE, throttled_ms=told["ms"]),)}, raising=False
+        cluster.brokers, "quota_uses", lambda: {1: (replace(USE, throttled_ms=use["ms"]),)}, raising=False
     )
     collect()
     collector.look("configuration")
@@ -114,7 +114,7 @@ def held_back(cluster, collect, collector, clock, monkeypatch):
     def for_minutes(minutes: int, each_ms: int) -> None:
         for _ in range(minutes * 2):
             clock.advance(30_000)
-            told["ms"] += each_ms
+            use["ms"] += each_ms
             collect()
             collector.look("quotas")
             collector.look("configuration")

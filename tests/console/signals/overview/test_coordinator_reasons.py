@@ -90,8 +90,8 @@ def test_the_client_is_named_to_operators_on_its_brokers_page_alone(
     collect()
     texts = {name: client.get(name).content.decode() for name in ("/", "/brokers/", "/brokers/2/", "/metrics")}
     _, secret = make_token(owner, "t", ["read"], 1, timezone.now())
-    told = Client(headers={"Authorization": f"Bearer {secret}"}).get("/api/v1/health")
-    texts["api"] = told.content.decode()
+    response = Client(headers={"Authorization": f"Bearer {secret}"}).get("/api/v1/health")
+    texts["api"] = response.content.decode()
     assert "holds its share" in texts["/"] + texts["api"]
     assert "holds its share" in "".join(pushed)
     named = {place for place, text in texts.items() if "User:ANONYMOUS" in text or "10.0.0.66" in text}

@@ -246,12 +246,12 @@ def test_every_reason_names_its_object_and_a_next_action():
 
 
 def test_nothing_leads_to_processes_that_another_runs():
-    told = {
+    same_facts = {
         "zookeeper_errors": {"a:2181": "refuses connections"},
         "missing": frozenset({2}),
         "outage": unread(),
     }
-    here, there = (assess(facts(**told, manages_processes=number)).reasons for number in (True, False))
+    here, there = (assess(facts(**same_facts, manages_processes=number)).reasons for number in (True, False))
     assert [item.text for item in here] == [item.text for item in there]
     assert any(event.action.page == "processes" for event in here)
     assert not any(event.action.page in ("process", "processes") for event in there)
@@ -320,8 +320,8 @@ def test_consumers_that_are_there_are_not_to_be_started():
 
 def test_a_loss_comes_before_one_that_threatens():
     groups = (group("later", expires_in_ms=5), group("billing", lost=7, is_losing=True, expires_in_ms=600_000))
-    found = sentences(groups=groups, groups_count=2)
-    assert [text.split()[1] for text in found] == ["billing", "later"]
+    texts = sentences(groups=groups, groups_count=2)
+    assert [text.split()[1] for text in texts] == ["billing", "later"]
 
 
 def test_a_loss_that_is_over_stays_a_warning():

@@ -23,8 +23,10 @@ def lagging(number: int, isr=(1,)) -> TroubledPartition:
     return TroubledPartition("payments", True, (1, 2), isr, number)
 
 
-def health(*said: Quiet, troubled=(lagging(0), lagging(1)), now_ms=NOW_MS, **more):
-    return assess(HealthFacts(is_seen=True, controller_id=1, troubled=troubled, quiets=said, now_ms=now_ms, **more))
+def health(*arguments: Quiet, troubled=(lagging(0), lagging(1)), now_ms=NOW_MS, **more):
+    return assess(
+        HealthFacts(is_seen=True, controller_id=1, troubled=troubled, quiets=arguments, now_ms=now_ms, **more)
+    )
 
 
 def say(reason: HealthReason, kind=QuietKind.MUTED, until_ms: int | None = NOW_MS + 1) -> Quiet:
@@ -69,19 +71,19 @@ def test_it_is_heard_again_when_it_becomes_worse_or_another(troubled, is_heard):
 
 def test_a_missing_broker_is_heard_again_when_its_partitions_have_no_leader():
     (missing,) = health(missing=frozenset({2})).reasons
-    said = say(missing)
-    assert health(said, missing=frozenset({2})).reasons == ()
+    quiet = say(missing)
+    assert health(quiet, missing=frozenset({2})).reasons == ()
     worse = (lagging(0), replace(lagging(1), has_leader=False, isr=()))
-    assert health(said, missing=frozenset({2}), troubled=worse).level == HealthLevel.CRITICAL
-    assert health(said, missing=frozenset({2, 1})).reasons[0].key == "missing:1"
+    assert health(quiet, missing=frozenset({2}), troubled=worse).level == HealthLevel.CRITICAL
+    assert health(quiet, missing=frozenset({2, 1})).reasons[0].key == "missing:1"
 
 
 def group(name="old", **changes) -> TroubledGroup:
     return TroubledGroup(name, **{"verdict": "stopped", "meaning": "Nothing is committed.", "lag": 45_880} | changes)
 
 
-def reasons_of(*groups: TroubledGroup, said=()) -> list[str]:
-    return [reason.text for reason in health(*said, troubled=(), quiet_groups=groups).reasons]
+def reasons_of(*groups: TroubledGroup, quiet=()) -> list[str]:
+    return [reason.text for reason in health(*quiet, troubled=(), quiet_groups=groups).reasons]
 
 
 def test_four_retired_groups_do_not_degrade_the_cluster():
@@ -96,19 +98,19 @@ def test_four_retired_groups_do_not_degrade_the_cluster():
 
 def test_a_retired_group_is_silent_whatever_it_loses_and_heard_again_with_a_member():
     (reason,) = health(troubled=(), groups=(group(),), groups_count=1).reasons
-    said = (say(reason, QuietKind.RETIRED, None),)
-    assert reasons_of(group(expires_in_ms=60_000), said=said) == []
-    assert reasons_of(group(lost=7), said=said) == []
-    assert reasons_of(group(member_count=1), said=said) != []
+    quiet = (say(reason, QuietKind.RETIRED, None),)
+    assert reasons_of(group(expires_in_ms=60_000), quiet=quiet) == []
+    assert reasons_of(group(lost=7), quiet=quiet) == []
+    assert reasons_of(group(member_count=1), quiet=quiet) != []
 
 
 def test_a_muted_group_is_heard_again_when_it_will_lose_records_or_lost_more():
     (unread,) = health(troubled=(), groups=(group(),), groups_count=1).reasons
-    assert reasons_of(group(lag=99_999), said=(say(unread),)) == []
-    assert "will lose records" in reasons_of(group(expires_in_ms=60_000), said=(say(unread),))[0]
+    assert reasons_of(group(lag=99_999), quiet=(say(unread),)) == []
+    assert "will lose records" in reasons_of(group(expires_in_ms=60_000), quiet=(say(unread),))[0]
     (lost,) = health(troubled=(), groups=(group(lost=7),), groups_count=1).reasons
-    assert reasons_of(group(lost=7), said=(say(lost),)) == []
-    assert "lost 8" in reasons_of(group(lost=8), said=(say(lost),))[0]
+    assert reasons_of(group(lost=7), quiet=(say(lost),)) == []
+    assert "lost 8" in reasons_of(group(lost=8), quiet=(say(lost),))[0]
 
 
 def test_every_reason_says_which_it_is():

@@ -39,15 +39,15 @@ def say(client, key=GROUP, kind="retired", **more):
     return client.post(ADDRESS, form | seen | more)
 
 
-def told() -> list[str]:
+def reason_keys() -> list[str]:
     return [reason.key for reason in overview_facts()["health"].reasons]
 
 
 def test_a_group_is_retired_and_taken_back(operator, client_of):
     client = client_of(operator)
-    assert told() == ["under-replicated", GROUP]
+    assert reason_keys() == ["under-replicated", GROUP]
     assert say(client).url == reverse("health")
-    assert told() == ["under-replicated"]
+    assert reason_keys() == ["under-replicated"]
     overview = client.get("/").content.decode()
     assert "1 group retired" in overview
     page = client.get("/health/").content.decode()
@@ -57,7 +57,7 @@ def test_a_group_is_retired_and_taken_back(operator, client_of):
     assert (event.actor, event.action, event.object_name) == (operator, "retire health reason", "retired:old")
     assert event.after["why"] == "The service is gone."
     client.post(reverse("health-undo", args=[QuietReason.objects.get().pk]))
-    assert told() == ["under-replicated", GROUP]
+    assert reason_keys() == ["under-replicated", GROUP]
     assert AuditEvent.objects.order_by("-id").first().action == "undo quiet health reason"
 
 
@@ -69,21 +69,21 @@ def test_what_is_muted_is_counted_and_comes_back_at_its_end(operator, client_of,
     until_ms = QuietReason.objects.get(kind="muted").until_ms
     assert until_ms - QuietReason.objects.get(kind="muted").since_ms == pytest.approx(24 * 3_600_000, abs=60_000)
     monkeypatch.setattr("console.signals.overview.facts.now_ms", lambda: until_ms)
-    assert told() == ["under-replicated"]
+    assert reason_keys() == ["under-replicated"]
 
 
 def test_more_partitions_bring_it_back(operator, client_of):
     say(client_of(operator), "under-replicated", "muted")
     Partition.objects.create(topic=Topic.objects.get(), partition=1, leader=1, replicas=[1, 2], isr=[1])
-    assert told() == ["under-replicated", GROUP]
+    assert reason_keys() == ["under-replicated", GROUP]
 
 
 def test_a_muted_group_leaves_its_place_to_the_others(operator, client_of):
     for number in range(6):
         add_group(f"aged-{number}")
-    assert told()[-1] == "more groups"
+    assert reason_keys()[-1] == "more groups"
     say(client_of(operator), "group:unread:aged-0", "muted")
-    assert "group:unread:aged-4" in told()
+    assert "group:unread:aged-4" in reason_keys()
     assert len(overview_facts()["health"].muted) == 1
 
 

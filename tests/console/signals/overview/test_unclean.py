@@ -49,10 +49,10 @@ def test_it_is_critical_and_says_what_it_cost_and_what_to_do(client_of, operator
 
 def test_it_counts_until_it_is_acknowledged_and_the_next_is_heard_again(client_of, operator):
     client = client_of(operator)
-    asked = client.get(ADDRESS, {"key": KEY}).content.decode()
-    assert "Acknowledge: it has been dealt with; it counts no more" in asked
-    assert "Until" not in asked
-    assert "Mute:" not in asked
+    page = client.get(ADDRESS, {"key": KEY}).content.decode()
+    assert "Acknowledge: it has been dealt with; it counts no more" in page
+    assert "Until" not in page
+    assert "Mute:" not in page
     assert acknowledge(client).status_code == 302
     health = overview_facts()["health"]
     assert (health.level, health.reasons, health.acknowledged_count) == ("ok", (), 1)

@@ -81,15 +81,15 @@ def test_a_list_that_was_never_read_is_not_empty_but_unknown(cluster, fail, oper
     cluster.create_topic("orders", 2, 2)
     cluster.cut_off()
     fail()
-    told = {
+    pages = {
         address: client_of(operator).get(address).content.decode()
         for address in ("/", "/topics/", "/brokers/", "/consumers/", "/placement/")
     }
-    for text in told.values():
+    for text in pages.values():
         assert "are unknown: No broker answered in time. Tried 127.0.0.1:9092." in text
         assert "There are no topics" not in text
         assert "No consumer group has been seen" not in text
-    assert "every partition is led" not in told["/"]
+    assert "every partition is led" not in pages["/"]
 
 
 def test_marks_of_a_cluster_that_does_not_answer_are_question_marks(unreachable, operator, client_of):

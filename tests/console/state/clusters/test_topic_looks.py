@@ -95,9 +95,9 @@ def test_what_rests_has_the_row_that_a_look_at_everything_finds(story):
     looks, tally, whole = TopicLooks(), ClusterTally(), WholeLooks()
     views, kept, expected = {name: replace(TOPIC, name=name) for name in NAMES}, {}, {}
     at_ms, sizes, arriving = 100_000, {}, {}
-    for changes, passed_ms, said, moved, is_kept in story:
+    for changes, passed_ms, sizes_seen, moved, is_kept in story:
         happened(views, changes)
-        at_ms, sizes = at_ms + passed_ms, sizes if said is None else said
+        at_ms, sizes = at_ms + passed_ms, sizes if sizes_seen is None else sizes_seen
         arriving = dict(arriving) if moved is None else moved
         result = looks.look(list(views.values()), kept, at_ms, sizes, arriving)
         anew = whole.look(list(views.values()), expected, at_ms, sizes, arriving)

@@ -117,10 +117,10 @@ SAID = st.dictionaries(st.integers(1, 4), st.integers(0, 2))
 
 
 @given(st.lists(st.tuples(REPLICAS, SAID), min_size=1, max_size=6))
-def test_sizes_are_the_newest_said_of_each_replica_that_stayed(told):
+def test_sizes_are_the_newest_said_of_each_replica_that_stayed(looks_seen):
     looks, rows, expected = TopicLooks(), {}, {}
-    for at_ms, (replicas, said) in enumerate(told):
+    for at_ms, (replicas, sizes) in enumerate(looks_seen):
         views = [with_first(ORDERS, leader=replicas[0], replicas=replicas, isr=replicas)]
-        rows = looks.look(views, rows, at_ms, {("orders", 0): said})
-        expected = {item: size for item, size in (expected | said).items() if item in replicas}
+        rows = looks.look(views, rows, at_ms, {("orders", 0): sizes})
+        expected = {item: size for item, size in (expected | sizes).items() if item in replicas}
         assert rows["orders"].partitions[0].sizes == tuple(sorted(expected.items()))

@@ -26,7 +26,7 @@ class Stage:
     committed: dict = field(default_factory=lambda: {name: dict.fromkeys(PLACES, 100) for name in GROUPS})
     holders: set = field(default_factory=lambda: set(GROUPS))
     silent: set = field(default_factory=set)
-    told: list = field(default_factory=list)
+    commit_views: list = field(default_factory=list)
     rows: dict = field(default_factory=dict)
 
     @property
@@ -41,7 +41,7 @@ class Stage:
         return GroupsView(tuple(views), frozenset() if self.silent else frozenset([1]))
 
     def commits(self) -> list[CommitView]:
-        return self.told
+        return self.commit_views
 
     def first_unread(self, positions) -> dict:
         return {place: UnreadView(offset, self.at_ms - 7_000) for place, offset in positions.items() if offset % 3}
@@ -79,23 +79,23 @@ def read_all(stage, name, place, count):
     if name in stage.committed and place in stage.ends:
         stage.committed[name][place] = stage.ends[place]
         if count % 2:
-            stage.told.append(CommitView(name, place, stage.ends[place], stage.at_ms))
+            stage.commit_views.append(CommitView(name, place, stage.ends[place], stage.at_ms))
 
 
 def commit_again(stage, name, place, _count):
     if place in stage.committed.get(name, {}):
-        stage.told.append(CommitView(name, place, stage.committed[name][place], stage.at_ms - 500))
+        stage.commit_views.append(CommitView(name, place, stage.committed[name][place], stage.at_ms - 500))
 
 
 def go_back(stage, name, place, count):
     if place in stage.committed.get(name, {}):
         stage.committed[name][place] = max(0, stage.committed[name][place] - count)
-        stage.told.append(CommitView(name, place, stage.committed[name][place], stage.at_ms))
+        stage.commit_views.append(CommitView(name, place, stage.committed[name][place], stage.at_ms))
 
 
 def lose_commit(stage, name, place, _count):
     if stage.committed.get(name, {}).pop(place, None) is not None:
-        stage.told.append(CommitView(name, place, None, stage.at_ms))
+        stage.commit_views.append(CommitView(name, place, None, stage.at_ms))
 
 
 def delete_records(stage, _name, place, count):
@@ -155,7 +155,7 @@ def looks_of(stage: Stage, story):
             stage.at_ms += 2_000 if again else passed_ms
             stage.ends_at_ms = stage.at_ms - 300 if is_fresh else stage.ends_at_ms
             yield stage.topics()
-            stage.told = []
+            stage.commit_views = []
 
 
 @given(STORIES)

@@ -9,10 +9,10 @@ class Cluster:
 
     def __init__(self):
         self.groups = self
-        self.asked: list[TopicPartition] = []
+        self.partitions_asked: list[TopicPartition] = []
 
     def first_unread(self, positions: dict[TopicPartition, int]) -> dict[TopicPartition, UnreadView]:
-        self.asked += positions
+        self.partitions_asked += positions
         return {place: UnreadView(position, 1) for place, position in positions.items()}
 
 
@@ -22,7 +22,7 @@ def test_positions_that_move_on_at_each_look_keep_nobody_from_being_asked_for():
     places = [("orders", number) for number in range(3 * POSITIONS_PER_LOOK)]
     for look in range(3):
         memory.learn({place: [look] for place in places}, dict.fromkeys(places, 1_000))
-    assert sorted(cluster.asked) == places
+    assert sorted(cluster.partitions_asked) == places
 
 
 def test_what_is_known_is_not_asked_for_again():
@@ -30,4 +30,4 @@ def test_what_is_known_is_not_asked_for_again():
     memory = UnreadMemory(cluster)
     for _ in range(3):
         memory.learn({("orders", 0): [7]}, {("orders", 0): 1_000})
-    assert cluster.asked == [("orders", 0)]
+    assert cluster.partitions_asked == [("orders", 0)]

@@ -136,16 +136,16 @@ def test_the_command_of_one_partition_names_it_and_its_offset():
 
 def test_the_command_of_many_writes_exactly_what_the_plan_does():
     """Not what stays, and no kind that the tool would work out again."""
-    told = command(group(a=40, b=40, c=5), {A: 15, B: 50, C: 5})
-    assert told == (
+    commands = command(group(a=40, b=40, c=5), {A: 15, B: 50, C: 5})
+    assert commands == (
         "cat > offsets.csv <<'END'\norders,0,15\norders,1,50\nEND\n"
         f"{BASE} --reset-offsets --from-file offsets.csv --execute"
     )
 
 
 def test_the_command_takes_away_what_the_plan_does():
-    told = command(group(a=40, b=40, c=5), {A: None, B: None, C: None})
-    assert told.splitlines() == [
+    commands = command(group(a=40, b=40, c=5), {A: None, B: None, C: None})
+    assert commands.splitlines() == [
         f"{BASE} --delete-offsets --topic orders:0,1",
         f"{BASE} --delete-offsets --topic payments:0",
     ]

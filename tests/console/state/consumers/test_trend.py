@@ -8,8 +8,8 @@ def watched(*looks: tuple[int, int, int], behind_s: int = 0) -> tuple[float | No
     history = LagHistory()
     for at_s, unread, appended in looks:
         history.observe(unread, appended, at_s * 1_000, counted=1)
-        said = history.pace(unread, appended, at_s * 1_000, behind_s * 1_000)
-    return said
+        pace = history.pace(unread, appended, at_s * 1_000, behind_s * 1_000)
+    return pace
 
 
 def evenly(seconds: int, read: float, arrives: float, unread: int = 0, step: int = 2) -> list[tuple[int, int, int]]:

@@ -248,10 +248,10 @@ def test_share_state_of_one_topic_is_deleted_as_planned_and_put_back(cluster, co
     assert "Its share state is deleted for good" in text
     assert "kafka-share-groups.sh" in text
     body = {"digest": digest_in(shown), "typed_name": "orders", "topic": "orders"}
-    told = client.post("/consumers/shared/+forget/", body, follow=True).content.decode()
+    html = client.post("/consumers/shared/+forget/", body, follow=True).content.decode()
     assert dict(cluster.groups.describe_one("shared").committed) == {("payments", 0): 0}
     assert AuditEvent.objects.get().action == "delete share group offsets"
-    undo = re.search(r'href="([^"]*\?undo=\d+)">Plan the undo', told)[1]
+    undo = re.search(r'href="([^"]*\?undo=\d+)">Plan the undo', html)[1]
     shown = client.get(undo)
     body = {"digest": digest_in(shown), "type": "share", "offsets": '{"orders": {"0": 70, "1": 20}}'}
     assert client.post("/consumers/shared/+reset/", body).status_code == 302
@@ -283,14 +283,14 @@ def test_a_deleted_share_group_is_named_with_its_start_offsets_and_put_back_as_o
     assert "deleted for good" in text
     assert "kafka-share-groups.sh" in text
     body = {"digest": digest_in(shown), "typed_name": "shared"}
-    told = client.post("/consumers/shared/+delete/", body, follow=True).content.decode()
+    page = client.post("/consumers/shared/+delete/", body, follow=True).content.decode()
     assert AuditEvent.objects.get().before == {
         "group": "Empty",
         "orders-0 start offset": 70,
         "orders-1 start offset": 20,
     }
 
-    undo = re.search(r'href="([^"]*\?undo=\d+)">Plan the undo', told)[1]
+    undo = re.search(r'href="([^"]*\?undo=\d+)">Plan the undo', page)[1]
     shown = client.get(undo)
     body = {"digest": digest_in(shown), "type": "share", "offsets": '{"orders": {"0": 70, "1": 20}}'}
     assert client.post("/consumers/shared/+reset/", body).status_code == 302

@@ -184,12 +184,12 @@ def test_who_gets_nearer_in_each_of_six_minutes_is_in_no_trouble(all_pasts):
 def test_nobody_went_back_who_did_not(all_pasts):
     def breaks(past: Past) -> Iterator[Seen]:
         for now in past.looks:
-            told = {
+            went_back = {
                 (partition.topic, partition.partition)
                 for partition in now.row.partitions
                 if partition.verdict is LagVerdict.WENT_BACK
             }
-            if not told <= past.reader.went_back:
+            if not went_back <= past.reader.went_back:
                 yield now
 
     assert wrong(all_pasts, breaks) == {}

@@ -21,7 +21,7 @@ def topic(*partitions: PartitionRow, name: str = "orders", topic_id: str = "a") 
     return TopicRow(name, topic_id, False, tuple(partitions))
 
 
-def told(before: list[TopicRow], after: list[TopicRow]):
+def events_of(before: list[TopicRow], after: list[TopicRow]):
     known, now = {item.name: item for item in before}, {item.name: item for item in after}
     return topic_events(known, compare(known, now))
 
@@ -32,7 +32,7 @@ def sentences(events) -> list[str]:
 
 def test_nothing_that_moves_offsets_only_is_an_event():
     grown = PartitionRow(0, 1, 0, (1, 2, 3), (1, 2, 3), 0, 99, 5.0)
-    assert told([topic(partition(0))], [topic(grown)]) == []
+    assert events_of([topic(partition(0))], [topic(grown)]) == []
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,15 @@ def test_nothing_that_moves_offsets_only_is_an_event():
     ],
 )
 def test_a_leader_that_changed_is_told(before, after, sentence, tone):
-    (event,) = told([topic(partition(0, before))], [topic(partition(0, after))])
+    (event,) = events_of([topic(partition(0, before))], [topic(partition(0, after))])
     assert (event.kind, event.object_name, event.partition) == ("leader", "orders", 0)
     assert (event.sentence, event.tone) == (sentence, tone)
 
 
 def test_replicas_that_fall_out_and_come_back_are_named():
     full, short = topic(partition(0)), topic(partition(0, isr=(1,)))
-    (shrunk,) = told([full], [short])
-    (grown,) = told([short], [full])
+    (shrunk,) = events_of([full], [short])
+    (grown,) = events_of([short], [full])
     assert (shrunk.kind, shrunk.tone, shrunk.sentence) == (
         "isr",
         "warning",
@@ -62,11 +62,11 @@ def test_replicas_that_fall_out_and_come_back_are_named():
 
 
 def test_another_order_of_the_same_isr_is_no_event():
-    assert told([topic(partition(0, isr=(1, 2, 3)))], [topic(partition(0, isr=(3, 1, 2)))]) == []
+    assert events_of([topic(partition(0, isr=(1, 2, 3)))], [topic(partition(0, isr=(3, 1, 2)))]) == []
 
 
 def test_moved_replicas_and_new_partitions_are_told():
-    events = told([topic(partition(0))], [topic(partition(0, replicas=(1, 2, 4), isr=(1, 2, 3)), partition(1))])
+    events = events_of([topic(partition(0))], [topic(partition(0, replicas=(1, 2, 4), isr=(1, 2, 3)), partition(1))])
     assert sentences(events) == [
         "orders has 1 partition more",
         "orders-0 has its replicas on 1, 2, 4, previously on 1, 2, 3",
@@ -74,21 +74,21 @@ def test_moved_replicas_and_new_partitions_are_told():
 
 
 def test_a_topic_deleted_and_created_again_under_its_name_is_both():
-    events = told([topic(partition(0), topic_id="a")], [topic(partition(0), topic_id="b")])
+    events = events_of([topic(partition(0), topic_id="a")], [topic(partition(0), topic_id="b")])
     assert sentences(events) == ["orders was deleted", "orders was created with 1 partition, replication factor 3"]
 
 
 def test_many_partitions_of_a_topic_are_one_event():
     count = PARTITIONS_TOLD_MAX + 1
     before = [topic(*(partition(n) for n in range(count)))]
-    (event,) = told(before, [topic(*(partition(n, leader=None) for n in range(count)))])
+    (event,) = events_of(before, [topic(*(partition(n, leader=None) for n in range(count)))])
     assert event.sentence.startswith("orders: 7 partitions changed leaders, such as 0 has no leader")
     assert (event.tone, event.partition) == ("critical", None)
 
 
 def test_a_broker_that_takes_thousands_of_topics_along_writes_no_thousands_of_rows():
     names = [f"t{n:04}" for n in range(3 * EVENTS_PER_LOOK_MAX)]
-    events = told(
+    events = events_of(
         [topic(partition(0), name=name) for name in names],
         [topic(partition(0, leader=2, isr=(2, 3)), name=name) for name in names],
     )

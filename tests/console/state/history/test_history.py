@@ -21,14 +21,14 @@ def pushed(monkeypatch) -> list[str]:
     return seen
 
 
-def told(**chosen) -> list[str]:
+def sentences_of(**chosen) -> list[str]:
     return [change.sentence for change in Change.objects.filter(**chosen)]
 
 
 def test_the_first_look_ever_is_no_change(cluster, collect):
     cluster.create_topic("orders", 2, 3)
     collect()
-    assert told() == []
+    assert sentences_of() == []
 
 
 def test_a_broker_that_stops_leaves_its_trail(cluster, collect, pushed):
@@ -37,15 +37,15 @@ def test_a_broker_that_stops_leaves_its_trail(cluster, collect, pushed):
     cluster.stop_broker(1)
     collect()
 
-    assert told(kind="broker") == ["Broker 1 left the cluster"]
-    assert told(kind="controller") == ["Broker 2 is the controller; was broker 1"]
-    assert told(kind="leader") == ["orders-0 is led by broker 2, previously by broker 1"]
-    assert len(told(kind="isr")) == 2
+    assert sentences_of(kind="broker") == ["Broker 1 left the cluster"]
+    assert sentences_of(kind="controller") == ["Broker 2 is the controller; was broker 1"]
+    assert sentences_of(kind="leader") == ["orders-0 is led by broker 2, previously by broker 1"]
+    assert len(sentences_of(kind="isr")) == 2
     assert {LIVE_GROUP, groups.topic("orders")} == set(pushed)
 
     cluster.start_broker(1)
     collect()
-    assert "Broker 1 registered again at 127.0.0.1:9092" in told(kind="broker")
+    assert "Broker 1 registered again at 127.0.0.1:9092" in sentences_of(kind="broker")
 
 
 def test_a_change_while_no_collector_ran_is_told_by_the_next(cluster, collect, zookeeper, clock):
@@ -58,8 +58,8 @@ def test_a_change_while_no_collector_ran_is_told_by_the_next(cluster, collect, z
     later.collect_cluster()
     later.collect_topics()
 
-    assert "Broker 1 left the cluster" in told(kind="broker")
-    assert told(kind="leader") == ["orders-0 is led by broker 2, previously by broker 1"]
+    assert "Broker 1 left the cluster" in sentences_of(kind="broker")
+    assert sentences_of(kind="leader") == ["orders-0 is led by broker 2, previously by broker 1"]
 
 
 def test_topics_come_and_go(cluster, collect):
@@ -68,7 +68,10 @@ def test_topics_come_and_go(cluster, collect):
     collect()
     cluster.delete_topic("orders")
     collect()
-    assert told(kind="topic") == ["orders was deleted", "orders was created with 2 partitions, replication factor 3"]
+    assert sentences_of(kind="topic") == [
+        "orders was deleted",
+        "orders was created with 2 partitions, replication factor 3",
+    ]
 
 
 def test_the_table_is_bounded_and_the_oldest_go_first(db, monkeypatch):
@@ -146,7 +149,7 @@ def test_an_unclean_election_is_in_the_history_of_the_cluster_and_of_its_topic(c
     cluster.start_broker(2)
     cluster.give_up_records("orders", 0, 60)
     collect()
-    (sentence,) = told(kind="unclean")
+    (sentence,) = sentences_of(kind="unclean")
     assert "orders-0: unclean election: broker 2 leads, previously broker 1" in sentence
     assert "At least 40 acknowledged records are lost" in sentence
     for address in ("/history/?kind=unclean", "/topics/orders/+history/?kind=unclean"):

@@ -15,7 +15,7 @@ def row(*partitions: PartitionRow, name="orders") -> dict[str, TopicRow]:
     return {name: TopicRow(name, "id", False, partitions)}
 
 
-def told(*looks: PartitionRow, is_next_look=True, is_recovering=lambda *_: False) -> list[LostRange]:
+def losses_of(*looks: PartitionRow, is_next_look=True, is_recovering=lambda *_: False) -> list[LostRange]:
     """Of a partition that was seen so, one look after the other."""
     watch, lost_ranges = UncleanWatch(), []
     for before, after in pairwise(looks):
@@ -30,14 +30,14 @@ def led_by(leader, epoch=6, isr=None, ends_at=1_234) -> PartitionRow:
 
 
 def signs(*looks: PartitionRow, **more) -> list[Sign]:
-    return [look.sign for look in told(*looks, **more)]
+    return [look.sign for look in losses_of(*looks, **more)]
 
 
 LEADERLESS = LED._replace(leader=None)
 
 
 def test_a_leader_with_a_shorter_log_says_what_is_lost():
-    (loss,) = told(LED, led_by(2, ends_at=1_180))
+    (loss,) = losses_of(LED, led_by(2, ends_at=1_180))
     assert (loss.sign, loss.lost) == (Sign.WENT_BACK, 54)
     assert sentence_of(loss) == (
         "orders-0: unclean election: broker 2 leads, previously broker 1, and its log ends earlier. At least 54 "
@@ -51,14 +51,14 @@ def test_a_log_that_went_back_is_told_however_long_nobody_looked():
 
 
 def test_who_leads_after_nobody_did_and_was_not_in_sync_may_cost_records():
-    (loss,) = told(LED, LEADERLESS, led_by(2, 7, ends_at=1_300))
+    (loss,) = losses_of(LED, LEADERLESS, led_by(2, 7, ends_at=1_300))
     assert loss.sign is Sign.WAS_OUT
     assert "broker 2 leads and was not in sync at the look before, previously broker 1" in sentence_of(loss)
     assert "may be lost: the log was last seen to end at 1,234, now it ends at 1,300" in sentence_of(loss)
 
 
 def test_who_was_out_of_sync_at_the_look_before_is_a_possibility_unless_zookeeper_knows():
-    (loss,) = told(LED, led_by(2))
+    (loss,) = losses_of(LED, led_by(2))
     assert (loss.sign, loss.is_certain) == (Sign.WAS_OUT, False)
     assert "possibly an unclean election" in sentence_of(loss)
     assert signs(LED, led_by(2), is_recovering=lambda *place: place == ("orders", 0)) == [Sign.RECOVERING]
@@ -67,11 +67,11 @@ def test_who_was_out_of_sync_at_the_look_before_is_a_possibility_unless_zookeepe
 def test_zookeeper_is_asked_of_no_more_than_a_person_would_wait_for():
     known = row(*(LED._replace(partition=number) for number in range(ASKED_MAX + 50)))
     now = row(*(led_by(2)._replace(partition=number) for number in range(ASKED_MAX + 50)))
-    asked = []
+    requests = []
     collected = UncleanWatch().look(
-        known, compare(known, now), is_next_look=True, is_recovering=lambda *place: asked.append(place)
+        known, compare(known, now), is_next_look=True, is_recovering=lambda *place: requests.append(place)
     )
-    assert (len(collected), len(asked)) == (ASKED_MAX + 50, ASKED_MAX)
+    assert (len(collected), len(requests)) == (ASKED_MAX + 50, ASKED_MAX)
 
 
 @pytest.mark.parametrize(

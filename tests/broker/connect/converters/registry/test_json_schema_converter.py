@@ -24,8 +24,8 @@ def converter(registry=None, **props):
 def read(schema, value, *referred, **props):
     """What the converter makes of a value under a schema of somebody else's."""
     registry = FakeRegistry()
-    for subject, said in referred:
-        registry.register(subject, Content("JSON", json.dumps(said)))
+    for subject, schema_text in referred:
+        registry.register(subject, Content("JSON", json.dumps(schema_text)))
     references = tuple(SchemaReference(subject, subject, 1) for subject, _ in referred)
     schema_id = registry.register("s", Content("JSON", json.dumps(schema), references))
     return converter(registry, **props).to_connect("t", (), b"\0" + schema_id.to_bytes(4) + json.dumps(value).encode())
@@ -66,19 +66,19 @@ def test_a_struct_is_an_object_as_others_write_it_and_its_values_are_valid():
     schema = Schema(Type.STRUCT, name="shop.Order", fields=fields)
     registry = FakeRegistry()
     written = converter(registry).from_connect("t", (), schema, Struct(schema, {"id": 1}))
-    said = json.loads(registry.contents[0].text)
-    assert said == {
+    registered_schema = json.loads(registry.contents[0].text)
+    assert registered_schema == {
         "type": "object", "title": "shop.Order",
         "properties": {
             "id": {"type": "integer", "connect.type": "int32", "connect.index": 0},
             "note": {"oneOf": [{"type": "null"}, {"type": "string"}], "connect.index": 1},
         },
     }  # fmt: skip
-    jsonschema.validate(json.loads(written[5:]), said)
+    jsonschema.validate(json.loads(written[5:]), registered_schema)
 
 
 def test_what_others_wrote_is_read():
-    said = {
+    written_schema = {
         "title": "R", "type": "object", "required": ["id"],
         "definitions": {"in": {"type": "object", "properties": {"x": {"type": "number"}}}},
         "properties": {
@@ -94,7 +94,7 @@ def test_what_others_wrote_is_read():
         "both": {"x": 2.5, "y": "w"}, "unknown": 1,
     }  # fmt: skip
     far = ("far.json", {"type": "string"})
-    schema, back = read(said, value, far, use_optional_for_nonrequired="true")
+    schema, back = read(written_schema, value, far, use_optional_for_nonrequired="true")
     assert (schema.name, back["id"], back["in"]["x"], back["far"], back["maybe"]) == ("R", 2**60, 1.0, "there", None)
     assert (back["any"]["io.confluent.connect.json.OneOf.field.1"], back["kind"]) == (["z"], "b")
     assert (back["more"], dict(back["both"])) == ({"k": True}, {"x": 2.5, "y": "w"})
@@ -117,7 +117,7 @@ def test_decimals_are_numbers_with_all_their_digits_if_so_wanted():
 
 
 @pytest.mark.parametrize(
-    "said",
+    "schema",
     [
         {},
         {"type": "null"},
@@ -126,18 +126,18 @@ def test_decimals_are_numbers_with_all_their_digits_if_so_wanted():
         {"allOf": [{"oneOf": [{"type": "string"}]}]},
     ],
 )
-def test_what_connect_has_no_schema_for_is_a_data_error(said):
+def test_what_connect_has_no_schema_for_is_a_data_error(schema):
     with pytest.raises(DataError):
-        read(said, {})
+        read(schema, {})
 
 
 def test_a_schema_that_says_itself_a_million_times_is_refused():
-    said = {"definitions": {"d0": {"type": "string"}}, "$ref": "#/definitions/d20"}
+    schema = {"definitions": {"d0": {"type": "string"}}, "$ref": "#/definitions/d20"}
     for level in range(1, 21):
         inner = {"$ref": f"#/definitions/d{level - 1}"}
-        said["definitions"][f"d{level}"] = {"type": "object", "properties": {"a": inner, "b": inner}}
+        schema["definitions"][f"d{level}"] = {"type": "object", "properties": {"a": inner, "b": inner}}
     with pytest.raises(DataError, match="parts"):
-        read(said, {})
+        read(schema, {})
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\0\0\0\1", b"\0\0\0\0\1{", b"\0\0\0\0\1[]", b"\0\0\0\0\1" + b"[" * 100_000])

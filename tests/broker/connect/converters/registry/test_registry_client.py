@@ -19,7 +19,7 @@ INT = Content("AVRO", '"int"')
 
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self):
-        self.server.asked.append((self.path, self.headers.get("Authorization")))
+        self.server.requests.append((self.path, self.headers.get("Authorization")))
         self.rfile.read(int(self.headers["Content-Length"]))
         status, body = self.server.answers.pop(0) if len(self.server.answers) > 1 else self.server.answers[0]
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -36,7 +36,7 @@ class _Handler(BaseHTTPRequestHandler):
 def served():
     """A server that answers as `answers` says, the last for ever."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.asked, server.answers = [], [(200, {"id": 7})]
+    server.requests, server.answers = [], [(200, {"id": 7})]
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield server
@@ -50,8 +50,8 @@ def url_of(server, scheme="http"):
 
 
 def registry(urls, slept=None, **props):
-    said = {key.replace("_", "."): value for key, value in props.items()}
-    settings, _ = read_settings(CONFIG, {"schema.registry.url": urls, **said}, False)
+    properties = {key.replace("_", "."): value for key, value in props.items()}
+    settings, _ = read_settings(CONFIG, {"schema.registry.url": urls, **properties}, False)
     return TaskRegistryClient(settings, (slept if slept is not None else []).append)
 
 
@@ -59,7 +59,7 @@ def test_a_login_is_shown_and_the_subject_is_quoted(served):
     made = registry(url_of(served), basic_auth_user_info="me:ses:ame", normalize_schemas="true")
     assert made.register("a/b c-value", INT) == 7
     expected = "Basic " + base64.b64encode(b"me:ses:ame").decode()
-    assert served.asked == [("/subjects/a%2Fb%20c-value/versions?normalize=true", expected)]
+    assert served.requests == [("/subjects/a%2Fb%20c-value/versions?normalize=true", expected)]
 
 
 def test_the_next_address_is_asked_where_one_is_away(served):
@@ -80,10 +80,10 @@ def test_who_is_not_well_is_asked_again_after_a_longer_pause_each_time(served, a
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_login_that_is_refused_is_no_records_fault_and_is_not_tried_again_at_once(served, status):
     served.answers = [(status, {"error_code": status, "message": "no"})]
-    with pytest.raises(RetriableError, match=str(status)) as told:
+    with pytest.raises(RetriableError, match=str(status)) as raised:
         registry(url_of(served), basic_auth_user_info="me:sesame").register("s", INT)
-    assert len(served.asked) == 1
-    assert "sesame" not in str(told.value)
+    assert len(served.requests) == 1
+    assert "sesame" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_the_registry_refuses_is_the_records_fault(served, answer):
     served.answers = [answer]
     with pytest.raises(DataError):
         registry(url_of(served)).register("s", INT)
-    assert len(served.asked) == 1
+    assert len(served.requests) == 1
 
 
 def test_only_a_registry_that_a_known_authority_vouches_for_is_told_the_login(served, tmp_path):
@@ -104,7 +104,7 @@ def test_only_a_registry_that_a_known_authority_vouches_for_is_told_the_login(se
     props = {"basic_auth_user_info": "me:sesame", "max_retries": "0"}
     with pytest.raises(RetriableError):
         registry(url_of(served, "https"), **props).register("s", INT)
-    assert served.asked == []
+    assert served.requests == []
     trusted = {"schema.registry.ssl.truststore.location": authority.write(tmp_path)}
     assert registry(url_of(served, "https"), **props, **trusted).register("s", INT) == 7
 
@@ -123,6 +123,6 @@ def test_only_a_registry_that_a_known_authority_vouches_for_is_told_the_login(se
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused_without_telling_secrets(props):
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         read_settings(CONFIG, props, False)
-    assert "sesame" not in str(told.value)
+    assert "sesame" not in str(raised.value)

@@ -244,9 +244,9 @@ def poison_rows():
 def test_of_a_file_that_is_no_parquet_the_record_at_fault_is_named(tmp_path, by_columns):
     task, rows = task_with(tmp_path, file_max_records="5"), poison_rows()
     task.put(rows[:2])
-    with pytest.raises(RecordError, match="no Parquet") as told:
+    with pytest.raises(RecordError, match="no Parquet") as raised:
         task.put_columns(columns_of(rows[2:])) if by_columns else task.put(rows[2:])
-    assert (told.value.topic, told.value.partition, told.value.offset) == ("t", 0, 9)
+    assert (raised.value.topic, raised.value.partition, raised.value.offset) == ("t", 0, 9)
     assert not list(tmp_path.rglob("*.parquet"))
 
 
@@ -257,16 +257,16 @@ def test_a_record_of_no_calendar_goes_to_the_dead_letters_or_is_named(tmp_path, 
     assert [record.offset for record, _ in task._context.errant] == [0]
     assert [path.read_text() for path in tmp_path.rglob("*.jsonl")] == ['{"n":1}\n']
     rows = [replace(row, timestamp_ms=moment if row.offset == 3 else 0) for row in poison_rows()[:3]]
-    with pytest.raises(RecordError, match="in no year") as told:
+    with pytest.raises(RecordError, match="in no year") as raised:
         task_with(tmp_path).put_columns(columns_of(rows))
-    assert told.value.offset == 3
+    assert raised.value.offset == 3
 
 
 def test_of_a_file_that_is_no_json_the_record_at_fault_is_named(tmp_path):
     task = task_with(tmp_path, format="json", file_max_records="3")
-    with pytest.raises(RecordError, match="no JSON") as told:
+    with pytest.raises(RecordError, match="no JSON") as raised:
         task.put([sink_record(4, 1), sink_record(5, {"n": 2**70}), sink_record(7, "x")])
-    assert told.value.offset == 5
+    assert raised.value.offset == 5
 
 
 @pytest.mark.parametrize("path", ["'../'yyyy", "Q"])

@@ -18,7 +18,7 @@ def held(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "options",
     [
         *("passfile=/etc/passwd", "sslkey=/root/key.pem", "sslcert=/root/cert.pem", "sslrootcert=/etc/ca.pem"),
         *("sslcrl=/etc/crl", "sslcrldir=/etc", "service=own", "servicefile=/etc/services", "host=/run/postgresql"),
@@ -26,9 +26,9 @@ def held(tmp_path):
         *("passfile={inside}/../../secret", "sslkey=engine:key"),
     ],
 )
-def test_a_file_outside_and_what_nobody_knows_are_refused(said, held):
+def test_a_file_outside_and_what_nobody_knows_are_refused(options, held):
     with pytest.raises(ConfigError, match=r"outside of what this worker allows|this worker allows no"):
-        parse_url(URL, f"postgresql://db:5432/shop?{said.format(inside=held)}")
+        parse_url(URL, f"postgresql://db:5432/shop?{options.format(inside=held)}")
 
 
 def test_the_name_of_a_database_brings_no_options(held):
@@ -37,8 +37,8 @@ def test_the_name_of_a_database_brings_no_options(held):
 
 
 def test_files_inside_and_options_that_name_none_are_allowed(held):
-    said = f"sslmode=verify-full&sslrootcert={held}/ca.pem&passfile={held}/pass&connect_timeout=3&host=one,two"
-    assert parse_url(URL, f"postgresql://db:5432/shop?{said}").query["sslmode"] == "verify-full"
+    options = f"sslmode=verify-full&sslrootcert={held}/ca.pem&passfile={held}/pass&connect_timeout=3&host=one,two"
+    assert parse_url(URL, f"postgresql://db:5432/shop?{options}").query["sslmode"] == "verify-full"
     assert parse_url(URL, "postgresql://db/shop?sslrootcert=system").query["sslrootcert"] == "system"
 
 

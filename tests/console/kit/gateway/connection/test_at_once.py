@@ -100,34 +100,34 @@ QUESTION = DescribeClusterRequest()
 LONG_NAME = "x" * 32_000
 
 
-def _told(heard) -> list[str]:
+def _ids_of(heard) -> list[str]:
     assert heard.error is None
     return [answer.cluster_id for answer in heard.answers]
 
 
 def test_each_answers_in_the_order_of_its_questions_and_stays_connected(brokers, client):
     one, other = brokers(10), brokers(5)
-    asked = {one.address: [QUESTION] * 3, other.address: [QUESTION]}
-    told = ask_at_once(client, asked, 10.0)
-    assert {address: _told(heard) for address, heard in told.items()} == {
+    questions = {one.address: [QUESTION] * 3, other.address: [QUESTION]}
+    answers = ask_at_once(client, questions, 10.0)
+    assert {address: _ids_of(heard) for address, heard in answers.items()} == {
         one.address: ["9", "8", "7"],
         other.address: ["4"],
     }
-    assert list(told) == [one.address, other.address]
-    assert told[one.address].served.keys() == {ApiKey.API_VERSIONS, ApiKey.DESCRIBE_CLUSTER}
-    assert _told(ask_at_once(client, {one.address: [QUESTION]}, 10.0)[one.address]) == ["6"]
+    assert list(answers) == [one.address, other.address]
+    assert answers[one.address].served.keys() == {ApiKey.API_VERSIONS, ApiKey.DESCRIBE_CLUSTER}
+    assert _ids_of(ask_at_once(client, {one.address: [QUESTION]}, 10.0)[one.address]) == ["6"]
     assert (one.met, other.met) == (1, 1)
     assert not own_requests()._under_way
 
 
 def test_one_that_is_silent_and_one_that_is_gone_cost_nobody_else_his_answer(brokers, client):
     silent, well, gone = brokers(1), brokers(), ("127.0.0.1", free_ports(1)[0])
-    asked = {silent.address: [QUESTION, QUESTION], gone: [QUESTION], well.address: [QUESTION]}
-    told = ask_at_once(client, asked, 0.5)
-    assert isinstance(told[silent.address].error, BrokerUnreachable)
-    assert isinstance(told[gone].error, BrokerUnreachable)
-    assert (told[silent.address].answers, told[gone].answers) == ([], [])
-    assert _told(told[well.address]) == ["999"]
+    questions = {silent.address: [QUESTION, QUESTION], gone: [QUESTION], well.address: [QUESTION]}
+    answers = ask_at_once(client, questions, 0.5)
+    assert isinstance(answers[silent.address].error, BrokerUnreachable)
+    assert isinstance(answers[gone].error, BrokerUnreachable)
+    assert (answers[silent.address].answers, answers[gone].answers) == ([], [])
+    assert _ids_of(answers[well.address]) == ["999"]
     assert not own_requests()._under_way
 
 
@@ -135,7 +135,7 @@ def test_a_connection_on_which_an_answer_is_missing_is_not_used_again(brokers, c
     broker = brokers(1)
     assert ask_at_once(client, {broker.address: [QUESTION, QUESTION]}, 0.2)[broker.address].error
     broker._left = 1
-    assert _told(ask_at_once(client, {broker.address: [QUESTION]}, 10.0)[broker.address]) == ["0"]
+    assert _ids_of(ask_at_once(client, {broker.address: [QUESTION]}, 10.0)[broker.address]) == ["0"]
     assert broker.met == 2
 
 
@@ -144,7 +144,7 @@ def test_who_does_not_know_the_question_says_what_he_does_and_is_asked_again(bro
     heard = ask_at_once(client, {broker.address: [ListGroupsRequest()]}, 10.0)[broker.address]
     assert isinstance(heard.error, ApiNotServed)
     assert ApiKey.DESCRIBE_CLUSTER in heard.served
-    assert _told(ask_at_once(client, {broker.address: [QUESTION]}, 10.0)[broker.address]) == ["999"]
+    assert _ids_of(ask_at_once(client, {broker.address: [QUESTION]}, 10.0)[broker.address]) == ["999"]
     assert broker.met == 1
 
 

@@ -14,13 +14,13 @@ class Brokers:
 
     def __init__(self):
         self.away, self.refusing = set(), set()
-        self.asked: list[tuple[str, int]] = []
+        self.addresses_asked: list[tuple[str, int]] = []
         self.timeouts: list[float] = []
         self.requests: list[MetadataRequest] = []
         self.lookup = BrokerLookup(self.lend)
 
     def lend(self, host: str, port: int, timeout_s: float):
-        self.asked.append((host, port))
+        self.addresses_asked.append((host, port))
         self.timeouts.append(timeout_s)
         if (host, port) in self.away:
             raise BrokerUnreachable(f"{host} is away")
@@ -40,9 +40,9 @@ class Brokers:
         return MetadataResponse(brokers=named, cluster_id="c")
 
     def look(self) -> list[tuple[str, int]]:
-        self.asked.clear()
+        self.addresses_asked.clear()
         self.lookup.ask([A], 1.0)
-        return self.asked
+        return self.addresses_asked
 
 
 def test_no_topic_is_asked_for_and_none_is_made():
@@ -86,4 +86,4 @@ def test_a_refused_password_is_not_tried_at_the_next_broker():
     brokers.refusing = {A, B, C}
     with pytest.raises(LoginRefused):
         brokers.look()
-    assert brokers.asked == [A]
+    assert brokers.addresses_asked == [A]

@@ -61,26 +61,29 @@ def test_the_cluster_is_asked_as_the_file_says(tmp_path, broker):
 def test_who_is_not_let_in_is_told_what_to_do_and_a_mended_file_counts_at_once(tmp_path, broker, caplog):
     caplog.set_level(logging.DEBUG)
     file = tmp_path / "client.properties"
-    asked = gateway(ClusterClient(broker.address, written(file, _LOGIN.format("guess"))), 1.0)
+    gateway_of_guess = gateway(ClusterClient(broker.address, written(file, _LOGIN.format("guess"))), 1.0)
     with pytest.raises(ClientRefusedError) as refused:
-        asked.describe_cluster()
+        gateway_of_guess.describe_cluster()
     sentence = str(refused.value)
     assert sentence.startswith("The cluster does not let the console in: the broker at 127.0.0.1")
     assert sentence.endswith(f"Put {file} right; it is read again by itself.")
     assert "guess" not in sentence + caplog.text
     assert is_refusal(sentence)
     written(file, _LOGIN.format("sesame"))
-    assert asked.describe_cluster().cluster_id == "secured"
+    assert gateway_of_guess.describe_cluster().cluster_id == "secured"
 
 
 def test_a_cluster_whose_answers_cannot_be_read_is_told_apart_from_one_that_is_away(tmp_path):
     file = str(tmp_path / "client.properties")
     with no_broker() as address:
         client = ClusterClient(address, file, is_required=False)
-        told = r"No broker gave an answer that can be read: 127.0.0.1:\d+ announces .*; is it a Kafka broker\?\."
-        with pytest.raises(ClusterUnreachableError, match=told), cluster_session(client, 5.0, "not served") as cluster:
+        message = r"No broker gave an answer that can be read: 127.0.0.1:\d+ announces .*; is it a Kafka broker\?\."
+        with (
+            pytest.raises(ClusterUnreachableError, match=message),
+            cluster_session(client, 5.0, "not served") as cluster,
+        ):
             cluster.describe_topics([])
-        with pytest.raises(ClusterUnreachableError, match=told):
+        with pytest.raises(ClusterUnreachableError, match=message):
             gateway(client, 1.0).describe_cluster()
 
 
@@ -102,8 +105,8 @@ def test_a_certificate_that_is_not_trusted_is_named(tmp_path):
 
 def test_a_refused_console_does_not_try_its_password_at_each_look(tmp_path, broker):
     client = ClusterClient(broker.address, written(tmp_path / "client.properties", _LOGIN.format("guess")))
-    told = {str(client.why_refused(1.0)) for _ in range(3)}
-    assert len(told) == 1
+    reasons = {str(client.why_refused(1.0)) for _ in range(3)}
+    assert len(reasons) == 1
     assert broker.requests.count(ApiKey.SASL_HANDSHAKE) == 1
 
 

@@ -63,12 +63,12 @@ def test_what_was_meant_once_stays_though_the_rows_are_forgotten(broker):
         meant[0] = ""
 
 
-@pytest.mark.parametrize(("known", "told"), [("a", "a"), ("", "a"), ("", "")])
-def test_nothing_speaks_against_the_same_id_or_against_any_while_none_is_known(known, told):
-    refuse_other(known, told)
+@pytest.mark.parametrize(("known", "cluster_id"), [("a", "a"), ("", "a"), ("", "")])
+def test_nothing_speaks_against_the_same_id_or_against_any_while_none_is_known(known, cluster_id):
+    refuse_other(known, cluster_id)
 
 
-@pytest.mark.parametrize("told", ["b", ""])
-def test_another_id_or_none_after_there_was_one_is_another_cluster(told):
+@pytest.mark.parametrize("cluster_id", ["b", ""])
+def test_another_id_or_none_after_there_was_one_is_another_cluster(cluster_id):
     with pytest.raises(OtherClusterError, match="start_afresh main"):
-        refuse_other("a", told)
+        refuse_other("a", cluster_id)

@@ -50,7 +50,7 @@ def slots_of(requests: OwnRequests) -> dict[str, list]:
     return {slot[0]: slot[1:] for slot in requests.snapshot()["slots"]}
 
 
-def told(name: str = "127.0.0.1:9092/1", nodename: str = AT, **more: object) -> str:
+def statistics_of(name: str = "127.0.0.1:9092/1", nodename: str = AT, **more: object) -> str:
     broker = {
         "nodename": nodename,
         "txbytes": 0,
@@ -143,9 +143,13 @@ def test_a_turn_ends_with_its_request_also_where_that_fails(requests):
 def test_librdkafka_tells_sums_and_what_they_grew_by_is_counted(requests):
     listen = LibraryStatistics(requests)
     rtt = {"cnt": 100, "p50": 900, "p95": 4_000, "p99": 9_000, "max": 20_000}
-    listen(told(req={"ApiVersion": 1, "ListOffsets": 0}, txbytes=50, rxbytes=400))
-    listen(told(req={"ApiVersion": 1, "ListOffsets": 100}, txbytes=5_050, rxbytes=9_400, req_timeouts=3, rtt=rtt))
-    listen(told(req={"ApiVersion": 1, "ListOffsets": 100}, txbytes=5_050, rxbytes=9_400, req_timeouts=3, rtt=rtt))
+    listen(statistics_of(req={"ApiVersion": 1, "ListOffsets": 0}, txbytes=50, rxbytes=400))
+    listen(
+        statistics_of(req={"ApiVersion": 1, "ListOffsets": 100}, txbytes=5_050, rxbytes=9_400, req_timeouts=3, rtt=rtt)
+    )
+    listen(
+        statistics_of(req={"ApiVersion": 1, "ListOffsets": 100}, txbytes=5_050, rxbytes=9_400, req_timeouts=3, rtt=rtt)
+    )
     result = rows_of(requests)
     assert result[AT, "ListOffsets", LIBRARY][0] == 100
     assert result[AT, "ApiVersions", LIBRARY][0] == 1
@@ -156,18 +160,18 @@ def test_librdkafka_tells_sums_and_what_they_grew_by_is_counted(requests):
 
 def test_a_client_that_begins_anew_takes_nothing_away(requests):
     listen = LibraryStatistics(requests)
-    listen(told(req={"Fetch": 10}, txbytes=1_000, rxbytes=1_000))
-    listen(told(req={"Fetch": 2}, txbytes=200, rxbytes=200))
+    listen(statistics_of(req={"Fetch": 10}, txbytes=1_000, rxbytes=1_000))
+    listen(statistics_of(req={"Fetch": 2}, txbytes=200, rxbytes=200))
     assert rows_of(requests)[AT, ALL_APIS, LIBRARY][:4] == [10, 0, 1_000, 1_000]
 
 
 def test_what_is_under_way_and_waits_in_librdkafka_is_told(requests):
-    LibraryStatistics(requests)(told(req={"Fetch": 1}, waitresp_cnt=8, outbuf_cnt=3))
+    LibraryStatistics(requests)(statistics_of(req={"Fetch": 1}, waitresp_cnt=8, outbuf_cnt=3))
     assert slots_of(requests)[AT][:2] == [8, 3]
 
 
 def test_what_waits_for_a_connection_has_not_reached_the_budget(requests):
-    LibraryStatistics(requests)(told(req={"Fetch": 1}, waitresp_cnt=1, outbuf_cnt=3))
+    LibraryStatistics(requests)(statistics_of(req={"Fetch": 1}, waitresp_cnt=1, outbuf_cnt=3))
     assert slots_of(requests)[AT][:2] == [1, 0]
 
 

@@ -64,9 +64,9 @@ def asked_of(groups, served) -> list[ApiKey]:
 
 
 def view_of(group: ListedGroup, *responses, served=KAFKA_4):
-    asked = inquiries([group], served)
-    count = len(asked[0].requests)
-    (view,) = read_views(asked, responses[:count], responses[count:], 3)
+    batches = inquiries([group], served)
+    count = len(batches[0].requests)
+    (view,) = read_views(batches, responses[:count], responses[count:], 3)
     return view
 
 
@@ -208,8 +208,8 @@ def test_a_group_that_the_console_may_not_describe_is_unknown_and_the_others_are
 
 def test_a_group_that_has_gone_meanwhile_is_left_out():
     gone = DescribedConsumerGroup(group_id="c", error_code=ErrorCode.GROUP_ID_NOT_FOUND)
-    asked = inquiries([listed("c", "consumer")], KAFKA_4)
-    assert list(read_views(asked, [ConsumerGroupDescribeResponse(groups=[gone]), committed("c")], [], 1)) == []
+    batches = inquiries([listed("c", "consumer")], KAFKA_4)
+    assert list(read_views(batches, [ConsumerGroupDescribeResponse(groups=[gone]), committed("c")], [], 1)) == []
 
 
 def test_a_share_group_whose_offsets_do_not_come_is_unknown():

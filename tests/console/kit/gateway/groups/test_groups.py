@@ -39,7 +39,7 @@ def groups(monkeypatch):
         left = [broker if isinstance(broker, Exception) else iter(broker) for broker in brokers]
 
         def ask_at_once(_client, questions, _timeout_seconds):
-            return {address: heard(left[address[1]], len(asked)) for address, asked in questions.items()}
+            return {address: heard(left[address[1]], len(requests)) for address, requests in questions.items()}
 
         monkeypatch.setattr(group_wire, "ask_at_once", ask_at_once)
         return KafkaGroups(None, lambda: addresses, 1.0)
@@ -61,9 +61,9 @@ def heard(broker, questions: int) -> BrokerResponses:
 @pytest.mark.parametrize("other", [[], [AWAY]])
 def test_what_a_broker_answered_instead_of_its_groups_is_told(groups, answers, code, other):
     """That nobody answered would send whoever reads it to look at a network that is well."""
-    with pytest.raises(RefusedError) as told:
+    with pytest.raises(RefusedError) as raised:
         groups(*other, answers).describe()
-    assert (told.value.code, str(told.value)) == (code, ErrorCode[code].meaning)
+    assert (raised.value.code, str(raised.value)) == (code, ErrorCode[code].meaning)
 
 
 @pytest.mark.parametrize("brokers", [[], [AWAY], [AWAY, AWAY]])

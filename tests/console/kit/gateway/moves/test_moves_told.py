@@ -13,7 +13,7 @@ from console.kit.gateway.moves.interface import MoveView
 
 def test_only_partitions_with_replicas_that_come_or_go_are_under_way(monkeypatch):
     """Brokers by other hands answer with every partition there is."""
-    told = [
+    reassignments = [
         OngoingPartitionReassignment(partition_index=at, replicas=[1, 2], adding_replicas=comes, removing_replicas=goes)
         for at, (comes, goes) in enumerate([([], []), ([2], []), ([], [1])])
     ]
@@ -21,7 +21,7 @@ def test_only_partitions_with_replicas_that_come_or_go_are_under_way(monkeypatch
         throttle_time_ms=0,
         error_code=0,
         error_message=None,
-        topics=[OngoingTopicReassignment(name="orders", partitions=told)],
+        topics=[OngoingTopicReassignment(name="orders", partitions=reassignments)],
     )
     monkeypatch.setattr(moves, "_ask_controller", lambda _cluster, _request: answer)
     gateway = moves.KafkaMoves.__new__(moves.KafkaMoves)

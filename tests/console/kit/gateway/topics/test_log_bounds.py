@@ -22,36 +22,37 @@ class Cluster:
     """In place of `ask_at_once`: `offsets` of (topic, partition) are first, next and epoch; a number is an error."""
 
     def __init__(self):
-        self.offsets, self.asked, self.silent, self.takes_s = {}, [], {}, 0.0
+        self.offsets, self.rounds, self.silent, self.takes_s = {}, [], {}, 0.0
         self.now_s = 100.0
 
     def __call__(self, _client, questions, timeout_s):
         assert timeout_s == TIMEOUT_S
-        self.asked.append(sorted(questions))
+        self.rounds.append(sorted(questions))
         self.now_s += self.takes_s
         return {
             leader: BrokerResponses(error=self.silent[leader])
             if leader in self.silent
-            else BrokerResponses([self._answer(item) for item in asked])
-            for leader, asked in questions.items()
+            else BrokerResponses([self._answer(item) for item in requests])
+            for leader, requests in questions.items()
         }
 
     def _answer(self, request):
         return ListOffsetsResponse(
             topics=[
                 ListOffsetsTopicResponse(
-                    name=topic.name, partitions=[self._told(topic.name, partition) for partition in topic.partitions]
+                    name=topic.name,
+                    partitions=[self._bounds_of(topic.name, partition) for partition in topic.partitions],
                 )
                 for topic in request.topics
             ]
         )
 
-    def _told(self, topic, asked):
-        at = (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP).index(asked.timestamp)
-        offset = self.offsets[topic, asked.partition_index]
+    def _bounds_of(self, topic, partition):
+        at = (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP).index(partition.timestamp)
+        offset = self.offsets[topic, partition.partition_index]
         code = offset[3 + at] if len(offset) > 3 else 0
         return ListOffsetsPartitionResponse(
-            partition_index=asked.partition_index, error_code=code, offset=offset[at], leader_epoch=offset[2]
+            partition_index=partition.partition_index, error_code=code, offset=offset[at], leader_epoch=offset[2]
         )
 
 
@@ -91,7 +92,7 @@ def test_a_leader_that_lets_us_wait_is_left_alone_for_a_while_and_the_others_are
     assert look(led).keys() == {("b", 0)}
     cluster.now_s += 0.2
     assert look(led).keys() == {("a", 0), ("b", 0)}
-    assert cluster.asked == [[ONE, OTHER], [OTHER], [ONE, OTHER]]
+    assert cluster.rounds == [[ONE, OTHER], [OTHER], [ONE, OTHER]]
 
 
 def test_a_leader_that_refuses_at_once_is_asked_again_at_the_next_look(cluster, look):

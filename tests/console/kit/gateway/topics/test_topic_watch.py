@@ -13,7 +13,7 @@ from console.kit.gateway.topics.watch import (
 SETTINGS = WatchedSettings(2, 604_800_000, "delete")
 
 
-class Asked:
+class WatchedCluster:
     """A cluster that answers alike for every topic, and a clock."""
 
     def __init__(self):
@@ -28,45 +28,45 @@ class Asked:
 
 
 @pytest.fixture
-def asked() -> Asked:
-    return Asked()
+def watched() -> WatchedCluster:
+    return WatchedCluster()
 
 
-def test_a_new_topic_is_asked_about_once(asked):
-    assert asked.watch.look(["orders"]) == {"orders": SETTINGS}
-    asked.watch.look(["orders", "payments"])
+def test_a_new_topic_is_asked_about_once(watched):
+    assert watched.watch.look(["orders"]) == {"orders": SETTINGS}
+    watched.watch.look(["orders", "payments"])
 
-    assert asked.rounds == [["orders"], ["payments"]]
-
-
-def test_a_setting_that_changed_is_learned_after_a_while(asked):
-    asked.watch.look(["orders"])
-    asked.now = AGAIN_AFTER_SECONDS
-    asked.watch.look(["orders"])
-
-    assert asked.rounds == [["orders"], ["orders"]]
+    assert watched.rounds == [["orders"], ["payments"]]
 
 
-def test_many_topics_are_asked_about_in_turn(asked):
+def test_a_setting_that_changed_is_learned_after_a_while(watched):
+    watched.watch.look(["orders"])
+    watched.now = AGAIN_AFTER_SECONDS
+    watched.watch.look(["orders"])
+
+    assert watched.rounds == [["orders"], ["orders"]]
+
+
+def test_many_topics_are_asked_about_in_turn(watched):
     names = [f"t{number:03}" for number in range(2 * TOPICS_PER_ROUND)]
     for _ in range(3):
-        known = asked.watch.look(names)
+        known = watched.watch.look(names)
 
-    assert [len(round_) for round_ in asked.rounds] == [TOPICS_PER_ROUND, TOPICS_PER_ROUND]
+    assert [len(round_) for round_ in watched.rounds] == [TOPICS_PER_ROUND, TOPICS_PER_ROUND]
     assert len(known) == len(names)
 
 
-def test_a_silent_cluster_is_left_alone_and_what_was_known_stays(asked):
-    asked.watch.look(["orders"])
-    asked.answers, asked.now = False, AGAIN_AFTER_SECONDS
-    asked.watch.look(["orders"])
-    asked.now += PAUSE_SECONDS - 1
+def test_a_silent_cluster_is_left_alone_and_what_was_known_stays(watched):
+    watched.watch.look(["orders"])
+    watched.answers, watched.now = False, AGAIN_AFTER_SECONDS
+    watched.watch.look(["orders"])
+    watched.now += PAUSE_SECONDS - 1
 
-    assert asked.watch.look(["orders", "new"]) == {"orders": SETTINGS}
-    assert len(asked.rounds) == 2
+    assert watched.watch.look(["orders", "new"]) == {"orders": SETTINGS}
+    assert len(watched.rounds) == 2
 
 
-def test_a_deleted_topic_is_forgotten(asked):
-    asked.watch.look(["orders"])
+def test_a_deleted_topic_is_forgotten(watched):
+    watched.watch.look(["orders"])
 
-    assert asked.watch.look([]) == {}
+    assert watched.watch.look([]) == {}

@@ -45,16 +45,16 @@ def serve():
         listener = socket.create_server(("127.0.0.1", 0))
 
         def run() -> None:
-            for word, said in ((b"mntr", answer), (b"srvr", SRVR.encode())) * looks:
+            for word, response in ((b"mntr", answer), (b"srvr", SRVR.encode())) * looks:
                 try:
                     connection, _ = listener.accept()
                 except OSError:  # closed: the test is over
                     return
                 with connection:
-                    if said is None:
+                    if response is None:
                         finish.wait(10)
                     elif connection.recv(4) == word:
-                        connection.sendall(said)
+                        connection.sendall(response)
 
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
@@ -141,10 +141,10 @@ class Ensemble(FakeZooKeeper):
 
     def __init__(self, *lines: str):
         super().__init__(lambda: 0, lines)
-        self.asked = 0
+        self.read_count = 0
 
     def ensemble(self):
-        self.asked += 1
+        self.read_count += 1
         return super().ensemble()
 
 
@@ -168,10 +168,10 @@ def test_the_ensemble_is_asked_for_its_members_only_now_and_then(serve):
     look = EnsembleLook(ensemble, "127.0.0.1:1", lambda: now_s[0])
     look()
     look()
-    assert ensemble.asked == 1
+    assert ensemble.read_count == 1
     now_s[0] += 5
     look()
-    assert ensemble.asked == 2
+    assert ensemble.read_count == 2
 
 
 def test_without_a_quorum_the_members_known_before_are_asked(serve):
