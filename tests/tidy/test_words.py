@@ -75,7 +75,7 @@ def _names_each(tree: ast.Module) -> bool:
 
 
 def test_names_say_what_they_hold():
-    """`records`, not `found`; `response`, not `told`: every local, parameter, field, function and class; of tests, too."""
+    """`records`, not `found`; `response`, not `told`: locals, parameters, fields, functions, classes; tests, too."""
     texts = ((path, path.read_text()) for path in (ROOT / "tests").rglob("*.py"))
     tests = {str(path.relative_to(ROOT)): ast.parse(text) for path, text in texts if _NEEDS_PARSING.search(text)}
     vague = {
