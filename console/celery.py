@@ -33,7 +33,7 @@ def make_directories(**_kwargs: object) -> None:
 
 @worker_init.connect
 def look_less(**_kwargs: object) -> None:
-    """What is there from the start stays to the end, so no collection looks at it again."""
+    """Freeze objects that exist from the start, so that garbage collection skips them."""
     gc.collect()
     gc.freeze()
 

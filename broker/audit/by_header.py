@@ -28,7 +28,7 @@ class WindowDifference(NamedTuple):
 
 
 def neighbourhood(window: int, differences: Mapping[int, WindowDifference]) -> set[int]:
-    """This window and those with which it may have exchanged records, itself or by one between."""
+    """Return this window and those it may have exchanged records with, directly or through one window between."""
     windows, edge = {window}, {window}
     for _ in range(_STEPS):
         edge = {
@@ -47,7 +47,9 @@ def _overlap(differences: Mapping[int, WindowDifference], one: int, other: int) 
 
 
 def unexplained(window: int, differences: Mapping[int, WindowDifference]) -> int:
-    """How much of its surplus is no exchange within its neighbourhood; told once, of the window that has most of it."""
+    """Return the part of the window's surplus that no exchange in its neighbourhood explains; 0 unless its surplus is
+    the largest there.
+    """
     own = differences[window].surplus
     near = {difference: differences[difference].surplus for difference in neighbourhood(window, differences)}
     net = sum(near.values())

@@ -70,7 +70,10 @@ class Counter:
         self._audit_topic = audit_topic
 
     def run(self, stop: Event) -> None:
-        """What fails is begun again from what is committed. Raises KafkaException when another counter took over."""
+        """Count until `stop` is set, starting again from the committed state after a failure.
+
+        Raises KafkaException when another counter took over.
+        """
         while not stop.is_set():
             try:
                 self._run_once(stop)
@@ -139,7 +142,7 @@ class _Counting:
         self._increments: list[Increment] = []
 
     def count_until(self, deadline: float, stop: Event) -> None:
-        """Raises BarnabasError for what cannot be read on, after which an epoch begins again."""
+        """Count until the deadline. Raises BarnabasError for records it cannot read past; then a new epoch begins."""
         while time.monotonic() < deadline and not stop.is_set() and not self._increments:
             if time.monotonic() >= self._looked_at + _LOOK_EVERY_S:
                 self._look_for_partitions()
@@ -215,7 +218,7 @@ class _Counting:
             self._reader.drop(partition)
 
     def increments(self) -> list[Increment]:
-        """Of all partitions with records since the last call."""
+        """Return the increments of all partitions that had records since the last call."""
         self._tell()
         increments, self._increments = self._increments, []
         return increments

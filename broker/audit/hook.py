@@ -41,7 +41,7 @@ def now_ms() -> int:
 
 
 def counted(message: Any, *, is_disordered: bool = False, is_unsure: bool = False) -> CountedRecord:
-    """Of a message of confluent-kafka."""
+    """Return a confluent-kafka message as a counted record."""
     kind, timestamp_ms = message.timestamp()
     at = timestamp_ms if kind else NO_WINDOW
     return CountedRecord(at, message.offset(), message.key(), message.value(), is_disordered, is_unsure)
@@ -71,7 +71,7 @@ class AuditedProducer:
         self._due_at = time.monotonic() + report_every_s
 
     def produce(self, topic: str, value: Any = None, key: Any = None, **more: Any) -> None:
-        """As Producer.produce; `on_delivery` is called as ever."""
+        """Produce as `Producer.produce` does, counting the record; `on_delivery` is called as usual."""
         self._produced += 1
         number, theirs = self._produced, more.pop("on_delivery", None) or more.pop("callback", None)
         more["on_delivery"] = lambda error, message: self._delivered(error, message, number, theirs)
@@ -93,7 +93,7 @@ class AuditedProducer:
         self.producer.begin_transaction()
 
     def commit_transaction(self, timeout: float = _FLUSH_S) -> None:
-        """What was counted is committed with it. Raises as Producer.commit_transaction."""
+        """Commit the counts with the transaction. Raises as Producer.commit_transaction."""
         self.producer.flush(timeout)
         self._report()
         self.producer.commit_transaction(timeout)
@@ -192,7 +192,7 @@ class AuditedConsumer:
         return messages
 
     def commit(self) -> None:
-        """All that was returned is consumed: told, then committed. Raises KafkaException, RuntimeError."""
+        """Report all returned records as consumed, then commit. Raises KafkaException, RuntimeError."""
         self._count_returned()
         self._report()
 

@@ -50,7 +50,10 @@ class Latency:
         self.most_ms = max(self.most_ms, other.most_ms)
 
     def coarser(self, width: int) -> "Latency":
-        """With one bucket for so many: what is told of it is wrong by as many times 5 %. Done twice it is the same."""
+        """Return the latencies with one bucket in place of `width`; the error grows to that many times 5 %.
+
+        Idempotent.
+        """
         ages: dict[int, int] = {}
         for bucket, count in self.ages.counts.items():
             middle = min(bucket - bucket % width + width // 2, BUCKET_MAX)
@@ -58,7 +61,7 @@ class Latency:
         return Latency(ages, self.early, self.most_ms)
 
     def percentile(self, share: float) -> float | None:
-        """In ms, never more than the highest; None without a record."""
+        """Return the latency in ms at that share of the records, at most the highest; None without a record."""
         age = self.ages.percentile(share)
         return None if age is None else min(age, float(self.most_ms))
 
@@ -68,7 +71,7 @@ class Latency:
 
     @classmethod
     def of_list(cls, values: Sequence[Any]) -> "Latency":
-        """Raises ValueError for what no `as_list` has said."""
+        """Parse what `as_list` returned. Raises ValueError for anything else."""
         early, most_ms, *flat = values
         if any(type(value) is not int or value < 0 for value in values) or len(flat) % 2:
             raise ValueError("no latency")
@@ -87,7 +90,7 @@ class WindowLatencies:
 
     @property
     def is_full(self) -> bool:
-        """All is to be taken before anything else."""
+        """Whether the caller must take everything before it adds more."""
         return self._buckets >= self._buckets_max
 
     def add(self, partition: TopicPartition, window: int, ms: int) -> None:
@@ -97,7 +100,7 @@ class WindowLatencies:
         self._buckets += len(latency.ages.counts) - before
 
     def take(self, partition: TopicPartition) -> dict[int, Latency]:
-        """What was added of a partition; it begins anew."""
+        """Return the latencies added to a partition since the last call, and reset them."""
         taken = self._open.pop(partition, {})
         self._buckets -= sum(len(latency.ages.counts) for latency in taken.values())
         return taken

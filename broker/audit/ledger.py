@@ -113,7 +113,7 @@ class AuditStory:
         self.increments = folded
 
     def forget(self, before_ms: int) -> None:
-        """From the front: offsets that are covered still follow one another."""
+        """Drop increments from the front; the offsets that stay covered remain contiguous."""
         kept = (
             number
             for number, increment in enumerate(self.increments)
@@ -137,7 +137,7 @@ class AuditStory:
 
 
 def joined(first: Increment, second: Increment) -> Increment:
-    """Both as one; latencies are nobody's who judges, and are left out."""
+    """Return both increments as one, without latencies, which no verdict needs."""
     aside = {
         kind: _sum(first.aside.get(kind, {}), second.aside.get(kind, {})) for kind in first.aside.keys() | second.aside
     }
@@ -153,7 +153,9 @@ def _sum(first: Mapping[int, RecordTally], second: Mapping[int, RecordTally]) ->
 
 
 def before(increment: Increment, offset: int) -> Increment | None:
-    """What it tells of offsets before `offset` for sure: windows that end before all others that do not begin."""
+    """Return the part of the increment that is certainly about offsets before `offset`: windows that end before all
+    others begin.
+    """
     end = offset
     while True:
         reaching = [tally for _, tally in increment.whole() if tally.count and tally.last_offset >= end]
@@ -202,12 +204,15 @@ class AuditState:
         return sum(story.size for story in self.stories.values()) + len(self.paths)
 
     def fold(self, before_ms: int, span_ms: int) -> None:
-        """As much is known as before, but where exactly what was told before that is replaced from the midst on."""
+        """Merge older increments into one, without losing counts.
+
+        A replacement inside the merged part can no longer be located exactly.
+        """
         for story in self.stories.values():
             story.fold(before_ms, span_ms)
 
     def window_of(self, topic: str) -> int:
-        """How long the windows of a topic are, in ms."""
+        """Return the length of the topic's windows, in ms."""
         return self.window_ms.get(topic, WINDOW_MS)
 
     def forget(self, before_ms: int) -> None:

@@ -69,7 +69,7 @@ class GroupPath:
         del moves[:-MOVES_MAX]
 
     def has_skipped(self, first: int, last: int) -> bool:
-        """Any of the offsets from `first` to `last`."""
+        """Whether the group skipped any of the offsets from `first` to `last`."""
         return _has(self.skipped, first, last)
 
     def covers(self, start: int, end: int) -> bool:

@@ -113,7 +113,7 @@ class Pending:
                 return
 
     def rewind(self, partition: TopicPartition, offset: int) -> None:
-        """All from there on comes again."""
+        """Forget everything from that offset on: it will be delivered again."""
         waiting = self._waiting.get(partition)
         if waiting is not None:
             self._drop_while(waiting, lambda record: record.offset >= offset)
@@ -130,7 +130,7 @@ class Pending:
         self._count -= len(waiting.records)
 
     def take(self, partition: TopicPartition, until: int, now_ms: int) -> AuditReport | None:
-        """All before `until`, as far as it can be told apart; None: nothing can."""
+        """Return a report of everything before `until` that can be separated; None if nothing can."""
         waiting, whole = self._waiting.get(partition, _PendingPartition()), _PendingSum(self._window_ms)
         while waiting.folded and waiting.folded[0].end <= until:
             whole.merge(waiting.folded.popleft())

@@ -40,5 +40,5 @@ class SourceReporter:
         )  # fmt: skip
 
     def partitions(self) -> Iterable[TopicPartition]:
-        """All it has spoken of."""
+        """Return every partition the source has reported on."""
         return [chain.topic_partition for chain in self.sequences]

@@ -27,7 +27,7 @@ _NULL = (0xFFFF_FFFF).to_bytes(4, "big")
 
 
 def fingerprint(key: bytes | None, value: bytes | None) -> int:
-    """What a record adds to a checksum."""
+    """Return what a record adds to a window's checksum."""
     return int.from_bytes(blake2b(_field(key) + _field(value), digest_size=8).digest(), "big")
 
 
@@ -121,6 +121,6 @@ class WindowCounter:
                 mine[start] = mine.get(start, RecordTally()) + tally
 
     def drain(self) -> Iterator[tuple[TopicPartition, Windows]]:
-        """What was counted, by partition; the counter is empty as soon as this is called."""
+        """Yield the counts by partition. The counter is empty as soon as this is called."""
         taken, self._open, self._count = self._open, {}, 0
         return iter(sorted(taken.items()))

@@ -38,7 +38,7 @@ def ensure_topic(config: Mapping[str, Any], topic: str = AUDIT_TOPIC) -> None:
 
 
 def read_ledger(cluster: ClusterConnections, topic: str = AUDIT_TOPIC) -> AuditState:
-    """All that is committed by now; empty when there is no such topic.
+    """Return everything committed so far; empty when there is no such topic.
 
     Raises ApiError, BrokerUnreachable, TimeoutError.
     """

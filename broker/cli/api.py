@@ -90,19 +90,19 @@ def confirm(client: ApiClient, plan: Mapping[str, Any], arguments: argparse.Name
 
 
 def add_words(parser: argparse.ArgumentParser) -> None:
-    """What is said with a confirmation."""
+    """Add the options that confirm a plan."""
     parser.add_argument("--reason", default="", help="for who decides about it, if it has to wait")
     parser.add_argument("--emergency", default="", metavar="WHY", help="of an administrator: it cannot wait its time")
 
 
 def print_result(answer: Mapping[str, Any]) -> int:
-    """Of what was done, or waits from now on; the exit status."""
+    """Print what was done or what is now pending; return the exit status."""
     print("\n".join(answer["messages"]) or "Done.")
     return 0 if answer.get("applied", True) else WAITS
 
 
 def typed_confirmation(plan: Mapping[str, Any]) -> str | None:
-    """What was typed to confirm it; None: nothing that does."""
+    """Ask for the plan's confirmation. Return what was typed, None if it does not confirm."""
     wanted = plan["typed_name"]
     question = f"Type {wanted} to go on: " if wanted else "Go on? [y/N] "
     print(question, end="", file=sys.stderr, flush=True)
@@ -190,7 +190,7 @@ def token_in(path: str) -> str:
 
 
 def console_parser(program: str, description: str) -> argparse.ArgumentParser:
-    """With the options that say which console is asked, and as whom."""
+    """Return a parser with the options for the console's address and the user."""
     parser = argparse.ArgumentParser(prog=program, description=description)
     parser.add_argument(
         "--url", default=os.environ.get("BARNABAS_URL", USUAL_URL), help="of the console (BARNABAS_URL, %(default)s)"

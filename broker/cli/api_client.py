@@ -51,7 +51,7 @@ class ApiClient:
         return self._ask(Request(self._address(path, {}), json.dumps(body).encode(), headers))
 
     def lines(self, path: str) -> Iterator[str]:
-        """Of an answer that goes on, as they come."""
+        """Yield the lines of a streamed response as they arrive."""
         with self._open(Request(self._address(path, {}), headers=self._headers)) as answer:
             try:
                 for line in answer:

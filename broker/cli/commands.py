@@ -58,6 +58,6 @@ def load(name: str) -> Command:
 
 
 def load_all() -> list[Command]:
-    """Each once, under the first of its names."""
+    """Return every command once, under its first name."""
     by_module = {NAMES.get(name, name): name for name in reversed(ALL_NAMES)}
     return [load(name) for name in sorted(by_module.values())]

@@ -126,7 +126,7 @@ class _ConsoleSending:
                 return
 
     def give_up(self) -> None:
-        """What was read is still sent, if that takes no longer than some seconds."""
+        """Send the lines read so far, within a few seconds."""
         from broker.cli.clients.clients import log_line
 
         left = self._producer.flush(_GRACE_S)
@@ -139,7 +139,7 @@ class _ConsoleSending:
         return len(self._producer) > 0
 
     def check(self) -> None:
-        """With --sync, CommandError for a record that was not delivered."""
+        """Raise CommandError for an undelivered record, with --sync."""
         if self._waits and self._failed is not None:
             from broker.cli.clients.clients import sentence
 

@@ -26,7 +26,7 @@ _DEPRECATED = (
 
 
 def run(arguments: Arguments) -> None:
-    """As Kafka's own it has status 0 whatever hinders it, and tells that on stdout."""
+    """Run the command. As Kafka's does, it exits with status 0 on any failure and reports it on stdout."""
     print(_DEPRECATED, file=sys.stderr)
     asks_zookeeper = arguments.given("zookeeper") or not arguments.given("bootstrap-server")
     try:

@@ -167,7 +167,7 @@ def _token(token: Any, renewers: list[dict[str, str]]) -> dict[str, Any]:
 
 
 def table(tokens: Iterable[dict[str, Any]]) -> str:
-    """As Kafka's own command prints it, with an empty line before each line."""
+    """Format the table as Kafka's command does, with an empty line before each line."""
     lines = [_ROW.format(*_TITLES)]
     for token in tokens:
         owner, requester = ("{type}:{name}".format(**token[key]) for key in ("owner", "tokenRequester"))

@@ -55,7 +55,7 @@ def _topics(cluster: ClusterConnections, names: list[str]) -> list[DescribableLo
 
 
 def described(broker_id: int, answer: DescribeLogDirsResponse) -> dict[str, Any]:
-    """As Kafka's JSON has it. Raises ApiError if the broker refuses to tell."""
+    """Return the broker's log directories as Kafka's JSON has them. Raises ApiError if the broker refuses."""
     check(answer.error_code)
     return {
         "broker": broker_id,

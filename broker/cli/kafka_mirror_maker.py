@@ -203,7 +203,7 @@ class _MirrorStream:
 
 
 def with_clusters(headers: Headers, source: str | None, target: str | None) -> Headers | None:
-    """With which a record goes from one cluster to the other; None if it has been there. Pure."""
+    """Return the headers for the copy of a record; None if the record has been in the target cluster. Pure."""
     if source is None or target is None:
         return headers
     been = [part for name, value in headers if name == CLUSTERS for part in (value or b"").decode("latin-1").split(",")]

@@ -32,7 +32,7 @@ _LAGS = (ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.OFFSET_NOT_AVAILABLE)
 
 
 def run(arguments: Arguments) -> None:
-    """Until it is interrupted, or replicas turn out to hold different records."""
+    """Compare replicas until interrupted, or until replicas hold different records."""
     with connected(arguments) as cluster:
         partitions = _partitions(cluster, arguments)
         _tell(arguments, "verification process is started")

@@ -8,7 +8,7 @@ from broker.cli.servers.server_properties import read_server_properties
 
 
 def run(arguments: Arguments) -> None:
-    """What is wrong with the file is told here: where a broker left behind would tell it, nobody looks."""
+    """Start a broker. Checks the file here, since nobody sees the output of a background process."""
     path = arguments.words[0]
     read_server_properties(Path(path), dict(arguments["override"]))
     start_own(arguments, ("server", "--config", path), "kafkaServer.out")

@@ -42,7 +42,7 @@ def _words_of_broker(words: Sequence[str]) -> Sequence[str] | None:
 
 
 def node_id(server: RunningServer) -> int | None:
-    """What it says itself, else its file; None for what cannot be read any more."""
+    """Return the id the broker reports, else that of its file; None if neither can be read."""
     words = _words_of_broker(server.words) or ()
     overrides = dict(text.partition("=")[::2] for text in _values(words, "--override"))
     try:

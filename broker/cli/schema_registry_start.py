@@ -7,7 +7,7 @@ from broker.registry.config import read_config_file
 
 
 def run(arguments: Arguments) -> None:
-    """What is wrong with the file is told here: where a registry left behind would tell it, nobody looks."""
+    """Start a registry. Checks the file here, since nobody sees the output of a background process."""
     require("registry")
     path = arguments.words[0]
     read_config_file(path, dict(arguments["override"]))

@@ -53,7 +53,7 @@ class _Shell:
         self._history: list[str] = []
 
     def say(self, text: str) -> None:
-        """What is no answer: not for a program."""
+        """Print a message that is not output for a program."""
         if not self._is_json:
             print(text, flush=True)
 

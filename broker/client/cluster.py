@@ -55,9 +55,10 @@ class ClusterConnections:
         return self.ask_any(request)
 
     def ask_any(self, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> AnyResponse:
-        """What every broker can answer, asked of the first that does. Raises BrokerUnreachable if none does (one that
-        is not understood is an UnreadableAnswer), ApiNotServed if one was reached and does not serve it, NotTrusted if
-        all are of no trust, and LoginRefused as soon as one says so: the next would count the same wrong password.
+        """Send a request that every broker can answer to the first reachable one. Raises BrokerUnreachable if none does
+        (one that is not understood is an UnreadableAnswer), ApiNotServed if one was reached and does not serve it,
+        NotTrusted if all are of no trust, and LoginRefused as soon as one says so: the next would count the same
+        wrong password.
         """
         failures: list[BarnabasError] = []
         for address in self._bootstrap_servers:
@@ -75,7 +76,7 @@ class ClusterConnections:
         raise UnreadableAnswer(reason) if is_garbled else BrokerUnreachable(reason)
 
     def ask_controller(self, request: Request[AnyResponse]) -> AnyResponse:
-        """What only the controller does. Any broker passes some of it on; all are told it where it is done.
+        """Send a request to the controller. Any broker passes some of it on; all are told it where it is done.
 
         One that has died is taken for the controller as long as its session lasts: while none can be reached, it is
         looked for again until the timeout. What was sent is never sent again.

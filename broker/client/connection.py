@@ -57,7 +57,7 @@ class RequestMeter(Protocol):
     """Told of every request of the connections that have it. Threads share it."""
 
     def turn(self, address: str, timeout_s: float) -> AbstractContextManager[object]:
-        """Around a request that is waited for. Raises BrokerUnreachable if it is not its turn in time."""
+        """Return a context for one awaited request. Raises BrokerUnreachable if its turn does not come in time."""
         ...
 
     def answered(self, address: str, api: ApiKey, sent: int, received: int, seconds: float, *, is_error: bool) -> None:
@@ -65,7 +65,7 @@ class RequestMeter(Protocol):
         ...
 
     def failed(self, address: str, api: ApiKey) -> None:
-        """No answer came that could be read."""
+        """Count a request without a readable response."""
         ...
 
 
@@ -149,12 +149,12 @@ class BrokerConnection:
         self._socket.close()
 
     def fileno(self) -> int:
-        """For a selector, by whoever has sent something and awaits more than one broker."""
+        """Return the file descriptor, for a selector that awaits several brokers."""
         return self._socket.fileno()
 
     @property
     def is_at_rest(self) -> bool:
-        """It is open and awaits nothing: others may go on with it."""
+        """Whether the connection is open with no request in flight, so that others may use it."""
         return self._socket.fileno() >= 0 and not self._unanswered
 
     @property
@@ -195,7 +195,7 @@ class BrokerConnection:
         return self._meter.turn(self.address, deadline - time.monotonic())
 
     def send(self, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> SentRequest[AnyResponse]:
-        """For whom the answer is taken by `answer`, in the order of the sending. Raises as `ask`."""
+        """Send a request without waiting; `answer` takes the responses in the order of sending. Raises as `ask`."""
         (sent,) = self.send_all([request], version_max=version_max)
         return sent
 
@@ -219,7 +219,7 @@ class BrokerConnection:
     def answer(
         self, sent: SentRequest[AnyResponse], *, timeout_s: float | None = None, room: ReceiveBuffer | None = None
     ) -> AnyResponse:
-        """Of the first request whose answer has not been taken; its bytes may be in `room`. Raises as `ask`."""
+        """Receive the response to the oldest unanswered request, into `room` if given. Raises as `ask`."""
         with self._told_of(sent.api):
             answer = self._receive_answer(sent, time.monotonic() + (timeout_s or self.timeout_s), room)
         self._unanswered -= 1

@@ -106,7 +106,7 @@ class GroupClient:
         return None
 
     def share_offsets(self, group_id: str) -> dict[TopicPartition, ShareOffset]:
-        """Where each partition of a share group begins, and how many of its records are not acknowledged."""
+        """Return the share-partition start offset and the unacknowledged count of each partition of a share group."""
         wanted = DescribeShareGroupOffsetsRequestGroup(group_id=group_id, topics=None)
         request = DescribeShareGroupOffsetsRequest(groups=[wanted])
         return share_offsets(self._ask(group_id, request, lambda answer: answer.groups[0].error_code))
@@ -123,7 +123,7 @@ class GroupClient:
         return CoordinatorAddress(response.node_id, response.host, response.port)
 
     def committed(self, group_id: str) -> dict[TopicPartition, int]:
-        """What the group reads next, wherever it has committed."""
+        """Return the group's committed offset of each partition."""
         request = OffsetFetchRequest(group_id=group_id, topics=None)
         answer = self._ask(group_id, request, _error_of_fetch, version_max=_FETCH_OF_ONE)
         return {
@@ -134,7 +134,7 @@ class GroupClient:
         }
 
     def commit(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """For a group without members."""
+        """Commit offsets for a group without members."""
         self._ask(group_id, commit_request(group_id, offsets.items()), _first_error)
 
     def delete(self, group_id: str) -> None:
@@ -142,7 +142,7 @@ class GroupClient:
         self._ask(group_id, DeleteGroupsRequest(groups_names=[group_id]), lambda answer: answer.results[0].error_code)
 
     def delete_offsets(self, group_id: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
-        """How it went for each partition."""
+        """Delete the group's offsets, and return the error code of each partition."""
         request = offset_delete_request(group_id, partitions)
         answer = self._ask(group_id, request, lambda answer: answer.error_code)
         return {

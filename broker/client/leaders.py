@@ -36,7 +36,10 @@ class Leaders:
         self._known: dict[TopicPartition, Address | None] = {}
 
     def partitions(self, topic: str) -> list[TopicPartition]:
-        """All of a topic. Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION when it is not there), BrokerUnreachable."""
+        """Return all partitions of a topic.
+
+        Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION for an unknown topic), BrokerUnreachable.
+        """
         self._learn(topic)
         return sorted(partition for partition in self._known if partition.topic == topic)
 
@@ -57,7 +60,10 @@ class Leaders:
             time.sleep(_PAUSE_S)
 
     def connection(self, partition: TopicPartition) -> BrokerConnection:
-        """To the leader. Raises ApiError(LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable."""
+        """Return the connection to the leader.
+
+        Raises ApiError(LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable.
+        """
         return self._cluster.connection(*self.address(partition))
 
     def address(self, partition: TopicPartition) -> Address:
@@ -85,7 +91,7 @@ class Leaders:
         self._known = {known: at for known, at in self._known.items() if known.topic != partition.topic}
 
     def learn(self, metadata: MetadataResponse) -> None:
-        """What somebody asked for many topics at once: nobody asks again for each."""
+        """Remember the leaders of many topics at once, so that they are not requested one by one."""
         addresses = {broker.node_id: (broker.host, broker.port) for broker in metadata.brokers}
         for described in metadata.topics:
             for partition in described.partitions:

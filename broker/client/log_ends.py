@@ -9,7 +9,7 @@ from broker.common.types import TopicPartition
 
 
 def led(leaders: Leaders, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
-    """Those that exist and have a leader. Raises BrokerUnreachable, ApiError for any other reason."""
+    """Return the partitions that exist and have a leader. Raises BrokerUnreachable, ApiError for any other reason."""
     return [partition for partition in partitions if _is_led(leaders, partition)]
 
 
@@ -24,6 +24,6 @@ def _is_led(leaders: Leaders, partition: TopicPartition) -> bool:
 
 
 def offsets_of_led(leaders: Leaders, question: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-    """As `list_offsets`, without partitions that have no leader. Raises as it does."""
+    """List offsets as `list_offsets` does, without partitions that have no leader. Raises as it does."""
     led_offsets = {partition: question[partition] for partition in led(leaders, question)}
     return list_offsets(leaders, led_offsets) if led_offsets else {}

@@ -86,7 +86,7 @@ class MembershipClient:
         return JoinedGroup(answer.generation_id, answer.member_id, answer.leader, answer.protocol_name or "", members)
 
     def sync(self, assignments: Mapping[str, bytes]) -> bytes:
-        """This member's part; `assignments` has everybody's, from the leader."""
+        """Send SyncGroup and return this member's assignment; the leader passes `assignments` for all members."""
         request = SyncGroupRequest(
             group_id=self._group_id,
             generation_id=self._generation,

@@ -15,7 +15,7 @@ _ON_ITS_WAY_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
-    """The first offset that is left on every replica; or why nothing was deleted, or nobody knows."""
+    """The first offset left on every replica; or why nothing was deleted, or that the outcome is unknown."""
 
     low_watermark: int = -1
     error: ErrorCode = ErrorCode.NONE

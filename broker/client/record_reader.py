@@ -351,7 +351,7 @@ class RecordReader:
             self._fetched.append(_Fetched(at, start, max(start, end), visible_batches(records, aborted)))
 
     def close(self) -> None:
-        """What was asked and not answered is given up with its connection."""
+        """Close the connections; unanswered requests are given up."""
         for address, fetch in self._fetches.items():
             fetch.turn.close()
             self._cluster.forget(*address)

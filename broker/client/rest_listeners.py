@@ -58,8 +58,10 @@ class RestTls(NamedTuple):
 
 
 def read_tls(values: Mapping[str, str], asks_for: str) -> RestTls:
-    """Of `ssl.…`; `asks_for` certificates of clients: NONE, REQUESTED or REQUIRED. Raises ClientConfigError,
-    StartupError."""
+    """Read the `ssl.…` keys; `asks_for` client certificates: NONE, REQUESTED or REQUIRED.
+
+    Raises ClientConfigError, StartupError.
+    """
     properties = {name: text for name, text in values.items() if name.startswith("ssl.")}
     settings = read_security({**properties, "security.protocol": "SSL"}).tls or ClientTlsSettings()
     if settings.keystore is None:

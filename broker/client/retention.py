@@ -71,7 +71,7 @@ class _Gathered:
         return self._topic
 
     def missing_by_leader(self, metadata: MetadataResponse) -> dict[tuple[str, int], list[int]]:
-        """Whom to ask for which partition; those without a leader are answered so."""
+        """Return the partitions still to ask for by leader's address; those without a leader get their error now."""
         brokers = {broker.node_id: (broker.host, broker.port) for broker in metadata.brokers}
         leaders = self._leaders(metadata)
         missing: dict[tuple[str, int], list[int]] = {}

@@ -59,7 +59,7 @@ def report_lines(preview: PreviewRetentionTopicResult, *, with_segments: bool = 
 
 
 def as_json(preview: PreviewRetentionTopicResult) -> dict[str, Any]:
-    """Every field of the answer under its name on the wire; reasons and errors as words."""
+    """Return every field of the response under its name on the wire; reasons and errors as words."""
     return _fields(preview)
 
 

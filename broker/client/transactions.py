@@ -49,7 +49,7 @@ class ProducerIdentity(NamedTuple):
 def init_producer(
     coordinators: Coordinators, transactional_id: str, timeout_ms: int, current: ProducerIdentity | None = None
 ) -> ProducerIdentity:
-    """A new epoch of the id: its open transaction is aborted, and whoever held the epoch before is fenced.
+    """Get a new epoch of the id: aborts its open transaction and fences the earlier producer.
 
     With `current` only who holds that epoch gets the next one (KIP-360); ApiError PRODUCER_FENCED for anybody else.
     """

@@ -37,7 +37,7 @@ class TurnThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """What needed the turn has ended before."""
+        """Stop the thread, after everything that needs the turn has ended."""
         self._stopping.set()
         self._thread.join(SESSION_S)
         if not self._thread.is_alive():

@@ -38,7 +38,7 @@ class Wire:
             sock.settimeout(None)
 
     def send(self, pieces: Iterable[Buffer], deadline: float) -> None:
-        """All of them, one behind the other."""
+        """Send all pieces, in order."""
         if not self._is_plain:
             self._wait_until(deadline, socket.SO_SNDTIMEO)
             self._socket.sendall(b"".join(pieces))
@@ -53,7 +53,7 @@ class Wire:
             left = _behind(left, sent)
 
     def receive(self, size: int, deadline: float, room: ReceiveBuffer | None = None) -> memoryview:
-        """So many bytes, which in `room` are good until its next use.
+        """Receive that many bytes; a view into `room` is valid until its next use.
 
         Memory is taken as bytes arrive, so an announcement alone takes none.
         """

@@ -102,7 +102,7 @@ class BoundedPattern:
         return self._matched("fullmatch", name)
 
     def match(self, name: str) -> Groups | None:
-        """What the name begins with. Raises TooManyWays."""
+        """Match the pattern at the beginning of the name. Raises TooManyWays."""
         return self._matched("match", name)
 
     def _matched(self, how: str, name: str) -> Groups | None:

@@ -51,7 +51,7 @@ def _make_directory(name: str, above: int) -> None:
 
 
 def sync_directory(descriptor: int) -> None:
-    """Have the entries of an O_PATH directory on the disk. Raises OSError."""
+    """fsync an O_PATH directory, so that its entries are durable. Raises OSError."""
     readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=descriptor)
     try:
         os.fsync(readable)

@@ -22,7 +22,7 @@ def default_data_dir(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def jobs_dir(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where an administrator puts stream jobs, absolute."""
+    """Return the absolute directory where an administrator puts stream jobs."""
     data = environment.get("BARNABAS_DATA") or default_data_dir(environment)
     return Path(environment.get("BARNABAS_JOBS") or Path(data) / "jobs").expanduser().resolve()
 

@@ -152,8 +152,8 @@ def logger(name: str) -> structlog.stdlib.BoundLogger:
 
 
 def log_levels() -> dict[str, str]:
-    """What each logger of ours tells at least, by name, and the root logger. Libraries' are not for others to change:
-    kazoo would write passwords into the log.
+    """Return the lowest level each logger of ours writes, by name, with the root logger. Libraries' are not for others
+    to change: kazoo would write passwords into the log.
     """
     names = sorted(name for name in logging.root.manager.loggerDict if name.split(".")[0] == _OURS)
     loggers = {ROOT: logging.root} | {name: logging.getLogger(name) for name in names}

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 
 def host_of(place: str) -> str:
-    """Of `host:port`; empty: there is none."""
+    """Return the host of `host:port`; empty if it has none."""
     try:
         return (urlsplit(f"//{place}").hostname or "").rstrip(".")
     except ValueError:
@@ -19,7 +19,7 @@ def host_of(place: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Which nobody can have stand for another host, as a name."""
+    """Whether the host is an IP address, which DNS rebinding cannot redirect."""
     try:
         return host == "localhost" or bool(ip_address(host))
     except ValueError:
@@ -34,7 +34,7 @@ class OwnNames:
         self._names = frozenset(name.lower().rstrip(".") for name in (*more, *own, socket.gethostname()) if name)
 
     def refusal(self, places: Iterable[str]) -> str:
-        """Why what was asked with these `Host` is not answered; empty: it is. Without any it is."""
+        """Return why a request with these `Host` headers is refused; empty if it is not. Without any it is not."""
         if all(self._is_own(host_of(place)) for place in places):
             return ""
         return f"This server is not asked by that host name: name it in {self._setting} if it is to be."

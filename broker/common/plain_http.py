@@ -20,7 +20,7 @@ def address_of(request_line: bytes) -> tuple[bytes, bytes]:
 
 
 def hosts_in(lines: Sequence[bytes]) -> list[str]:
-    """What each Host header says."""
+    """Return the values of the Host headers."""
     named = (line.partition(b":") for line in lines)
     return [value.strip().decode("latin-1") for name, _, value in named if name.strip().lower() == b"host"]
 

@@ -21,8 +21,9 @@ def _log() -> Any:
 
 
 def stop_signals() -> tuple[signal.Signals, ...]:
-    """What ends a process in order. SIGHUP, of a terminal that was closed, is among them unless it is ignored (nohup):
-    by default it would end the process without a word."""
+    """Return the signals that shut the process down in order. SIGHUP, of a terminal that was closed, is among them
+    unless it is ignored (nohup): by default it would end the process without a word.
+    """
     is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return _STOP if is_ignored else (*_STOP, signal.SIGHUP)
 
@@ -34,7 +35,9 @@ def log_stop(number: int) -> None:
 
 
 def log_crashes() -> None:
-    """Have a crash in a library write the stacks of all threads, and a thread that ends by an error one line."""
+    """Have a crash in a library print the stacks of all threads, and log a thread that dies of an exception in one
+    line.
+    """
     if sys.__stderr__ is not None and not faulthandler.is_enabled():
         faulthandler.enable(sys.__stderr__)
     threading.excepthook = _thread_ended

@@ -32,7 +32,7 @@ class ReplicaAssignment:
         return tuple(replica for replica in self.replicas if replica not in self.adding)
 
     def reassigned_to(self, target: tuple[int, ...]) -> "ReplicaAssignment":
-        """On the way to `target`, from the same origin. Nobody is dropped here, whatever plan came before."""
+        """Return the assignment on its way to `target`, from the same origin. No replica is dropped here."""
         replicas = tuple(dict.fromkeys((*target, *self.replicas)))
         return ReplicaAssignment(
             replicas,
@@ -41,7 +41,7 @@ class ReplicaAssignment:
         )
 
     def in_sync_targets(self, isr: tuple[int, ...], online: Collection[int]) -> tuple[int, ...]:
-        """Who of the ISR may stay when the move ends now; empty when it may not end.
+        """Return the members of the ISR that stay when the move ends now; empty while it cannot end.
 
         It ends when all of the target is in sync and alive. A move that goes back to where it began ends at once if
         only some of them are: to call a move off must not need a broker that was away before it.

@@ -112,7 +112,7 @@ class SharedBudget:
         return left >= 0 and held <= self.floor and by_principal <= PRINCIPAL_FLOORS * self.floor
 
     def may_double(self, owner: Owner, amount: int) -> bool:
-        """Return whether the owner may take so much more of what it has already, whatever others hold.
+        """Return whether the owner may take as much again as it already has, whatever others hold.
 
         It may come to hold twice what it was admitted. What it takes so is missing to no other client.
         """

@@ -13,7 +13,7 @@ from broker.common.process_end import log_stop, stop_signals
 
 
 def stop_event() -> threading.Event:
-    """To be asked for once, by the main thread."""
+    """Return an event that signals set. Call once, on the main thread."""
     stopping = threading.Event()
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

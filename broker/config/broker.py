@@ -276,7 +276,7 @@ BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
 
 def key_of(name: str) -> Key | None:
-    """Also of what is said for one listener."""
+    """Return the key of that name, with or without a listener's prefix; None if there is none."""
     return BY_NAME.get(name) or prefixed_key(name)
 
 
@@ -315,7 +315,8 @@ class BrokerConfig(
         self.set_dynamic({}, {})
 
     def set_dynamic(self, own: Mapping[str, Any], cluster_wide: Mapping[str, Any]) -> bool:
-        """Values by key that count before the file's: for this broker, and for all; whether anything is different.
+        """Set the dynamic values of this broker and of the cluster, which precede the file's; return whether anything
+        changed.
 
         `layers` then holds every value by source and key, the source that counts first, and so the texts of keys that
         nobody knows; for the owner's thread.
@@ -341,7 +342,7 @@ class BrokerConfig(
         return (self.values, self._of_listeners) != before
 
     def with_dynamic(self, own: Mapping[str, Any], cluster_wide: Mapping[str, Any]) -> "BrokerConfig":
-        """Another configuration: what would count if this were set while the broker runs."""
+        """Return the configuration that would be in effect with these dynamic values."""
         then = BrokerConfig(dict(self.at_start), self.given, self.unused, self._of_listeners_at_start)
         then.set_dynamic(own, cluster_wide)
         return then
@@ -352,7 +353,7 @@ class BrokerConfig(
 
     @property
     def of_listeners(self) -> Mapping[str, Any]:
-        """What is said with a listener's prefix, by full name."""
+        """The settings with a listener's prefix, by full name."""
         return self._of_listeners
 
     def text(self, name: str) -> str | None:
@@ -360,7 +361,7 @@ class BrokerConfig(
         return render_value(self.values[BY_NAME[name].attribute])
 
     def of_listener(self, listener: str) -> ListenerSettings:
-        """What counts now for the listener of this name; KeyError if there is no protocol for it."""
+        """Return the settings in effect for the listener; KeyError if it has no security protocol."""
         return settings_of_listener(listener, protocol_of(listener, self.values), self.values, self._of_listeners)
 
     @property

@@ -37,7 +37,7 @@ class ConfigType(IntEnum):
 
 
 class ConfigSource(IntEnum):
-    """Who says a value; of several the smallest counts. Values of `config_source` on the wire."""
+    """Where a value comes from; the smallest in effect wins. Values of `config_source` on the wire."""
 
     TOPIC = 1
     BROKER = 2  #: set for one broker while it runs
@@ -63,14 +63,14 @@ class ConfigError(ApiError):
 
 
 def parse_int(text: str) -> int:
-    """As Java writes a long; Python's `1_000` and other scripts' digits are no numbers to Kafka's tools."""
+    """Parse a number as Java parses a long; Python's `1_000` and digits of other scripts are refused."""
     if not _INT.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
         raise ValueError(text)
     return int(text)
 
 
 def parse_int32(text: str) -> int:
-    """As Java writes an int."""
+    """Parse a number as Java parses an int."""
     if not -(2**31) <= parse_int(text) < 2**31:
         raise ValueError(text)
     return int(text)
@@ -130,7 +130,7 @@ class Key:
 
     @property
     def config_type(self) -> ConfigType:
-        """As DescribeConfigs names it (KIP-569)."""
+        """The type as DescribeConfigs reports it (KIP-569)."""
         types: dict[Callable[[str], Any], ConfigType] = {
             parse_int: ConfigType.LONG,
             parse_int32: ConfigType.INT,

@@ -24,6 +24,6 @@ class DelegationTokenKeys:
 
     @property
     def delegation_token_secret(self) -> bytes:
-        """By either of its names; empty if there is none."""
+        """The secret under either of its names; empty if there is none."""
         secret = self.delegation_token_secret_key or self.delegation_token_master_key
         return secret.value.encode() if secret else b""

@@ -115,7 +115,7 @@ class Prefixed(NamedTuple):
 
 
 def prefixed(name: str) -> Prefixed | None:
-    """What a full name says; None if nothing that anybody reads."""
+    """Return the listener and the key of a full name; None if no setting has that name."""
     listener, _, rest = name.removeprefix(_PREFIX).partition(".")
     if not name.startswith(_PREFIX) or listener != listener.lower():
         return None
@@ -128,7 +128,7 @@ def prefixed(name: str) -> Prefixed | None:
 
 
 def prefixed_key(name: str) -> Key | None:
-    """As a key of its own, which has no default: what counts without it is said elsewhere."""
+    """Return the prefixed setting as a key without a default."""
     parsed = prefixed(name)
     return replace(parsed.key, name=name, default=None, has_effect=parsed.has_effect) if parsed else None
 

@@ -75,7 +75,7 @@ class Setting:
 
 
 def settings_of(key: Key, overrides: Mapping[str, str], broker: BrokerConfig) -> list[Setting]:
-    """Every place that says a value for a topic key, the one that counts first; never empty."""
+    """Return every source of a topic key's value, the one in effect first; never empty."""
     settings = []
     if key.name in overrides:
         settings.append(Setting(key.name, key.read(overrides[key.name]), ConfigSource.TOPIC))
@@ -98,7 +98,7 @@ def told_synonyms(key: Key, settings: list[Setting]) -> list[Setting]:
 
 
 def broker_settings_of(key: Key, broker: BrokerConfig) -> tuple[Setting, list[Setting]]:
-    """What counts for a broker key, and every place that says a value for it or a synonym, the one that counts first.
+    """Return the value in effect for a broker key, and every source of a value, the one in effect first.
 
     Each in the unit of the name it is said under: log.retention.ms may count where log.retention.hours is asked for.
     """

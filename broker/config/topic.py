@@ -43,7 +43,7 @@ def parse_throttled_replicas(text: str) -> tuple[ThrottledReplica | str, ...]:
 
 @accepting("a level from 1 to 9, or -1")
 def parse_gzip_level(text: str) -> int:
-    """As Java writes an int: 1 to 9, or -1 for the codec's own choice; 0 would be no compression."""
+    """Parse the level as Java parses an int: 1 to 9, or -1 for the codec's default; 0 would be no compression."""
     level = parse_int32(text)
     if level == 0:
         raise ValueError(text)
@@ -52,7 +52,7 @@ def parse_gzip_level(text: str) -> int:
 
 @accepting("true or false")
 def parse_remote_storage(text: str) -> bool:
-    """Only false, as in a Kafka without remote.log.storage.system.enable."""
+    """Parse the value; only false is accepted, as in a Kafka without remote.log.storage.system.enable."""
     if parse_boolean(text):
         raise ConfigError("remote.storage.enable=true: there is no tiered storage, all that a topic keeps is local")
     return False

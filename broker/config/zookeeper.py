@@ -54,7 +54,7 @@ KEYS: tuple[Key, ...] = (
 
 
 def zookeeper_tls(values: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What to make `TlsSettings` of, by attribute; None where all is in plain text. Raises ConfigError."""
+    """Return the arguments of `TlsSettings`; None for plaintext. Raises ConfigError."""
     for key in ("zookeeper_ssl_crl_enable", "zookeeper_ssl_ocsp_enable"):
         if values[key]:
             raise ConfigError(f"{key.replace('_', '.')}=true cannot be heeded: nothing here asks what was revoked")

@@ -31,7 +31,7 @@ _log = logger("broker.connect")
 
 
 def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
-    """Until `stop` is set. Raises StartupError."""
+    """Run the worker until `stop` is set. Raises StartupError."""
     settings = read_settings(props, DISTRIBUTED)
     paths.allow(list(settings.connector_file_roots) or None, list(settings.connector_file_write_roots) or None)
     logins = settings.logins()

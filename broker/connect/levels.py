@@ -40,7 +40,7 @@ class Levels:
         return ""
 
     def set(self, name: str, level: str) -> list[str]:
-        """Which ones were set. A level that is none, and a name with an obstacle, change nothing."""
+        """Set the level of the logger and those below it, and return their names. An invalid level changes nothing."""
         number = LEVELS.get(level.upper())
         if number is None or self.obstacle(name):
             return []

@@ -30,7 +30,7 @@ class MirrorFlow:
 
 
 def read_flows(props: Mapping[str, str], only_to: list[str]) -> list[MirrorFlow]:
-    """Those that are enabled, to the clusters named in `only_to` if any is. Raises StartupError."""
+    """Return the enabled flows, to the clusters of `only_to` if it names any. Raises StartupError."""
     clusters = [part.strip() for part in props.get("clusters", "").split(",") if part.strip()]
     if len(clusters) < 2:
         raise StartupError("clusters must name at least two, as in clusters = east, west.")

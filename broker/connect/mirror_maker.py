@@ -28,7 +28,7 @@ _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
 def run_mirror_maker(props: Mapping[str, str], only_to: list[str], stop: threading.Event) -> None:
-    """Until `stop` is set. Raises StartupError."""
+    """Run the flows until `stop` is set. Raises StartupError."""
     flows = read_flows(props, only_to)
     herders = [_herder(flow) for flow in flows]
     threads = [

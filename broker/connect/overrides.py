@@ -54,7 +54,7 @@ class OverridePolicy:
     listed: frozenset[str] = frozenset()
 
     def objection(self, option: str, value: str) -> str | None:
-        """Why a connector may not set this option of a client; None: it may."""
+        """Return why a connector may not override this option of a client; None if it may."""
         if option in _NOBODYS or option.startswith(_NOBODYS_PREFIX):
             return f"'{option}' is for no connector to override: it is of the worker's process, or of its promises."
         if not self._allows(option):
@@ -73,8 +73,10 @@ class OverridePolicy:
         return self.name == "All" or option in self.listed
 
     def allowed(self, kind: str, props: Mapping[str, Any]) -> dict[str, str]:
-        """What a connector says of clients of that kind. Raises ConnectError: it may have been configured under
-        another policy."""
+        """Return the connector's overrides for that kind of client.
+
+        Raises ConnectError for one the policy does not allow.
+        """
         prefix = f"{kind}.override."
         overrides = {key.removeprefix(prefix): str(value) for key, value in props.items() if key.startswith(prefix)}
         for option, value in overrides.items():
@@ -92,7 +94,7 @@ def overrides_of(props: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def read_policy(policy: str, listed: tuple[str, ...]) -> OverridePolicy:
-    """By Kafka's name or class. Raises StartupError."""
+    """Return the policy of Kafka's name or class. Raises StartupError."""
     name = policy.strip().removeprefix(_PACKAGE).removesuffix(_CLASS)
     if name not in _POLICIES:
         raise StartupError(f"{POLICY}={policy} must be one of {', '.join(_POLICIES)}.")

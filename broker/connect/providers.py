@@ -37,7 +37,7 @@ class Providers:
             self._asks[name] = _KINDS[kind](own)
 
     def resolve(self, config: Mapping[str, str]) -> dict[str, str]:
-        """Raises ConfigError, naming the key and never what was found."""
+        """Resolve the references of a configuration. Raises ConfigError, which names the key and never the value."""
         if not self._asks:
             return dict(config)
         one = _ConfigurationLookup(self._asks)
@@ -90,7 +90,9 @@ class _ConfigurationLookup:
 
 
 def refer(config: Mapping[str, str], raw: Mapping[str, str], resolved: Mapping[str, str]) -> dict[str, str]:
-    """What a connector copied from its configuration, as a reference again: it goes to a topic (KAFKA-9601)."""
+    """Replace resolved values that a connector copied into its tasks' configuration by their references again
+    (KAFKA-9601).
+    """
     return {
         key: raw[key] if key in raw and raw[key] != resolved.get(key) and text == resolved.get(key) else text
         for key, text in config.items()

@@ -178,20 +178,24 @@ class WorkerSettings(ByAttribute):
     policy: OverridePolicy
 
     def client(self) -> dict[str, Any]:
-        """For the worker's own clients."""
+        """Return the settings of the worker's own clients."""
         return self._settings(self.security)
 
     def cluster(self, overrides: Mapping[str, str] | None = None) -> ClusterConnections:
-        """As whom and where the worker administers: for itself, or for a connector by its `admin.override.…`.
+        """Return an admin connection for the worker, or with a connector's `admin.override.…`.
 
-        Raises ConnectError, ClientConfigError."""
+        Raises ConnectError, ClientConfigError.
+        """
         own = self._own("admin", overrides) if overrides is not None else {}
         servers = next((own[server] for server in SERVERS if server in own), self.values["bootstrap_servers"])
         security = self.security if overrides is None else self.security_of("admin", overrides)
         return ClusterConnections(parse_bootstrap_servers(servers), security=security)
 
     def cluster_of(self, kind: str, overrides: Mapping[str, str]) -> ClusterConnections:
-        """Where a connector's clients of that kind are, and as whom, for our own client. Raises as `consumer`."""
+        """Return a connection of our own client with a connector's settings for that kind of client.
+
+        Raises as `consumer`.
+        """
         own = self._own(kind, overrides)
         servers = next((own[server] for server in SERVERS if server in own), self.values["bootstrap_servers"])
         return ClusterConnections(
@@ -199,7 +203,7 @@ class WorkerSettings(ByAttribute):
         )
 
     def logins(self) -> ClientLogins | None:
-        """Who may ask REST; None: everybody. Raises StartupError."""
+        """Return who may use REST; None: everybody. Raises StartupError."""
         if self.values["authentication_method"] == "NONE":
             return None
         if not self.values["authentication_file"]:
@@ -217,7 +221,7 @@ class WorkerSettings(ByAttribute):
 
     @property
     def leaders_transactional_id(self) -> str:
-        """As Kafka's workers call it: theirs and ours may be of one group."""
+        """The leader's transactional id, named as Kafka's, so that Kafka's workers can be in the same group."""
         return f"connect-cluster-{self.values['group_id']}"
 
     def transactional_id(self, connector: str, task: int) -> str:
@@ -228,7 +232,10 @@ class WorkerSettings(ByAttribute):
         return self.producer(connector, task, overrides) | ours
 
     def producer(self, connector: str, task: int, overrides: Mapping[str, str]) -> dict[str, Any]:
-        """As `consumer` and `admin`: raises ConnectError for what the policy does not allow, ClientConfigError."""
+        """Return the producer's settings.
+
+        Raises ConnectError for an override that the policy forbids, ClientConfigError.
+        """
         ours = {**_SOURCE_PRODUCER, "client.id": f"connector-producer-{connector}-{task}"}
         return self._client("producer", overrides, ours)
 
@@ -240,7 +247,10 @@ class WorkerSettings(ByAttribute):
         return self._client("admin", overrides, {"client.id": f"connector-adminclient-{connector}-{task}"})
 
     def offsets_client(self, overrides: Mapping[str, str]) -> dict[str, Any]:
-        """Where a source's producer is, and who: its source offsets are there, too. Raises as `producer`."""
+        """Return the settings of the client for a source's offset topic, which is in its producer's cluster.
+
+        Raises as `producer`.
+        """
         own = self._own("producer", overrides)
         made = self._settings(self.security_of("producer", overrides))
         return made | {

@@ -30,7 +30,10 @@ class ConnectorFailed(BarnabasError):
 def run_standalone(
     props: Mapping[str, str], connectors: list[tuple[dict[str, str], str | None]], stop: threading.Event
 ) -> None:
-    """Until `stop` is set. Each connector with its initial target, or None. Raises StartupError, ConnectorFailed."""
+    """Run each connector with its initial target state, or None, until `stop` is set.
+
+    Raises StartupError, ConnectorFailed.
+    """
     settings = read_settings(props, STANDALONE)
     paths.allow(list(settings.connector_file_roots) or None, list(settings.connector_file_write_roots) or None)
     logins = settings.logins()

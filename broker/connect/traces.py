@@ -20,7 +20,7 @@ def trace_of(error: BaseException) -> str:
 
 
 def sentence_of(error: BaseException) -> str:
-    """Its kind, and what it says."""
+    """Return the error's type and message."""
     return f"{type(error).__name__}: {words_of(error)}"
 
 

@@ -27,7 +27,7 @@ def brokers_changed(context: ControllerContext, event: BrokersChanged) -> list[C
 
 
 def broker_updated(context: ControllerContext, event: BrokerUpdated) -> list[ControllerEffect]:
-    """Its listeners changed: all are told where they reach it now, and it is reached there."""
+    """Handle a broker's changed listeners: tell every broker, and reconnect to it."""
     known = context.brokers.get(event.broker.broker_id)
     if known is None or known.epoch != event.broker.epoch or known == event.broker:
         return []

@@ -31,13 +31,13 @@ class ReassignmentNotes:
     by_znode: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
 
     def forget(self, partitions: list[TopicPartition]) -> None:
-        """Their topic is gone. Strays stay: no topic of whatever name has use for them."""
+        """Forget the notes of partitions whose topic is deleted. Stray replicas stay noted."""
         self.epoch_due.difference_update(partitions)
         for partition in partitions:
             self.end(partition)
 
     def end(self, partition: TopicPartition) -> None:
-        """Its znode says all that is to be said."""
+        """Forget the note of a partition whose znode is complete."""
         self.leaving.pop(partition, None)
         self.ended_at.pop(partition, None)
 
@@ -86,7 +86,7 @@ class ControllerContext:
         return [TopicPartition(topic, index) for index in self.topics[topic].partitions]
 
     def all_partitions(self) -> list[TopicPartition]:
-        """Of every topic that is not being deleted."""
+        """Return the partitions of every topic that is not being deleted."""
         kept = (topic for topic in self.topics if topic not in self.deleting)
         return [partition for topic in kept for partition in self.partitions(topic)]
 
@@ -158,7 +158,7 @@ class ControllerContext:
         )
 
     def extents(self, partition: TopicPartition) -> dict[int, tuple[int, int]]:
-        """How far the logs of the partition's replicas reach, by broker; of those that are known."""
+        """Return the known extents of the partition's logs, by broker."""
         known = self.log_extents
         return {replica.broker_id: known[replica] for replica in self.replicas(partition) if replica in known}
 
@@ -217,11 +217,11 @@ class ControllerContext:
             self.reassignment_notes.epoch_due.add(partition)
 
     def keep_last_topic_ids_of(self, names: Collection[str]) -> None:
-        """Topics of other names are gone: one that comes under such a name is a new topic."""
+        """Keep the last topic ids of these names only: under any other name a topic is new."""
         self.last_topic_ids = {name: topic_id for name, topic_id in self.last_topic_ids.items() if name in names}
 
     def fail(self, replicas: Iterable[Replica]) -> None:
-        """Their brokers serve them no more, until they register anew."""
+        """Mark replicas as offline until their brokers register again."""
         failed = set(replicas)
         self.failed_replicas |= failed
         self.deferred_replicas -= failed

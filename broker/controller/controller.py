@@ -107,7 +107,7 @@ class Controller:
         self._repeats = RoleRepeats()
 
     def reach(self, event: ControllerEvent) -> int:
-        """How many partitions a step may look at, at most: what it costs."""
+        """Return the maximum number of partitions that handling the event looks at: its cost."""
         known = len(self.context.states) if self.context else 0
         match event:
             case Elected(states=states, topics=topics):

@@ -173,7 +173,7 @@ class RemoveElectionRequest(ControllerEffect):
 
 @dataclass(frozen=True, slots=True)
 class RespondToRequest(ControllerEffect):
-    """Tell whoever waits for this request what became of each of its partitions."""
+    """Complete the pending request with the outcome of each of its partitions."""
 
     request_id: int
     verdicts: dict[TopicPartition, PartitionVerdict]
@@ -224,7 +224,7 @@ class RemoveIsrChanges(ControllerEffect):
 
 @dataclass(frozen=True, slots=True)
 class UncleanElection:
-    """Somebody leads who was in none of the last in-sync replicas: what only `in_sync_before` hold is given up.
+    """A replica from outside the last ISR leads: records that only `in_sync_before` have are lost.
 
     `leader_before`: as far as it is known, else NO_BROKER.
     """

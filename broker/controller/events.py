@@ -179,13 +179,13 @@ class ReassignmentsByZnodeBegun(ControllerEvent):
 
 @dataclass(frozen=True, slots=True)
 class AssignmentsWritten(ControllerEvent):
-    """Outcome of WriteAssignments. A partition whose topic is gone, or another one by now, is missing."""
+    """Outcome of WriteAssignments. Partitions whose topic is deleted or recreated are missing."""
 
     written: dict[TopicPartition, ReplicaAssignment]
 
 
 class Election(Enum):
-    """Who shall lead: the first of the assignment, or whoever is alive where nobody leads, in sync or not."""
+    """The kind of election: preferred replica, or any online replica if there is no leader (unclean)."""
 
     PREFERRED = auto()
     UNCLEAN = auto()

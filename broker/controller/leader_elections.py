@@ -19,7 +19,7 @@ def election_asked(context: ControllerContext, event: ElectionAsked) -> list[Con
 
 
 def election_tried(context: ControllerContext, event: ElectionTried) -> list[ControllerEffect]:
-    """What was written is done; where somebody else was faster, the election is held again over their state."""
+    """Handle written states; where another writer was faster, elect again from the state that was found."""
     done = {partition: DONE for partition in event.tried if _is_as_asked(context, event.request.election, partition)}
     verdicts = event.verdicts | done
     open_ones = [partition for partition in event.tried if partition not in done]

@@ -33,7 +33,7 @@ Plans = dict[TopicPartition, ReplicaAssignment]
 
 
 def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -> list[ControllerEffect]:
-    """A client's word counts before that of /admin/reassign_partitions, which must not bring back what it said."""
+    """Handle a client's reassignment request, which precedes /admin/reassign_partitions."""
     plans, refused = _plan(context, event.targets)
     by_znode = context.reassignment_notes.by_znode
     overruled = [by_znode.pop(partition) for partition in plans if partition in by_znode]
@@ -43,7 +43,7 @@ def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -
 
 
 def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -> list[ControllerEffect]:
-    """Answered as soon as ZooKeeper knows the target; a topic that went meanwhile knows none."""
+    """Complete the request as soon as ZooKeeper has the targets; topics deleted meanwhile have none."""
     gone = PartitionVerdict(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic was deleted meanwhile")
     answers = {
         partition: DONE if _goes_to(context, partition, plan.target) else gone

@@ -45,7 +45,10 @@ def write_assignments(
 
 
 def removed_replicas_deleted(context: ControllerContext, event: ReplicasDeleted) -> list[ControllerEffect]:
-    """What a broker could not delete, because its log directory is offline, cannot be waited for either."""
+    """Handle deleted replicas.
+
+    One that could not be deleted, because its log directory is offline, is not waited for.
+    """
     if not context.is_current_incarnation(event.broker_id, event.broker_epoch):
         return []
     answered = sorted(
@@ -60,7 +63,7 @@ def removed_replicas_deleted(context: ControllerContext, event: ReplicasDeleted)
 
 
 def removed_hosts_left(context: ControllerContext, left: Iterable[int]) -> list[ControllerEffect]:
-    """They will not answer; their replicas are deleted when they come back."""
+    """Handle brokers that have gone: their removed replicas are deleted when they come back."""
     waiting, notes = [], context.reassignment_notes
     for partition, hosts in sorted(notes.leaving.items()):
         for broker_id in hosts.intersection(left):

@@ -50,7 +50,7 @@ class RequestBatch:
             self._leader_and_isr.setdefault(broker_id, []).append(state)
 
     def add_metadata(self, partitions: Iterable[TopicPartition], broker_ids: Iterable[int]) -> None:
-        """With no partitions: only who is alive."""
+        """Add metadata for the brokers; without partitions only the live brokers."""
         states = [self._partition_state(partition) for partition in partitions]
         for broker_id in broker_ids:
             self._metadata.setdefault(broker_id, []).extend(states)

@@ -100,7 +100,7 @@ def _tell_again(context: ControllerContext, broker_ids: Collection[int]) -> list
 
 
 class RoleRepeats:
-    """Knows when to tell a broker again what it could not do: take a role, or delete a replica of a topic that goes."""
+    """Tracks what a broker could not do, take a role or delete a replica, and when to send it again."""
 
     def __init__(self) -> None:
         #: Broker → until when it is left alone (ms), and for how long the next time.

@@ -7,7 +7,7 @@ from broker.controller.topic_ids import forget_topics, has_own_id, identify_topi
 
 
 def topics_listed(context: ControllerContext, event: TopicsListed) -> list[ControllerEffect]:
-    """New topics are read first. A topic that is gone without a request to delete it was removed by somebody's hand."""
+    """Handle the list of topics. New ones are read first; a missing one was deleted in ZooKeeper by hand."""
     effects: list[ControllerEffect] = []
     context.keep_last_topic_ids_of(event.names)
     watched = context.watched_topics

@@ -39,7 +39,7 @@ def topics_to_delete(context: ControllerContext, event: TopicsToDelete) -> list[
 
 
 def begin_deletion(context: ControllerContext, topic: str) -> list[ControllerEffect]:
-    """From here on clients are told that the topic is going."""
+    """Begin deleting a topic: from here on clients see it as being deleted."""
     batch = RequestBatch(context)
     batch.add_deleted(context.partitions(topic))
     context.deleting.add(topic)
@@ -67,7 +67,7 @@ def resume_deletion(context: ControllerContext, joined: Iterable[int]) -> list[C
 
 
 def undeleted_replicas(context: ControllerContext) -> list[Replica]:
-    """Those that could not be deleted, on brokers that may be asked again."""
+    """Return undeleted replicas on brokers that may be asked again."""
     return [
         replica
         for topic in sorted(context.deleting)
@@ -77,7 +77,7 @@ def undeleted_replicas(context: ControllerContext) -> list[Replica]:
 
 
 def brokers_left_deletion(context: ControllerContext, left: Iterable[int]) -> None:
-    """What was asked of brokers that are gone now will not be answered."""
+    """Forget requests to brokers that have gone: no answer will come."""
     gone = set(left)
     started = [
         replica

@@ -92,7 +92,7 @@ def _leader_before(state: LeaderAndIsr) -> int:
 
 
 def config_changed(context: ControllerContext, event: ConfigChanged) -> list[ControllerEffect]:
-    """Of a topic, or of brokers, from which topics take what they do not set themselves."""
+    """Handle changed configuration of a topic, or of brokers, which are the defaults of topics."""
     if event.topic is None:
         return ask_unclean(context, context.all_partitions())
     return ask_unclean(context, context.partitions(event.topic)) if event.topic in context.topics else []

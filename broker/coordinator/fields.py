@@ -52,7 +52,7 @@ class FieldWriter:
         return self
 
     def int32s(self, values: Sequence[int]) -> Self:
-        """How many there are, and each."""
+        """Write the number of values, then the values."""
         self._parts += pack(f">i{len(values)}i", len(values), *values)
         return self
 
@@ -94,7 +94,7 @@ class FieldReader:
         return self._unpack(_INT64)
 
     def int32s(self) -> tuple[int, ...]:
-        """As many as the first of them says."""
+        """Read an array: its length comes first."""
         count = self.int32()
         taken = self._take(4 * count)
         return unpack(f">{count}i", taken)

@@ -137,11 +137,11 @@ class CoordinatorTurn:
         self.record_bytes += record.size_bytes
 
     def answer(self, token: int, response: Message) -> None:
-        """Sent when all is committed that was written so far, the records of this call among it."""
+        """Send the response when everything written so far is committed, this call's records included."""
         self.outcome.responses.append(CoordinatorResponse(token, response))
 
     def answer_at_once(self, token: int, response: Message) -> None:
-        """For what shows nothing that could still be lost."""
+        """Send a response at once that shows nothing uncommitted."""
         self.outcome.responses.append(CoordinatorResponse(token, response, is_at_once=True))
 
     def note(self, event: str, **facts: object) -> None:

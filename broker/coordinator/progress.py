@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class LogProgress:
-    """Ends of the log, exclusive. All zero, for who has no log behind it: everything counts as committed."""
+    """End offsets of the log, exclusive. All zero without a log: everything counts as committed."""
 
     #: Where the log ends with the record that is being replayed.
     written_to: int = 0

@@ -57,7 +57,7 @@ class Timers(Generic[K]):
         return key
 
     def forget(self) -> list[Remains]:
-        """Everything; what that was."""
+        """Clear all timers, and return what was removed."""
         remains: list[Remains] = [self._deadlines, self._heap, self._queued]
         self._deadlines, self._heap, self._queued = {}, [], {}
         return remains

@@ -28,7 +28,7 @@ def read(consumer: Consumer, count: int) -> Iterator[Message]:
 
 
 def after(message: Message) -> TopicPartition:
-    """What to commit once it has been processed."""
+    """Return the offset to commit after the message is processed."""
     topic, partition, offset = message.topic(), message.partition(), message.offset()
     if topic is None or partition is None or offset is None:
         raise ValueError("this record was read from nowhere")

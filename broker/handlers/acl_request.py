@@ -27,7 +27,7 @@ class WireFilter(Protocol):
 
 
 def authorizer_for(operation: AclOperation, context: RequestContext) -> Authorizer:
-    """Raises ApiError for who may not ask, and if there is none."""
+    """Return the authorizer. Raises ApiError if the client may not ask, or if there is none."""
     require_on_cluster(operation, context)
     authorizer = context.services.authorizer
     if authorizer is None:

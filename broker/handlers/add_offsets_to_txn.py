@@ -20,7 +20,7 @@ _FENCED_FROM = 2
 
 
 def handle_add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: RequestContext) -> InOrder:
-    """It may wait for the markers of the producer's last transaction; the producer's EndTxn must not overtake it."""
+    """Add offsets to a transaction, after the markers of the producer's last one."""
     return in_order(lambda done: _handle(request, context, done))
 
 

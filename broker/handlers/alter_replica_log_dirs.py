@@ -19,7 +19,7 @@ from broker.security.operations import AclOperation
 async def handle_alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, context: RequestContext
 ) -> AlterReplicaLogDirsResponse:
-    """Of a partition that is named for several directories the last one counts, as in Kafka."""
+    """Move replicas; a partition named for several directories goes to the last one, as in Kafka."""
     wanted = {
         TopicPartition(topic.name, index): directory.path
         for directory in request.dirs

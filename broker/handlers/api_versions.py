@@ -25,7 +25,7 @@ _OF_LOGIN = (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
 
 
 def api_versions_handler(others: Iterable[Handler]) -> Handler:
-    """The handler that tells of itself and of `others`, of this broker's own APIs only those who know what they are."""
+    """Return the ApiVersions handler of `others`; private APIs are listed to cluster members only."""
     of_login = [_advertised(other.api, *other.served) for other in others if other.api in _OF_LOGIN]
     advertised = [_advertised(handler.api, *handler.advertised) for handler in others if handler.advertised is not None]
     told_to_own = sorted([*advertised, _OWN], key=lambda version: version.api_key)

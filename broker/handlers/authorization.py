@@ -42,7 +42,7 @@ def sees_cluster(operation: AclOperation, context: RequestContext) -> bool:
 
 
 def may_create(topic: str, context: RequestContext) -> bool:
-    """By the right to create any topic or that one; nobody makes the topic in which Kafka's own metadata would be."""
+    """Whether the client may create any topic or that one; never Kafka's metadata topic."""
     if topic == _CLUSTER_METADATA:
         return False
     is_any = sees_cluster(AclOperation.CREATE, context)
@@ -50,7 +50,7 @@ def may_create(topic: str, context: RequestContext) -> bool:
 
 
 async def denied_topics(operation: AclOperation, names: Collection[str], context: RequestContext) -> Collection[str]:
-    """Those of the topics with which the client may not do that; each is asked for once."""
+    """Return the topics on which the client may not do that; each is checked once."""
     rights = context.session.rights
     if rights is UNLIMITED:
         return _NO_NAMES
@@ -62,7 +62,7 @@ async def denied_topics(operation: AclOperation, names: Collection[str], context
 async def only_seen(
     kind: ResourceType, things: Collection[Any], name_of: Callable[[Any], str], context: RequestContext
 ) -> Any:
-    """Those of `things` that the client may describe, for an array of an answer."""
+    """Return those of `things` that the client may describe."""
     rights = context.session.rights
     if rights is UNLIMITED:
         return things
@@ -73,7 +73,7 @@ async def only_seen(
 
 
 def cluster_operations(context: RequestContext) -> int:
-    """What is told of them to who asked for it (KIP-430): nothing without Describe."""
+    """Return the authorized operations on the cluster, as a bit field (KIP-430); none without Describe."""
     rights = context.session.rights
     if not rights.may(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
         return 0

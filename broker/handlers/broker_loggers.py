@@ -13,7 +13,7 @@ from broker.runtime.requests.context import RequestContext
 
 
 def describe_loggers(name: str, context: RequestContext) -> list[DescribeConfigsResourceResult]:
-    """Of broker `name`, which is this one. Raises ApiError."""
+    """Describe the loggers of this broker, which must be `name`. Raises ApiError."""
     _check(name, context)
     return [
         DescribeConfigsResourceResult(
@@ -28,7 +28,7 @@ def describe_loggers(name: str, context: RequestContext) -> list[DescribeConfigs
 
 
 def alter_loggers(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
-    """All of it or nothing. Raises ApiError."""
+    """Alter all the loggers or none. Raises ApiError."""
     _check(resource.resource_name, context)
     known = log_levels()
     for config in resource.configs:

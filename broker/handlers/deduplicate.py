@@ -12,7 +12,7 @@ Partition = TypeVar("Partition")
 def partitions_once(
     topics: Iterable[tuple[str, Iterable[Partition]]], index_of: Callable[[Partition], int]
 ) -> dict[str, list[Partition]]:
-    """By topic, what is asked of each partition; as a rule just what is given."""
+    """Return the partitions of each topic, the last of duplicates."""
     by_topic: dict[str, dict[int, Partition]] = {}
     for topic, partitions in topics:
         by_topic.setdefault(topic, {}).update((index_of(partition), partition) for partition in partitions)

@@ -8,7 +8,8 @@ from broker.security.session import ANONYMOUS
 
 
 def asker_of(context: RequestContext) -> Principal:
-    """ApiError DELEGATION_TOKEN_REQUEST_NOT_ALLOWED unless somebody has shown who they are, and not by a token.
+    """Return the principal that asks. ApiError DELEGATION_TOKEN_REQUEST_NOT_ALLOWED if it did not log in, or did so by
+    a token.
 
     Without a login there is no principal but ANONYMOUS: on PLAINTEXT, and on SSL without a certificate. Members of the
     cluster have a login of their own everywhere, and no use for tokens.

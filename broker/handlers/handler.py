@@ -71,7 +71,7 @@ class Handler:
         return self.members_from is not None and version >= self.members_from
 
     def admits(self, session: Session) -> bool:
-        """Whether who is no member may ask all the same; who has no name and no rights of its own never may."""
+        """Whether a client that is no cluster member may send the request; one without a name and rights never may."""
         is_somebody = session.rights is not UNLIMITED or session.principal != ANONYMOUS
         return self.others_may is not None and is_somebody and self.others_may(session.rights)
 

@@ -21,7 +21,7 @@ _FENCED_FROM = 4
 
 
 async def handle_init_producer_id(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
-    """Without a transactional id, a producer that knows its id and asks again (KIP-360) gets a new one.
+    """Return a producer id. Without a transactional id, a producer that sends its id again gets a new one (KIP-360).
 
     Who may write to any topic may have one (KIP-679).
     """

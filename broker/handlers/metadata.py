@@ -217,7 +217,7 @@ def _asked_topic(
 
 
 def why_unknown(name: str) -> ErrorCode:
-    """What to say of a topic that is not there: perhaps none can have that name."""
+    """Return the error code of an unknown topic: INVALID_TOPIC_EXCEPTION if no topic can have that name."""
     try:
         check_topic_name(name)
     except ApiError as error:

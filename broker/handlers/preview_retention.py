@@ -64,7 +64,7 @@ class _RetentionResponse:
         self._segments_left = PREVIEW_SEGMENTS_MAX
 
     async def config(self, topic: PreviewRetentionTopic) -> LogConfig | ApiError:
-        """What the topic's logs would go by, or why that is not told."""
+        """Return the settings the topic's logs would have, or the error."""
         try:
             require(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC, topic.name, self._context)
             check_topic(topic.name, self._context)

@@ -32,7 +32,7 @@ async def ask_when_ended(
     codes_of: Callable[[Response], Collection[int]],
     on_asked: Callable[[], None] = lambda: None,
 ) -> Response:
-    """As `ask_transaction`; an id whose last transaction is still being ended is asked once more when it has.
+    """Ask as `ask_transaction`; retry once when the id's last transaction has ended.
 
     Its answer would be CONCURRENT_TRANSACTIONS, whereupon producers wait 20 ms (librdkafka) to 100 ms (Java): longer
     than the markers take that they wait for. `on_asked` is called when the coordinator was asked for the last time.

@@ -18,7 +18,7 @@ def trust(context: ssl.SSLContext, trusted: str) -> None:
 
 
 def show(context: ssl.SSLContext, own: OwnCertificate) -> None:
-    """Be who that says, to whom asks. Raises BadStore."""
+    """Show the certificate of a key store to peers that ask for one. Raises BadStore."""
     with _as_file(own.chain) as chain, _as_file(own.key) as key:
         try:
             # Without a function OpenSSL would ask on the terminal.

@@ -69,7 +69,7 @@ def own_certificate(store: StoreFile, key_password: str, key_path: str = "") -> 
 
 
 def authorities(store: StoreFile) -> str:
-    """Whom to believe, as PEM. Reads the file; raises BadStore."""
+    """Return the trusted certificates as PEM. Reads the file; raises BadStore."""
     data = read(store.path, store.name)
     if is_pkcs12(data):
         from cryptography.hazmat.primitives.serialization import Encoding
@@ -85,7 +85,7 @@ def authorities(store: StoreFile) -> str:
 
 
 def certificates(text: str, where: str) -> str:
-    """Those alone: a key may stand between them. Raises BadStore if there is none."""
+    """Return the certificates without keys between them. Raises BadStore if there is none."""
     blocks = _CERTIFICATE.findall(text)
     if not blocks:
         raise BadStore(f"{where} has no certificate in it that is PEM")
@@ -104,7 +104,7 @@ def is_pkcs12(data: bytes) -> bool:
 
 
 def read(path: str, name: str) -> bytes:
-    """Raises BadStore, also for what is too large, or is in Java's own format."""
+    """Read the file. Raises BadStore, also if it is too large or in Java's own format."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(_FILE_BYTES_MAX + 1)

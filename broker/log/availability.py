@@ -42,21 +42,21 @@ class LogAvailability:
 
     @property
     def is_closed(self) -> bool:
-        """By who has it: nothing is wrong with it."""
+        """Whether the owner closed the log, which is no failure."""
         return self.refusal is _CLOSED
 
     def lend(self) -> None:
         self.refusal = self.read_refusal = _LENT
 
     def take_back(self) -> None:
-        """What has failed meanwhile stays so."""
+        """Return the log to its owner; a failure meanwhile stays."""
         if self.refusal is _LENT:
             self.refusal = None
         if self.read_refusal is _LENT:
             self.read_refusal = None
 
     def fail(self, reason: str) -> None:
-        """From now on everything is refused with `reason`."""
+        """Refuse everything with `reason` from now on."""
         self.refusal = self.read_refusal = reason
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class LogAvailability:
     # --- what the disk says
 
     def refused(self, error: OSError, reason: str) -> ApiError:
-        """Everything is as it was."""
+        """Return the error of an operation that changed nothing."""
         self.report(error)
         return _storage_error(reason)
 
@@ -87,13 +87,13 @@ class LogAvailability:
         return self.refused(error, f"the log cannot be read: {error.strerror}")
 
     def broken_for_writing(self, error: OSError, reason: str) -> ApiError:
-        """No more may be written, for `reason`; what is there can be read."""
+        """Return the error, and allow only reads from now on, for `reason`."""
         self.refusal = reason
         self.report_broken(error)
         return _storage_error(reason)
 
     def broken(self, error: OSError, reason: str) -> ApiError:
-        """Nobody knows what is there."""
+        """Return the error, and refuse everything: the log's state is unknown."""
         self.report_broken(error)
         self.fail(reason)
         return _storage_error(reason)

@@ -31,7 +31,7 @@ class ColdPart:
     length: int
 
     def fetch(self) -> None:
-        """Have it in the page cache: what is in the way of that, the reader is told. An index that is missing or does
+        """Read the part into the page cache, and report errors to the reader. An index that is missing or does
         not fit the batches is made anew by the way.
         """
         segment = Segment(self.directory, self.base_offset, self.size_bytes, self.index_interval_bytes)
@@ -49,7 +49,7 @@ class ColdReadError(BarnabasError):
 
 
 def find_cold(segment: Segment, directory: Path, offset: int, length: int) -> ColdPart | None:
-    """What a reader of the sealed `segment` would have to wait for; None if that is in memory, as far as is known."""
+    """Return the part of the sealed `segment` that is not in the page cache as far as is known; None if all of it is."""
     start = segment.position_hint(offset)
     if start is not None and _is_resident(segment.file, start, min(start + length, segment.size_bytes)):
         return None

@@ -87,7 +87,7 @@ class LogConfig:
 
     @property
     def packing(self) -> Packing | None:
-        """How batches are packed; None if as their producers did."""
+        """How batches are compressed; None to keep the producer's codec."""
         match self.compression_type:
             case "producer":
                 return None

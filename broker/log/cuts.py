@@ -22,19 +22,19 @@ class Cuts:
 
     @contextmanager
     def cutting(self) -> Iterator[None]:
-        """For the owner, around all steps of one cut."""
+        """Mark a truncation; called by the owner around all its steps."""
         with self._lock:
             self.count += 1
             yield
 
     @contextmanager
     def renaming(self) -> Iterator[None]:
-        """For the owner, while segments exchange their places: nothing is cut, but names and files differ."""
+        """Mark a replacement of segments; called by the owner while names and files differ."""
         with self._lock:
             yield
 
     def settled(self) -> int:
-        """How many there were, none being under way, and every segment having its name."""
+        """Wait until no truncation or replacement is running, and return how many truncations there were."""
         with self._lock:
             return self.count
 

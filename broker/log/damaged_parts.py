@@ -58,7 +58,7 @@ class DamagedParts:
         return segment.files.log
 
     def made_durable(self) -> None:
-        """Let the moves survive a power failure. Raises OSError."""
+        """Make the moves durable. Raises OSError."""
         if self._kept_in is not None:
             fsync_directory(self._kept_in)
             fsync_directory(self._directory)

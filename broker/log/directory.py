@@ -129,7 +129,10 @@ class LogDirectory:
             self._lock_fd = -1
 
     def note_machine_start(self) -> None:
-        """Of what was lost with the page cache of an earlier start, nobody need be told again. Raises OSError."""
+        """Note that this machine start has been handled, so that lost page cache is not reported again.
+
+        Raises OSError.
+        """
         os.ftruncate(self._lock_fd, os.pwrite(self._lock_fd, self._boot, 0))
         os.fsync(self._lock_fd)
 
@@ -233,7 +236,7 @@ class LogDirectory:
             _log.warning("missing offset checkpoints not written", path=str(self.path), reason=str(error))
 
     def may_have_lost_tail(self, partition: TopicPartition, log_end_offset: int, stop: LastStop) -> bool:
-        """Whether the log of `partition`, found to end at `log_end_offset`, may have ended later before the stop.
+        """Whether the log of `partition` may have ended beyond `log_end_offset` before the stop.
 
         What was in the page cache survives the process, not the machine; how much that was nobody knows afterwards. A
         log that is shorter than was noted of it has been damaged, however it was left.
@@ -248,7 +251,7 @@ class LogDirectory:
             checkpoint.forget(partition)
 
     def partitions(self) -> list[TopicPartition]:
-        """What has a directory here, sorted. Directories that are no partition's are left alone, with a line."""
+        """Return the partitions with a directory here, sorted. Other directories are logged and left alone."""
         partitions = []
         for entry in self.path.iterdir():
             match = _PARTITION_DIRECTORY.fullmatch(entry.name)
@@ -283,16 +286,19 @@ class LogDirectory:
         return sorted(futures)
 
     def path_of_future(self, partition: TopicPartition) -> Path:
-        """Where a copy of the partition's log may be made. Raises ApiError if its name is too long, as Kafka's is."""
+        """Return the path for a copy of the partition's log.
+
+        Raises ApiError if the name would be too long, as Kafka does.
+        """
         name = f"{partition}.{uuid4().hex}{FUTURE_SUFFIX}"
         if not is_partition(partition) or len(name) > _FILE_NAME_BYTES_MAX:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{str(partition)!r:.300} cannot have a copy")
         return self.path / name
 
     def path_of(self, partition: TopicPartition) -> Path:
-        """Where its log is, or would be: below this directory and nowhere else, whoever gave the name.
+        """Return the path of the partition's log, always below this directory.
 
-        Raises ApiError for what no partition can be called.
+        Raises ApiError for an invalid partition name.
         """
         if not is_partition(partition) or len(str(partition)) > _FILE_NAME_BYTES_MAX:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{str(partition)!r:.300} cannot have a directory")
@@ -304,7 +310,7 @@ class LogDirectory:
         return not (is_full(error) or is_of_one_path(error) or is_just_missing)
 
     def copy_facts(self, partition: TopicPartition) -> CopyFacts:
-        """Of what lies under the partition's name, if anything. Files that replace others or were replaced count as
+        """Return what lies under the partition's name, if anything. Files that replace others or were replaced count as
         batches: whoever has them was a log. Raises OSError.
         """
         path = self.path_of(partition)
@@ -330,7 +336,7 @@ class LogDirectory:
         return aside
 
     def set_aside(self, partition: TopicPartition, why: str, path: Path | None = None) -> Path:
-        """As `rename_aside`, durably."""
+        """Rename durably, as `rename_aside` does."""
         names = open_directory(self.path)  # before the renaming: later there may be no descriptor
         aside = self.rename_aside(partition, why, path)
         fsync_file(names)

@@ -46,7 +46,7 @@ class IndexDump:
         return self.path.with_suffix(LOG_SUFFIX)
 
     def offset_rows(self) -> Iterator[DumpRow]:
-        """Of an `.index`. Raises OSError."""
+        """Yield the entries of an `.index`. Raises OSError."""
         data = self.path.read_bytes()
         entries = list(_OFFSET_ENTRY.iter_unpack(data[: used_bytes(data, _OFFSET_ENTRY.size)]))
         if not entries:
@@ -64,7 +64,7 @@ class IndexDump:
                 yield DumpRow(offset=offset, position=position)
 
     def time_rows(self) -> Iterator[DumpRow]:
-        """Of a `.timeindex`. Raises OSError."""
+        """Yield the entries of a `.timeindex`. Raises OSError."""
         data = self.path.read_bytes()
         entries = list(_TIME_ENTRY.iter_unpack(data[: used_bytes(data, _TIME_ENTRY.size)]))
         if not entries:

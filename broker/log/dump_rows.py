@@ -19,7 +19,7 @@ class DumpRow(dict[str, Any]):
 
     @classmethod
     def saying(cls, sentence: str, **named: Any) -> "DumpRow":
-        """One whose text is a sentence instead."""
+        """Return the row with a sentence as its text."""
         row = cls(**named)
         row._sentence = sentence
         return row

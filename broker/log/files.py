@@ -94,12 +94,12 @@ def fsync_directory(directory: Path) -> None:
 
 
 def open_directory(directory: Path) -> SharedFile:
-    """For `fsync_file`, which then needs no descriptor any more."""
+    """Open the directory for `fsync_file`, which then needs no new descriptor."""
     return SharedFile(directory, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Let `path` hold `content`, durably: whoever looks, even after a power failure, sees the old or the new, whole."""
+    """Replace the content of `path` atomically and durably."""
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     file = SharedFile(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     write_at(file, content, 0)
@@ -109,7 +109,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def replace_file_or_touch(path: Path, content: bytes) -> None:
-    """Let `path` hold `content`, durably, or nothing where there is no room for it: an empty file needs only a name."""
+    """Replace the content of `path` durably; on a full disk leave an empty file."""
     try:
         replace_file(path, content)
     except OSError as error:

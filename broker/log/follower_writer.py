@@ -27,7 +27,8 @@ class FollowerWriter:
         self._producers = producers
 
     def write(self, batches: memoryview, fetched: FetchedBatches, now_ms: int | None) -> None:
-        """Those of `batches` that `fetched` names, which are sound. Raises ApiError as `Log.append_as_follower`.
+        """Write those of `batches` that `fetched` names, already validated. Raises ApiError as
+        `Log.append_as_follower`.
 
         A run ends where the segment does, or the leader's epoch, or before a marker that aborts: what it aborts must be
         noted before it is written, and is known when all before it was.

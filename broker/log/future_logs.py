@@ -86,7 +86,7 @@ class FutureLogs(LogRemoval):
             del self._preferred[next(iter(self._preferred))]
 
     def replace_by_future(self, partition: TopicPartition) -> Log:
-        """Step 3: the log that counts now; the other one is closed, and `finish_replacement` of it is next.
+        """Step 3: put the copy in the place of the log, and return it; `finish_replacement` is next.
 
         Quick. Nobody else may be at work on the copy. Raises ApiError, then nothing has changed.
         """
@@ -136,7 +136,7 @@ class FutureLogs(LogRemoval):
             replace_file_or_touch(home.path_of(partition) / MOVED_TO, os.fsencode(future.home.path.absolute()))
 
     def finish_replacement(self, partition: TopicPartition, old: Log, home: LogDirectory) -> None:
-        """Step 4: `old` lay in `home`. A disk that fails takes its directory offline, and the next start tells."""
+        """Step 4: delete `old` from `home`. A failing disk goes offline; the next start reports it."""
         new = self._homes[partition]
         try:
             fsync_directory(new.path)
@@ -149,7 +149,7 @@ class FutureLogs(LogRemoval):
             self._lower_for_gone(home, [partition])
 
     def drop_future(self, partition: TopicPartition) -> None:
-        """The log stays where it is: its copy, if there is one, goes for good. Its files, where that disk works."""
+        """Delete the copy of the log, if there is one; the log stays where it is."""
         future = self._release_future(partition)
         if future is not None and future.home.offline_reason is None:
             with suppress(ApiError), self._writing_to(future.home, partition, "moved aside"):

@@ -24,7 +24,7 @@ class OffsetGap(NamedTuple):
     is_noted: bool = False
 
     def is_in(self, log_start_offset: int) -> bool:
-        """Return whether they are missing in a log that starts there: for who knows no more, it does behind a gap."""
+        """Return whether the gap is inside a log that starts at that offset."""
         return self.next_offset > log_start_offset or (self.is_at_start and self.next_offset == log_start_offset)
 
     def __str__(self) -> str:

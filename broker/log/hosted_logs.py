@@ -108,11 +108,11 @@ class HostedLogs:
 
     @property
     def rooms(self) -> dict[Path, DirectoryRoom]:
-        """Of the directories that are online, in the order they were given."""
+        """The rooms of online directories, in the order of log.dirs."""
         return {directory.path: directory.room for directory in self._online()}
 
     def room_of(self, partition: TopicPartition) -> DirectoryRoom | None:
-        """Of the directory that the partition's log is in; None without a log, and where that directory is offline."""
+        """Return the room of the log's directory; None without a log, or if the directory is offline."""
         home = self._homes.get(partition)
         return home.room if home is not None and home.offline_reason is None else None
 
@@ -223,7 +223,7 @@ class HostedLogs:
         self._checkpoint(lambda directory: directory.high_watermarks, high_watermark_of)
 
     def high_watermark_of(self, partition: TopicPartition) -> int:
-        """What was last noted, within the bounds of the log; where the log starts if nothing was; 0 without a log."""
+        """Return the last noted high watermark, within the log's bounds; the log's start if none was; 0 without a log."""
         log = self._logs.get(partition)
         if log is None:
             return 0

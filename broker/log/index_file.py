@@ -10,7 +10,7 @@ from broker.log.files import TEMPORARY_SUFFIX, SharedFile, write_at
 
 
 def used_bytes(data: bytes, entry_bytes: int) -> int:
-    """How much of an index file is whole entries; Kafka preallocates with zeros, and a tail of zeros is no entries."""
+    """Return how many bytes are whole entries; Kafka preallocates index files with zeros."""
     used = len(data.rstrip(b"\0")) + entry_bytes - 1
     return min(used, len(data)) // entry_bytes * entry_bytes
 
@@ -21,14 +21,14 @@ def is_increasing(values: "array[int]", at_least: int) -> bool:
 
 
 def swap_to_big_endian(entries: "array[int]") -> "array[int]":
-    """In place, to or from the byte order of index files."""
+    """Swap the byte order of the entries in place, and return them."""
     if sys.byteorder == "little":
         entries.byteswap()
     return entries
 
 
 def put_in_place(path: Path, content: bytes) -> None:
-    """Let `path` hold `content`, whole or not at all as long as the machine lives: nothing is fsynced."""
+    """Replace the file atomically, without fsync."""
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     write_at(SharedFile(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), content, 0)
     temporary.replace(path)

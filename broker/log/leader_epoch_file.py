@@ -29,7 +29,7 @@ _log = logger(__name__)
 
 
 def store_leader_epochs(directory: Path, epochs: LeaderEpochs) -> None:
-    """Whole or not at all, but not fsynced. Raises OSError."""
+    """Replace the file atomically, without fsync. Raises OSError."""
     entries = epochs.entries
     lines = [_VERSION, str(len(entries)), *(f"{epoch} {start_offset}" for epoch, start_offset in entries)]
     put_in_place(directory / LEADER_EPOCH_CHECKPOINT, ("\n".join(lines) + "\n").encode())
@@ -113,7 +113,7 @@ class StoredEpochs:
             raise
 
     def assign_in_memory(self, epoch: int, start_offset: int) -> None:
-        """As `assign`, for a file that cannot be written now: `is_noted` is False until an `assign` has written it.
+        """Assign without writing the file; `is_noted` is False until an `assign` has written it.
 
         An epoch that is lost with the process has no records, so no replica can ask for one of them.
         """
@@ -129,7 +129,7 @@ class StoredEpochs:
         self.assign(epoch, start_offset)
 
     def take_over(self, entries: Iterable[EpochEntry]) -> None:
-        """Of a log that has the same records, and may know better where epochs began. Raises OSError."""
+        """Take over the epochs of the log that this is a copy of. Raises OSError."""
         self.cache, self._is_stored = LeaderEpochs(entries), False
         self._store()
 

@@ -85,7 +85,7 @@ class LeaderEpochs:
         return self._epochs[after - 1] if after else NO_LEADER_EPOCH
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> EpochEnd:
-        """Where `epoch`, or else the largest one below it, ends in a log that ends at `log_end_offset`.
+        """Return where `epoch`, or the largest one below it, ends in a log that ends at `log_end_offset`.
 
         Below the first entry the answer is `epoch` itself, ending where that entry starts; for an epoch above the
         latest, which a leader should know of, it is UNKNOWN_END.

@@ -103,7 +103,7 @@ class Log(LogParts):
 
     @property
     def config(self) -> LogConfig:
-        """May be replaced at any time; the next append goes by it."""
+        """The log's configuration; a new one applies from the next append on."""
         return self._writer.config
 
     @config.setter
@@ -120,7 +120,7 @@ class Log(LogParts):
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """In offset order; the last one is active."""
+        """The segments in offset order; the last one is active."""
         return tuple(self._segments)
 
     # --- writing
@@ -285,7 +285,7 @@ class Log(LogParts):
         return self._reader.looked_up(timestamp_ms, self.log_start_offset)
 
     def retention_facts(self) -> tuple[RetainedSegment, ...]:
-        """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""
+        """Return the input of `plan_retention`. May read indexes; call on a worker thread. Raises ApiError."""
         return self._reader.retention_facts()
 
     # --- producers and their transactions
@@ -297,12 +297,12 @@ class Log(LogParts):
         return self._producers.state.last_offsets
 
     def producers(self) -> list[ProducerFacts]:
-        """Those it remembers. Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        """Return the remembered producers. Raises ApiError(KAFKA_STORAGE_ERROR)."""
         self._availability.refuse_if_offline()
         return self._producers.state.facts()
 
     def expire_producers(self, now_ms: int, silence_ms_max: int) -> int:
-        """As `ProducerState.expire`; `now_ms` is monotonic. For the owner."""
+        """Expire producers as `ProducerState.expire`; `now_ms` is monotonic. For the owner."""
         return self._producers.state.expire(now_ms, silence_ms_max)
 
     def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
@@ -317,7 +317,7 @@ class Log(LogParts):
         return high_watermark if undecided is None else min(max(undecided, self.log_start_offset), high_watermark)
 
     def note_committed(self, high_watermark: int) -> None:
-        """Forget ended transactions whose markers are below it, where perhaps nobody asks what is stable."""
+        """Forget ended transactions whose markers are below the high watermark."""
         self._producers.state.first_undecided_offset(high_watermark)
 
     def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedRange]:
@@ -338,7 +338,7 @@ class Log(LogParts):
 
     @property
     def leader_epochs(self) -> LeaderEpochs:
-        """For looking, not for changing."""
+        """The leader epochs; read-only."""
         return self._epochs.cache
 
     def leader_epoch_at(self, offset: int) -> int:
@@ -346,7 +346,7 @@ class Log(LogParts):
         return self._epochs.cache.epoch_at(offset)
 
     def end_offset_for_epoch(self, epoch: int) -> EpochEnd:
-        """What OffsetForLeaderEpoch answers, see `LeaderEpochs.end_offset_for`."""
+        """Return the end offset for OffsetForLeaderEpoch, see `LeaderEpochs.end_offset_for`."""
         return self._epochs.cache.end_offset_for(epoch, self.log_end_offset)
 
     def begin_leader_epoch(self, epoch: int) -> None:
@@ -360,7 +360,7 @@ class Log(LogParts):
 
     @property
     def recovery_point(self) -> int:
-        """Everything before it has been fsynced."""
+        """Everything before this offset has been fsynced."""
         return self._durability.recovery_point
 
     def flush(self) -> None:
@@ -398,7 +398,7 @@ class Log(LogParts):
         return True
 
     def apply(self, plan: RetentionPlan) -> int:
-        """Let go of the segments of `plan`, as far as they still are the oldest; the bytes `purge_segments` will free.
+        """Remove the segments of `plan` that are still the oldest; return the bytes `purge_segments` will free.
 
         For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR), also if the log was closed since it was planned.
         """
@@ -464,7 +464,7 @@ class Log(LogParts):
 
     @property
     def cuts_count(self) -> int:
-        """How often the end was cut off since the log was opened: what was looked up before may be gone."""
+        """How often the log was truncated since it was opened; earlier lookups may be invalid."""
         return self._cuts.count
 
     def cut(self, cut: Truncation) -> None:
@@ -475,7 +475,7 @@ class Log(LogParts):
             self.truncate_to(cut.offset)
 
     def extent_after(self, cut: Truncation) -> LogExtent:
-        """What must be noted before `cut`: the log will not be known to reach further. Raises ApiError."""
+        """Return the extent to note before truncating to `cut`. Raises ApiError."""
         first = self._segments.first.base_offset
         if cut.is_of_all or cut.offset < first:
             return LogExtent(None, min(first, cut.offset))
@@ -485,7 +485,7 @@ class Log(LogParts):
         return LogExtent(min(self.log_start_offset, end_offset), end_offset)
 
     def truncate_to(self, offset: int) -> None:
-        """The log ends at `offset`, or where the batch begins that `offset` is inside of: a batch goes as a whole.
+        """Truncate the log to `offset`, or to the start of the batch that contains it.
 
         At or beyond the log's end no record goes, but leader epochs under which nothing was written are forgotten: the
         next leader's may begin there. Before the first segment everything goes, as `truncate_fully_and_start_at`.
@@ -512,7 +512,7 @@ class Log(LogParts):
         _log.info("log cut", directory=str(self.directory), asked=offset, log_end_offset=end_offset)
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
-        """Everything goes; the log starts and ends at `offset`. Raises ApiError as `truncate_to`.
+        """Delete all records; the log then starts and ends at `offset`. Raises ApiError as `truncate_to`.
 
         For a follower whose leader's log begins beyond its own end (or ends before its beginning). Stopped half-way,
         some of the oldest records may be left, or none, in a log that starts where nothing was noted: it is done again.
@@ -587,7 +587,7 @@ class Log(LogParts):
         self._availability.lend()
 
     def take_back(self) -> None:
-        """For the owner, when the thread is done. A log that has failed meanwhile stays so."""
+        """Take the log back from the worker thread; a failure meanwhile stays. For the owner."""
         self._availability.take_back()
 
     def fail(self, reason: str) -> None:
@@ -595,6 +595,6 @@ class Log(LogParts):
         self._availability.fail(reason)
 
     def close(self) -> None:
-        """Let go of all descriptors; nothing is flushed. Everything but `close` is refused from now on."""
+        """Close all descriptors without flushing. Everything but `close` is refused from now on."""
         self._availability.close()
         self._segments.release()

@@ -49,7 +49,7 @@ class LogParts:
 
     @property
     def first_base_offset(self) -> int:
-        """Where the first segment begins: opening the log lets it start there, unless a later start is noted."""
+        """The first segment's base offset: the log starts there unless a later start is noted."""
         return self._segments.first.base_offset
 
     def deletion_offset(self, offset: int, high_watermark: int) -> int:
@@ -72,14 +72,11 @@ class LogParts:
         self._availability.on_disk_full = listener
 
     def take_over_epochs(self, entries: Iterable[EpochEntry]) -> None:
-        """Know of leader epochs what the log knows that this is a copy of: the batches of a compacted one tell less.
-
-        Raises ApiError(KAFKA_STORAGE_ERROR).
-        """
+        """Take over the leader epochs of the log this is a copy of. Raises ApiError(KAFKA_STORAGE_ERROR)."""
         self._writer.take_over_epochs(entries)
 
     def flush_leader_epochs(self) -> None:
-        """fsync where epochs begin: compaction takes away the batches that tell. For any thread. Raises OSError."""
+        """fsync the leader epochs, since compaction removes the batches that show them. Thread-safe. Raises OSError."""
         self._epochs.flush()
 
     def lie_in(self, directory: Path, opened: OpenSegments) -> None:
@@ -95,7 +92,9 @@ class LogParts:
             part.directory = directory
 
     def closing(self) -> AbstractContextManager[None]:
-        """For the owner, around what comes before `close`: from now on everything is refused, unless that raises."""
+        """Return a context for the owner's last steps before `close`: everything is refused from then on, unless it
+        raises.
+        """
         return self._availability.closing()
 
     def pass_over_empty(
@@ -116,7 +115,7 @@ class LogParts:
             raise self._availability.unreadable(error) from error
 
     def end_at(self, offset: int) -> None:
-        """No batch is to come before `offset`, which is beyond the end: the log copied ends with offsets that went.
+        """Advance the log's end to `offset`, since the log it was copied from ends with deleted offsets.
 
         Raises ApiError(KAFKA_STORAGE_ERROR).
         """

@@ -89,7 +89,7 @@ class LogReader:
         return segment.end_of_batch(start) if boundary == start and at_least_one else boundary
 
     def find_cold(self, fetch_offset: int, max_bytes: int) -> ColdPart | None:
-        """What `find` would have to wait for. Raises OSError."""
+        """Return the part `find` would have to read from disk. Raises OSError."""
         return find_cold(self._segments.from_offset(fetch_offset)[0], self.directory, fetch_offset, max_bytes)
 
     def offset_after(self, fetch_offset: int, log_slice: LogSlice) -> int:

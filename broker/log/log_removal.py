@@ -120,7 +120,7 @@ class LogRemoval(HostedLogs):
 
     @property
     def stray_bytes(self) -> dict[Path, int]:
-        """Of the strays in each log directory, when they were last looked for."""
+        """The size of stray logs in each log directory, at the last look."""
         return {directory.path: directory.stray_bytes for directory in self._online()}
 
     def find_strays(self) -> None:
@@ -167,7 +167,7 @@ class LogRemoval(HostedLogs):
         return {partition: remaining for partition, remaining in gaps.items() if remaining}
 
     def lost_offsets_of(self, partition: TopicPartition) -> tuple[OffsetGap, ...]:
-        """As `lost_offsets`, of one log."""
+        """Return the lost offsets of one log, as `lost_offsets`."""
         gaps, log = self._gaps.get(partition, ()), self._logs.get(partition)
         if not gaps or log is None:
             return ()
@@ -175,8 +175,9 @@ class LogRemoval(HostedLogs):
         return tuple(gap for gap in gaps if gap.is_in(log.log_start_offset) and (gap.is_noted or not is_compacted))
 
     def note_truncations(self, cuts: Mapping[TopicPartition, Truncation]) -> None:
-        """As `HostedLogs.note_truncations`. What is kept must be there before its high watermark is lowered, or a start
-        in between would not know that it was committed; a log of which nothing can be kept is left to its cut.
+        """Note truncations, as `HostedLogs.note_truncations`. What is kept must be there before its high watermark is
+        lowered, or a start in between would not know that it was committed; a log of which nothing can be kept is
+        left to its cut.
         """
         noted = {}
         for partition, cut in cuts.items():

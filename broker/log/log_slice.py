@@ -24,7 +24,7 @@ class LogSlice:
         return -1 if self.file is None else self.file.fd
 
     def read(self) -> bytes:
-        """All of it. Raises ApiError(KAFKA_STORAGE_ERROR) if the disk does not give it back."""
+        """Read the whole slice. Raises ApiError(KAFKA_STORAGE_ERROR) if the disk fails."""
         if self.file is None:
             return b""
         try:

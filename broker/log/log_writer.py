@@ -73,7 +73,7 @@ class LogWriter:
         self.go_by(config)
 
     def go_by(self, config: LogConfig) -> None:
-        """From the next batch on."""
+        """Apply the configuration from the next batch on."""
         self.config = config
         #: Whether a leader has to look at what it is sent.
         self.is_checking = asks_anything(config)
@@ -88,7 +88,7 @@ class LogWriter:
         now_ms: int | None,
         marker: EndMarker | None,
     ) -> AppendResult:
-        """As a leader: its offsets, epoch and perhaps time are set in `batch`. Raises ApiError as `Log.append`; then
+        """Append as a leader: sets offsets, epoch and perhaps time in `batch`. Raises ApiError as `Log.append`; then
         `batch` and the log are as before.
         """
         config, active, size = self.config, self._segments.active, len(batch)
@@ -203,7 +203,7 @@ class RollTimer:
         self.after_ms = _UNKNOWN
 
     def forget(self) -> None:
-        """Another segment is active now: its first batch tells."""
+        """Reset the timer: another segment is active."""
         self.after_ms, self._since_ms = _UNKNOWN, None
 
     def restart(self, first_timestamp: int, now_ms: int | None) -> None:

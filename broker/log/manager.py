@@ -194,7 +194,7 @@ class LogManager(FoundLogs):
         return self._topic_ids.get(partition)
 
     def noted_topic_id(self, partition: TopicPartition) -> UUID | None:
-        """As `topic_id_of`, also of a log that lies here and was not opened; None if it cannot be read either."""
+        """Return the topic id as `topic_id_of`, also of a log that is not opened; None if it cannot be read."""
         unopened = self._unopened.get(partition)
         if unopened is None:
             return self._topic_ids.get(partition)

@@ -53,7 +53,7 @@ class OffsetCheckpoint:
             self._write({**self._offsets, **offsets()})
 
     def lower(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """What was noted beyond these is no longer true, and the file must not say it any more. Raises OSError."""
+        """Lower the noted offsets to these at most, also in the file. Raises OSError."""
         with self._lock:
             lowered = {item: offset for item, offset in offsets.items() if self._offsets.get(item, 0) > offset}
             if lowered:
@@ -64,7 +64,7 @@ class OffsetCheckpoint:
         self.forget_all([partition])
 
     def forget_all(self, partitions: Iterable[TopicPartition]) -> None:
-        """As `forget`, of several with one write. Raises OSError."""
+        """Forget several partitions as `forget` does, with one write. Raises OSError."""
         with self._lock:
             gone = self._offsets.keys() & set(partitions)
             if gone:

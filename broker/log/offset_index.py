@@ -75,7 +75,7 @@ class OffsetIndex:
         return self.base_offset + self._relative_offsets[after - 1], self.positions[after - 1]
 
     def until(self, position: int) -> "OffsetIndex":
-        """Another one, which knows only batches that start before `position`."""
+        """Return an index of only those batches that start before `position`."""
         index = OffsetIndex(self.base_offset, self._interval_bytes)
         index.is_read = self.is_read
         index._relative_offsets, index.positions = self._relative_offsets[:], self.positions[:]
@@ -112,7 +112,7 @@ class OffsetIndex:
 def load_index(
     path: Path, base_offset: int, interval_bytes: int, log_bytes: int, *, is_checked: bool = True
 ) -> OffsetIndex:
-    """What `path` holds, see `OffsetIndex.decode`; an empty index if it is missing."""
+    """Load the index at `path`, see `OffsetIndex.decode`; empty if the file is missing."""
     index = OffsetIndex(base_offset, interval_bytes)
     try:
         index.decode(path.read_bytes(), log_bytes, is_checked=is_checked)
@@ -122,7 +122,7 @@ def load_index(
 
 
 def store_index(path: Path, index: OffsetIndex) -> None:
-    """Not fsynced and not atomic: loading takes a torn index for what it is."""
+    """Write the index without fsync and not atomically: loading detects a torn file."""
     write_at(SharedFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), index.encode(), 0)
 
 

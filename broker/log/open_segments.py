@@ -41,7 +41,7 @@ class OpenSegments:
                 oldest.release()
 
     def forget(self, segment: Segment) -> None:
-        """It is no longer a sealed segment of its log; whoever has it open lets go of it."""
+        """Close a segment that is no longer a sealed segment of its log."""
         with self._lock:
             self._forget(segment)
 

@@ -25,11 +25,11 @@ class OpenTransactions:
         return producer_id in self._open
 
     def begin(self, producer_id: int, offset: int) -> None:
-        """Nothing happens if the producer's transaction is open already."""
+        """Note the producer's transaction unless one is open."""
         self._open.setdefault(producer_id, offset)
 
     def end(self, producer_id: int, marker_offset: int) -> int | None:
-        """Where the transaction began; None if none was open."""
+        """End the producer's transaction and return its first offset; None if none was open."""
         first_offset = self._open.pop(producer_id, None)
         if first_offset is not None:
             heapq.heappush(self._ended, (first_offset, marker_offset))
@@ -40,15 +40,17 @@ class OpenTransactions:
 
     @property
     def first_offset(self) -> int | None:
-        """Where the oldest open one began, None if none is open."""
+        """First offset of the oldest open transaction, None if none is open."""
         return next(iter(self._open.values())) if self._open else None
 
     def first_offset_besides(self, producer_id: int) -> int | None:
-        """Where the oldest open one of another producer began, None if there is none."""
+        """Return the first offset of the oldest open transaction of other producers, None if there is none."""
         return next((offset for item, offset in self._open.items() if item != producer_id), None)
 
     def first_undecided_offset(self, high_watermark: int) -> int | None:
-        """Of the open ones and of those whose marker is not below `high_watermark`; those below it are forgotten."""
+        """Return the first offset of transactions that are open or whose marker is not below `high_watermark`; forget
+        the others.
+        """
         ended = self._ended
         while ended and ended[0][1] < high_watermark:
             heapq.heappop(ended)
@@ -58,7 +60,7 @@ class OpenTransactions:
         return ended[0][0] if first_open is None else min(first_open, ended[0][0])
 
     def restore(self, open_from: dict[int, int]) -> None:
-        """As a snapshot says: first offset by producer id, in any order. Nothing may have been noted before."""
+        """Restore from a snapshot, first offset by producer id, in any order. Nothing may have been noted before."""
         if self._open or self._ended:
             raise InvariantViolation("transactions are restored before others are noted")
         self._open = dict(sorted(open_from.items(), key=lambda item: item[1]))

@@ -42,7 +42,8 @@ class LogPreview:
 def preview_log(
     target: LogToClean, high_watermark: int, settings: CleanerSettings, *, with_compaction: bool
 ) -> LogPreview:
-    """Under `target.config`. Reads headers, with compaction all a pass would read: for a worker thread.
+    """Preview retention under `target.config`. Reads headers, with compaction all a pass would read: for a worker
+    thread.
 
     Raises ApiError(CORRUPT_MESSAGE, KAFKA_STORAGE_ERROR), OSError, CleaningStopped.
     """

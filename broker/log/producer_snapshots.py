@@ -158,7 +158,7 @@ def note_aborted(
     base_offset: int,
     marker: EndMarker,
 ) -> None:
-    """The batch of `marker` comes to `base_offset`: if it aborts a transaction, readers will hear of it. `state` does
+    """Note an aborted transaction before its marker is written at `base_offset`. `state` does
     not know of it yet. Raises OSError.
     """
     first_offset = state.first_open_offset_of(header.producer_id)

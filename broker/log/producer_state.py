@@ -38,7 +38,7 @@ _NO_BATCH = SentBatch(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 class ProducerFacts(NamedTuple):
-    """What is told of a producer; -1 is none."""
+    """A producer's state for DescribeProducers; -1 is none."""
 
     producer_id: int
     producer_epoch: int
@@ -174,15 +174,15 @@ class PartitionProducers:
                 del self._producers[idle]
 
     def first_open_offset_of(self, producer_id: int) -> int | None:
-        """Where its open transaction began, None if none is open."""
+        """Return the first offset of the producer's open transaction, None if none is open."""
         return self._open.first_offset_of(producer_id)
 
     def first_open_offset_besides(self, producer_id: int) -> int | None:
-        """Where the oldest open transaction of another producer began, None if none is open."""
+        """Return the first offset of the oldest open transaction of other producers, None if none is open."""
         return self._open.first_offset_besides(producer_id)
 
     def first_undecided_offset(self, high_watermark: int) -> int | None:
-        """Where the oldest transaction began that is open, or whose marker is not committed yet."""
+        """Return the first offset of the oldest transaction that is open, or whose marker is not committed yet."""
         return self._open.first_undecided_offset(high_watermark)
 
     def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
@@ -208,13 +208,13 @@ class PartitionProducers:
         return {producer_id for producer_id in gone if self._producers.pop(producer_id).since_offset < end_offset}
 
     def recall(self, producer_id: int, earlier: "PartitionProducers") -> None:
-        """Know of the producer what an earlier state knew, if that did."""
+        """Restore the producer from an earlier state, if that knows it."""
         known = earlier._producers.get(producer_id)
         if known is not None:
             self._producers[producer_id] = known
 
     def facts(self) -> list[ProducerFacts]:
-        """Of every producer, least recently heard of first."""
+        """Return the facts of every producer, least recently active first."""
         producer_facts = []
         for producer_id, item in self._producers.items():
             first_open = self._open.first_offset_of(producer_id)
@@ -242,7 +242,7 @@ class PartitionProducers:
 
     @property
     def last_offsets(self) -> frozenset[int]:
-        """Last offset of each producer's newest batch; compaction keeps these, or the producers would be forgotten."""
+        """Last offset of each producer's newest batch, which compaction must keep for deduplication."""
         return frozenset(producer.batches[-1].last_offset for producer in self._producers.values() if producer.batches)
 
     def encode(self, aborts: Sequence[NotedAborts] = ()) -> bytes:

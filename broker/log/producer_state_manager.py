@@ -34,7 +34,7 @@ class ProducerStateManager:
         )
 
     def lie_in(self, directory: Path) -> None:
-        """Where the log lies now: its directory was renamed."""
+        """Note the log's new directory after a rename."""
         self._directory = self._aborted.directory = directory
 
     # --- what is written
@@ -50,9 +50,8 @@ class ProducerStateManager:
         return marker
 
     def note_aborted(self, segment_base_offset: int, header: BatchHeader, base_offset: int, marker: EndMarker) -> None:
-        """Before the marker is written to the segment: without the note, readers would take the records of an aborted
-        transaction for committed. A note whose marker is not written has to be taken back; what a stop leaves is made
-        anew at the next start. Raises OSError.
+        """Note an aborted transaction before its marker is written to the segment. A note whose marker is not written
+        has to be taken back; what a stop leaves is made anew at the next start. Raises OSError.
         """
         note_aborted(self.state, self._aborted, segment_base_offset, header, base_offset, marker)
 
@@ -68,7 +67,7 @@ class ProducerStateManager:
             self.state.note_marker(header, base_offset, marker.coordinator_epoch)
 
     def store(self, segment: Segment, log_end_offset: int) -> None:
-        """Of what a snapshot covers nothing is noted again: aborted transactions are on disk before it."""
+        """Write a snapshot; aborted transactions are on disk before it."""
         try:
             self._aborted.flush(segment.base_offset)
         except OSError as error:
@@ -108,7 +107,7 @@ class ProducerStateManager:
         return self._aborted.has_entries
 
     def aborted(self, segments: Sequence[Segment], from_offset: int, end_offset: int) -> list[AbortedRange]:
-        """Those with records from `from_offset` to `end_offset` (exclusive); `segments` are those from `from_offset`
-        on. Raises OSError.
+        """Return the aborted transactions with records in [`from_offset`, `end_offset`); `segments` are those from
+        `from_offset` on. Raises OSError.
         """
         return self._aborted.find([segment.base_offset for segment in segments], from_offset, end_offset)

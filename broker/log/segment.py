@@ -91,7 +91,7 @@ class Segment(StoredSegment):
             times.add_entry()
 
     def append_run(self, batches: memoryview, headers: Sequence[BatchHeader]) -> None:
-        """As `append`, of the batches with `headers` that lie back to back in `batches`, by one write."""
+        """Append the adjacent `batches` with these `headers` by one write, as `append`."""
         file, index, recent, times = self._file, self._index, self.recent, self._times
         assert file is not None
         assert index is not None
@@ -196,7 +196,7 @@ class Segment(StoredSegment):
             _log.warning("index not written", path=str(self.files.log), reason=str(error))
 
     def release(self) -> None:
-        """Let go of the descriptor and the indexes; they come back when needed."""
+        """Close the descriptor and drop the indexes; they are reopened when needed."""
         self._file = None
         self._index = None
         self._times = None
@@ -249,7 +249,7 @@ class Segment(StoredSegment):
 
     @property
     def index_bytes(self) -> int:
-        """What its index takes in memory, about, as long as it is open."""
+        """The approximate size of its open index in memory."""
         return self.size_bytes // max(1, self._index_interval_bytes) * ENTRY_BYTES
 
     @property
@@ -257,7 +257,7 @@ class Segment(StoredSegment):
         return self._index_interval_bytes
 
     def position_hint(self, offset: int) -> int | None:
-        """Where a search for `offset` would begin to read; None if it would have to read the index first."""
+        """Return where a search for `offset` would begin to read; None if the index would have to be read first."""
         return None if self._index is None else self._index.entry_for_offset(offset)[1]
 
     @property
@@ -288,7 +288,7 @@ class Segment(StoredSegment):
             raise self._corrupt(damage) from None
 
     def boundary_within(self, start: int, max_bytes: int) -> int:
-        """Where the whole batches that begin at `start` (a batch start) and fit into `max_bytes` end; maybe `start`."""
+        """Return the end of the whole batches from `start` (a batch start) that fit into `max_bytes`; maybe `start`."""
         limit = start + max_bytes
         boundary = self.recent.boundary_not_above(limit)
         if boundary is not None and boundary >= start:
@@ -296,7 +296,7 @@ class Segment(StoredSegment):
         return self._walk_with_sound_index(lambda index: self._walk_to_boundary(index, start, limit))
 
     def end_of_batch(self, start: int) -> int:
-        """Where the batch that begins at `start` ends."""
+        """Return the end of the batch that begins at `start`."""
         try:
             _, header = next(scan_batches(self.file, start, self.size_bytes, self.base_offset))
         except BadBatchError as damage:

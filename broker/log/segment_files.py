@@ -46,7 +46,7 @@ class SegmentFiles:
 
     @property
     def transaction_index(self) -> Path:
-        """There is one only if the segment holds the marker of an aborted transaction."""
+        """The transaction index file; it exists only if the segment has the marker of an aborted transaction."""
         return self._path(TRANSACTION_INDEX_SUFFIX)
 
     def _path(self, file_suffix: str) -> Path:

@@ -80,7 +80,7 @@ class SegmentList:
         self._let_go(old)
 
     def lie_in(self, directory: Path, opened: OpenSegments) -> None:
-        """Their files lie in `directory` now, and `opened` keeps those open that are read."""
+        """Note the segments' new directory, with `opened` to keep read ones open."""
         self.release_sealed()
         self._opened = opened
         for segment in (*self._segments, *self.set_aside):
@@ -97,9 +97,7 @@ class SegmentList:
         self._let_go(gone)
 
     def cut(self, last: Segment, gone: Sequence[Segment]) -> None:
-        """`last` is active now, and stands where all segments from its base offset on stood; of those `gone` have got
-        `.deleted` behind their names.
-        """
+        """Make `last` active in place of all segments from its base offset on; `gone` have been renamed to `.deleted`."""
         keep = bisect_left(self._base_offsets, last.base_offset)
         for segment in self._segments[keep:]:
             self._opened.forget(segment)
@@ -121,14 +119,14 @@ class SegmentList:
         return first
 
     def release_sealed(self) -> None:
-        """Let go of all descriptors but the active one's; none is released later while a worker thread has the log."""
+        """Close all descriptors but the active segment's; none is closed while a worker thread has the log."""
         for segment in self._segments[:-1]:
             if segment in self._opened:
                 self._opened.forget(segment)
                 segment.release()
 
     def release(self) -> None:
-        """Let go of every descriptor."""
+        """Close every open segment descriptor."""
         for segment in self._segments:
             self._opened.forget(segment)
             segment.release()

@@ -132,7 +132,7 @@ class StoredSegment:
 
     @property
     def modified_ms(self) -> int:
-        """When its file was last written, by the clock of the machine."""
+        """When its file was last modified, by the machine's clock."""
         return self.files.log.stat().st_mtime_ns // 1_000_000
 
     def take_age_of(self, others: Iterable["StoredSegment"]) -> None:
@@ -141,7 +141,7 @@ class StoredSegment:
         os.utime(self.files.log, ns=(modified_ns, modified_ns))
 
     def batches_from_timestamp(self, timestamp_ms: int) -> Iterator[tuple[int, BatchHeader]]:
-        """As `batches`, without most of those in front of which the time index says that no such time comes."""
+        """Yield batches as `batches`, skipping most that the time index rules out."""
         entry = self._sound_times().entry_before(timestamp_ms)
         start = None if entry is None else self._position_of_time(entry)
         if start is None:

@@ -68,7 +68,7 @@ class TimeIndex:
         return self._entry(bisect_left(self._timestamps, timestamp_ms))
 
     def until(self, offset: int) -> "TimeIndex":
-        """Another one, as it was when an entry of the offset index was added with the batch that ends at `offset`."""
+        """Return the index as it was after the batch that ends at `offset`."""
         index = TimeIndex(self.base_offset)
         after = bisect_right(self._relative_offsets, offset - self.base_offset)
         index._relative_offsets, index._timestamps = self._relative_offsets[:after], self._timestamps[:after]

@@ -50,7 +50,7 @@ class TransactionIndex:
 
     @property
     def noted(self) -> list[NotedAborts]:
-        """What the files hold, of each segment that has entries, in offset order."""
+        """The entries of each segment's file, in offset order."""
         return [self._noted[base_offset] for base_offset in sorted(self._noted)]
 
     def append(self, base_offset: int, aborted: AbortedRange) -> None:
@@ -63,7 +63,7 @@ class TransactionIndex:
         self._noted[base_offset] = NotedAborts(base_offset, count + 1, crc32c(entry, crc))
 
     def find(self, base_offsets: Sequence[int], from_offset: int, end_offset: int) -> list[AbortedRange]:
-        """Those with records from `from_offset` (inclusive) to `end_offset` (exclusive), by their markers' offsets.
+        """Return the aborted transactions with records from `from_offset` (inclusive) to `end_offset` (exclusive).
 
         `base_offsets`: of the segments from the one with `from_offset` on. Raises OSError.
         """
@@ -183,7 +183,7 @@ class TransactionIndex:
         return after < before
 
     def flush(self, base_offset: int) -> None:
-        """Let the entries of a segment survive a power failure. Raises OSError."""
+        """fsync the entries of a segment. Raises OSError."""
         if self.has_entries and (path := self._path(base_offset)).exists():
             fsync_file(SharedFile(path))
 

@@ -35,7 +35,7 @@ NOTHING_BEFORE = -1
 
 
 class Truncation(NamedTuple):
-    """What is to be done to a log: it ends at `offset`, or, if everything goes, starts there too.
+    """How a log is truncated: it ends at `offset`, and if nothing stays, starts there, too.
 
     `is_kept`: what goes may have been acknowledged, and is kept aside (`kept_truncations`).
     """

@@ -24,7 +24,7 @@ Send = Callable[[Iterable[Increment]], None]
 
 
 class MirrorAudit:
-    """Of one task, told by its hands. `flow`: by its name the tier is told apart from those of other mirrors."""
+    """The audit of one task's copies. `flow` names the mirror's tier."""
 
     def __init__(self, flow: str, send: Send, clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000):
         self._send, self._now_ms = send, clock_ms
@@ -37,7 +37,7 @@ class MirrorAudit:
         self._counting = threading.Lock()
 
     def began(self, partition: TopicPartition, offset: int) -> None:
-        """The mirror goes on there: what was counted and not told of the partition never was."""
+        """Begin at this offset; counts of the partition that were not reported are dropped."""
         with self._counting:
             self._drop(partition)
             self._starts[partition] = self._ends[partition] = offset
@@ -72,7 +72,7 @@ class MirrorAudit:
             self._latencies.add(partition, window, at_ms - record.timestamp_ms)
 
     def tell(self, ends: dict[TopicPartition, int]) -> None:
-        """Of these partitions, that the mirror is so far."""
+        """Report the mirror's position in these partitions."""
         with self._counting:
             self._tell(ends)
 

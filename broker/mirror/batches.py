@@ -52,7 +52,7 @@ class Copy(NamedTuple):
     max_timestamp: int
 
     def runs(self, base_offset: int) -> list[CopiedRun]:
-        """Where its records are when the first one has got `base_offset` in the target."""
+        """Return the runs of its records, if the first gets `base_offset` in the target."""
         runs = []
         for source, count in self.stretches:
             runs.append(CopiedRun(source, base_offset, count))

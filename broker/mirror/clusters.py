@@ -30,7 +30,7 @@ class ClusterAddress:
         )
 
     def client(self) -> dict[str, Any]:
-        """For confluent-kafka. It holds secrets. What it would log of an outage twenty times a second mirrors tell."""
+        """Return the settings for confluent-kafka, with secrets. Its own log lines are off: mirrors report outages."""
         return {
             "bootstrap.servers": self.bootstrap_servers,
             "client.id": "mirror",

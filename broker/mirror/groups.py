@@ -38,7 +38,7 @@ Ways = Mapping[TopicPartition, CheckpointWay]
 
 
 def checkpoints(group: str, committed: Mapping[TopicPartition, int], ways: Ways) -> list[GroupCheckpoint]:
-    """For partitions of the source that are copied; none where it is not known what became of the offset."""
+    """Return the checkpoints of copied partitions; none where the translated offset is unknown."""
     group_checkpoints = []
     for partition, offset in sorted(committed.items()):
         if partition not in ways:
@@ -51,7 +51,7 @@ def checkpoints(group: str, committed: Mapping[TopicPartition, int], ways: Ways)
 
 
 def to_commit(checkpoints: Iterable[GroupCheckpoint], there: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-    """Of checkpoints, those that bring a group further in the target than it is: it never goes back there."""
+    """Return the checkpoints that move a group forward in the target, never back."""
     return {
         checkpoint.partition: checkpoint.offset
         for checkpoint in checkpoints
@@ -95,7 +95,7 @@ def move(committed: Mapping[TopicPartition, int], there: Ways, back: Ways) -> li
 
 
 def places_of(moved: Iterable[MovedOffset]) -> dict[TopicPartition, int]:
-    """What is committed for a move. Two topics may go on in one: then at the earlier place."""
+    """Return the offsets to commit for a move; if two topics end in one, the earlier offset."""
     offsets: dict[TopicPartition, int] = {}
     for line in moved:
         if line.target is not None and line.offset is not None:

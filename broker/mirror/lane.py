@@ -95,7 +95,7 @@ class Copied:
         return MirrorPosition(self.next_offset, self.leader_epoch, self.topic_id, self.target.topic, self.copy_id)
 
     def require_behind(self, base_offset: int) -> None:
-        """Raises Refusal if the copy has not what was copied before: it was made anew, or its cluster has lost some."""
+        """Raise Refusal if the copy lacks records copied before: it was recreated, or its cluster lost some."""
         newest = self.fresh[-1] if self.fresh else self.runs.newest
         if newest is not None and 0 <= base_offset < newest.target + newest.size:
             self.cut_at = base_offset
@@ -145,13 +145,14 @@ class MirrorLane:
         self._open: Clusters | None = None
 
     def fence(self) -> None:
-        """Nobody else writes any more, as far as is known without waiting: an open transaction would keep the ledger's
-        end from whoever begins."""
+        """Abort open transactions of earlier tasks, as far as possible without waiting, so that the ledger can be read
+        to its end.
+        """
         self._producers[self._own] = self._make(self._writer(self._own))
         self._fence_others()
 
     def begin(self) -> None:
-        """After `fence` of all lanes of a task: what was remembered is known. Raises what the target answers."""
+        """Read the remembered state, after `fence` of all lanes of a task. Raises the target's errors."""
         self._ledger.read_to_end()
         self._fence_others()
         self._tell(self._own, self._producers[self._own])
@@ -191,7 +192,7 @@ class MirrorLane:
             teller.commit()
 
     def write(self, portions: Iterable[Portion]) -> list[Refusal]:
-        """All of it, in the order of each partition. What is refused ends its partition's part."""
+        """Write all portions, in the order of each partition; a refused one ends its partition's part."""
         refused: list[Refusal] = []
         left = [(self.copies[portion.partition], portion, _stretches(portion)) for portion in portions]
         while left:
@@ -293,7 +294,7 @@ class MirrorLane:
                 )
 
     def forget(self) -> None:
-        """What is not remembered is not there: the transaction is aborted, and what the lane knew is not true."""
+        """Abort the transaction and forget the lane's state, which is invalid now."""
         self._abort_open()
         self._producers.clear()
         for copied in self.copies.values():

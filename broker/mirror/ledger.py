@@ -41,7 +41,7 @@ class MirrorLedger(MirrorState):
         self._reading = threading.Lock()
 
     def read_to_end(self, *, waits_for_open: bool = True) -> None:
-        """What was committed before the call; with `waits_for_open` what is to be committed still, too.
+        """Read what was committed before the call.
 
         Raises LedgerUnread, BrokerUnreachable, ApiError.
         """

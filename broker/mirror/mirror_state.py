@@ -25,7 +25,7 @@ class MirrorState:
         self._history: defaultdict[tuple[str, TopicPartition], dict[str, HistoryRecord]] = defaultdict(dict)
 
     def runs(self, flow: str, partition: TopicPartition) -> Runs:
-        """What is known of where the records of a source partition went."""
+        """Return the known runs of a source partition in the target."""
         key = flow, partition
         if key in self._history:
             life = self.positions[key].life if key in self.positions else None

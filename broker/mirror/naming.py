@@ -66,7 +66,7 @@ class NameFilter:
         return self._why_not_said(name) is None and self._takes(name)
 
     def not_said(self, names: Iterable[str]) -> dict[str, str]:
-        """Of which it cannot be said: name → why."""
+        """Return the names that the filter cannot decide, with the reason."""
         return {name: why for name in sorted(names) if (why := self._why_not_said(name))}
 
     def _why_not_said(self, name: str) -> str | None:

@@ -159,7 +159,7 @@ class BatchProducer:
                 self._await(fresh, refused_s)
 
     def commit(self) -> None:
-        """What was written since the last commit becomes visible at once. Raises Fenced."""
+        """Commit the transaction: what was written becomes visible at once. Raises Fenced."""
         if self._touched:
             self._with_retries(lambda: end_transaction(self._coordinators, self._who, commit=True))
             self._touched.clear()

@@ -27,7 +27,7 @@ class Provenance:
         self._known: OrderedDict[int, Clusters] = OrderedDict()
 
     def of(self, producer_ids: Iterable[int]) -> Callable[[int], Clusters]:
-        """For each of these ids the clusters its records have been in, this one last. May read the ledger."""
+        """Return the clusters that the records of each producer id have been in, this one last. May read the ledger."""
         if any(producer_id not in self._known and producer_id != NO_PRODUCER_ID for producer_id in producer_ids):
             self._ledger.read_to_end()
         return self._of

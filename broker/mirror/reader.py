@@ -140,11 +140,11 @@ class SourceReader:
         return turn
 
     def rest(self, partition: TopicPartition) -> None:
-        """It is not read until the next `seek`."""
+        """Pause reading the partition until the next `seek`."""
         self.seek(partition, _RESTS, None)
 
     def next(self, timeout_s: float) -> list[Read]:
-        """What came meanwhile; nothing after so long. What came before may be overwritten from now on."""
+        """Return what was read meanwhile; nothing after the timeout. Earlier results may be overwritten."""
         self._rooms.extend(self._in_use)
         self._in_use = []
         try:

@@ -37,7 +37,7 @@ class Runs:
         return self._runs[-1] if self._runs else None
 
     def add(self, run: CopiedRun) -> None:
-        """One behind all others. What lies at or behind it in the source was written anew: it is forgotten."""
+        """Append a run. Existing runs at or behind its source offset are forgotten: they were written anew."""
         while (
             self._runs
             and self._runs[-1].source + self._runs[-1].size > run.source
@@ -61,7 +61,8 @@ class Runs:
         self._runs = [*self._runs[:half:2], *self._runs[half:]]
 
     def target_of(self, source: int) -> TranslatedOffset | None:
-        """Where a reader of the target goes on that has read all before `source`; None if that is before all runs.
+        """Return the offset in the target for a reader that has read everything before `source`; None before the first
+        run.
 
         Every record from `source` on that was copied lies at the place or behind it.
         """
@@ -73,7 +74,7 @@ class Runs:
         return TranslatedOffset(run.target + within, source - run.source <= run.size)
 
     def source_of(self, target: int) -> TranslatedOffset | None:
-        """The other way round, for who comes back."""
+        """Return the offset in the source for a reader at `target`: the reverse of `target_of`."""
         at = bisect_right(self._runs, target, key=lambda run: run.target) - 1
         if at < 0:
             return None
@@ -82,11 +83,11 @@ class Runs:
         return TranslatedOffset(run.source + within, target - run.target <= run.size)
 
     def since(self, source: int) -> list[CopiedRun]:
-        """Those that do not end before it."""
+        """Return the runs that end after `source`."""
         return [run for run in self._runs if run.source + run.size > source]
 
     def spread(self, count: int) -> list[CopiedRun]:
-        """At most so many of them, the newest and the first always."""
+        """Return at most `count` of the runs, always with the newest and the first."""
         if len(self._runs) <= count:
             return list(self._runs)
         step = len(self._runs) / (count - 1)

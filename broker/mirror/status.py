@@ -56,7 +56,7 @@ def status_of(
 
 
 def topic_status(target: str, error: str | None, notice: str | None, now_ms: int) -> MirrorStatus:
-    """Of WHOLE_TOPIC. How much of what is not copied at all would have to be, nobody has counted."""
+    """Return the status of a whole topic, without a lag for one that is not copied."""
     lag = None if error else 0
     return MirrorStatus(
         target, -1, lag, None, 0, 0, 0, error and error[:_ERROR_LENGTH_MAX], notice and notice[:_ERROR_LENGTH_MAX],

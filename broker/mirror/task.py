@@ -89,11 +89,11 @@ class MirrorTask:
 
     @property
     def slowness(self) -> str | None:
-        """Why the target takes less than it could be given, if it is so."""
+        """Why the target is slower than the source; None if it is not."""
         return self._hands.slowness if self._hands is not None else None
 
     def ends(self) -> Mapping[TopicPartition, int]:
-        """Where partitions of the source end, as far as is known."""
+        """Return the known end offsets of the source's partitions."""
         return self._reader.ends
 
     def step(self) -> None:
@@ -101,7 +101,7 @@ class MirrorTask:
         self._do(self._copy)
 
     def save(self) -> None:
-        """What was copied is remembered, and with exactly_once visible. Raises Fenced."""
+        """Store the positions, and commit the transaction with exactly_once. Raises Fenced."""
         self._do(lambda: self._save(is_idle=True))
 
     def _do(self, what: Callable[[], None]) -> None:
@@ -281,7 +281,7 @@ class MirrorTask:
         self._source = self._target = self._hands = None
 
     def close(self) -> None:
-        """What was copied is remembered, if the target takes it."""
+        """Store the positions, if the target takes them, and close."""
         self._reader.stop()
         with suppress(BarnabasError, OSError):
             if self._hands is not None:

@@ -30,11 +30,11 @@ class Patience:
             self._last_s = self._until[address]
 
     def ends_at(self, address: Address) -> float:
-        """By the clock; before now if it is over."""
+        """Return when the throttle of the address ends, by the clock; before now if it has."""
         return self._until.get(address, float("-inf"))
 
     def forget(self, address: Address) -> None:
-        """It is another connection from now on."""
+        """Forget the address: its connection is a new one."""
         self._until.pop(address, None)
 
     @property

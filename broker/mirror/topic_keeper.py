@@ -77,7 +77,7 @@ class TopicKeeper:
         return source is not None and source == target
 
     def topics(self, *, of_source: bool) -> dict[str, int]:
-        """Those that have partitions, and how many."""
+        """Return the topics that exist, with their number of partitions."""
         admin = self._source if of_source else self._target
         listed = admin.list_topics(timeout=_TIMEOUT_S).topics
         return {name: len(item.partitions) for name, item in listed.items() if item.partitions}
@@ -102,7 +102,7 @@ class TopicKeeper:
         return _failures(futures)
 
     def settings(self, topics: Collection[str], *, of_source: bool) -> dict[str, dict[str, str]]:
-        """What is set for each topic itself, as far as one may read it."""
+        """Return the settings of each topic itself, as far as they may be read."""
         admin = self._source if of_source else self._target
         own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
         settings: dict[str, dict[str, str]] = {}
@@ -115,7 +115,7 @@ class TopicKeeper:
         return settings
 
     def change_settings(self, changes: Mapping[str, Mapping[str, str | None]]) -> dict[str, str]:
-        """What the target refuses: topic → why."""
+        """Change settings, and return what the target refuses: topic → why."""
         resources = [
             ConfigResource(
                 ConfigResource.Type.TOPIC,
@@ -139,7 +139,7 @@ class TopicKeeper:
         return {topic: error.str() for topic, error in _failures(futures).items()}
 
     def rules(self, *, of_source: bool) -> list[TopicAcl] | None:
-        """Of topics named whole; None where nobody keeps rules."""
+        """Return the ACLs of literal topic names; None without an authorizer."""
         everybody: Any = None
         every = AclBindingFilter(
             ResourceType.TOPIC,

@@ -54,7 +54,9 @@ class TopicAcl(NamedTuple):
 
 
 def rules_to_make(source: Iterable[TopicAcl], target: Collection[TopicAcl], names: Mapping[str, str]) -> list[TopicAcl]:
-    """As Kafka's mirror: nobody but the mirror may write a copy; who may do all may read it. None is taken away."""
+    """Return the ACLs to create, as Kafka's mirror does: ALLOW WRITE is skipped, since only the mirror writes a copy;
+    ALLOW ALL becomes READ. None is removed.
+    """
     acls = []
     for rule in source:
         if rule.topic not in names or (rule.permission == "ALLOW" and rule.operation == "WRITE"):

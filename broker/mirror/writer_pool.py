@@ -49,13 +49,13 @@ class Hands:
         self._busy_since: float | None = None
 
     def next(self) -> Hand:
-        """By turns, so that lanes are spread evenly."""
+        """Return the next hand in turn, so that lanes are spread evenly."""
         self._turn += 1
         return self._hands[self._turn % len(self._hands)]
 
     @property
     def slowness(self) -> str | None:
-        """Why the target takes less than it could be given; None if it does not."""
+        """Why the target is slower than the source; None if it is not."""
         if any(hand.patience.is_tried for hand in self._hands):
             return "a quota of the target slows the mirror down"
         if self._busy_since is not None and time.monotonic() - self._busy_since > _SLOW_S:

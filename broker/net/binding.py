@@ -20,7 +20,8 @@ class SocketBuffers(NamedTuple):
 
 
 def bind(endpoint: ListenerEndpoint, buffers: SocketBuffers, *, is_ipv6_only: bool = False) -> socket.socket:
-    """Not listening yet. An empty host is every address, of IPv6 too where the machine has it. Raises NotNowError.
+    """Bind a socket without listening. An empty host is every address, of IPv6 too where the machine has it. Raises
+    NotNowError.
 
     Accepted connections inherit the sizes of the buffers.
     """

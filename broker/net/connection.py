@@ -124,19 +124,19 @@ class Connection:
         self._is_counted = self._is_scheduled = self._is_writing = False
 
     def serve_within(self, frame_bytes_max: int, memory: ConnectionMemory) -> None:
-        """From the next frame on other bounds count: until who speaks is proved they are tighter."""
+        """Apply other bounds from the next frame on; they are tighter until the client has logged in."""
         self._frame_bytes_max = frame_bytes_max
         if memory is not self._memory:
             self._memory.hand_over(self, memory, self._loop.time())
             self._memory, self._waits_for_memory = memory, False
 
     def lend_socket(self, give_up: Callable[[], None]) -> socket.socket:
-        """For another to read until `speak_through`; if the connection ends before, `give_up` closes it."""
+        """Lend the socket until `speak_through`; if the connection ends before that, `give_up` closes it."""
         self._close_socket = give_up
         return self._sock
 
     def speak_through(self, tls: TlsStream) -> None:
-        """From now on TLS, whose handshake is done, is between us and the socket. Nothing was read or sent before."""
+        """Send and receive through TLS from now on, whose handshake is done. Nothing was read or sent before."""
         self._tls = self._unsent = tls
         self._close_socket, self._recv_into = tls.close, tls.recv_into
         self._listen()
@@ -310,7 +310,7 @@ class Connection:
         return len(self._slots)
 
     def may_take_long(self, frame: memoryview) -> bool:
-        """Whether a request that may take long, the one being handled, is to be handled now.
+        """Whether a request that may take long is handled now.
 
         If not, it comes again when others have had their turn, and whatever comes after it on this connection waits.
         """

@@ -26,7 +26,7 @@ class AddressRates(Protocol):
     """How often single addresses may connect."""
 
     def delay_s(self, address: str) -> float:
-        """For a connection that has just come: 0, or how long it is to be held before it is closed."""
+        """Return how long a new connection is held before it is closed; 0 if it is welcome."""
 
 
 class Limited(Protocol):
@@ -70,7 +70,7 @@ class ConnectionQuotas:
         return listener.name == self._inter_broker_listener and len(self._listeners) > 1
 
     def wait_s(self, listener: Limited, now_s: float) -> float:
-        """How long the listener must wait before it accepts another connection."""
+        """Return how long the listener must wait before it accepts another connection."""
         return max(rate.wait_s(now_s) for rate in self._rates(listener))
 
     def accepted(self, listener: Limited) -> None:

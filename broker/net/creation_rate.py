@@ -19,7 +19,7 @@ class CreationRate:
         self._left = min(self._left, float(per_second))
 
     def wait_s(self, now_s: float) -> float:
-        """Until there may be one more; infinite if there never may."""
+        """Return the delay until one more connection is allowed; infinite if never."""
         if self.per_second == UNLIMITED_RATE:
             return 0.0
         if not self.per_second:

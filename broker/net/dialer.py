@@ -38,7 +38,7 @@ class PeerUnreachable(BarnabasError):
 class TlsOfListeners(Protocol):
     @property
     def of_brokers(self) -> Contexts | None:
-        """For the listener by which brokers reach each other; None: it has no TLS."""
+        """The TLS settings of the inter-broker listener; None without TLS."""
 
     def by(self, listener: str) -> Contexts | None: ...
 
@@ -53,7 +53,7 @@ class Dialer:
         self._contexts = tls.of_brokers if tls else None
 
     def by(self, listener: str) -> "Dialer":
-        """That dials brokers at their listeners of this name."""
+        """Return a dialer for brokers' listeners of this name."""
         if self._tls is None:
             return self
         dialer = copy(self)
@@ -61,7 +61,7 @@ class Dialer:
         return dialer
 
     async def dial(self, host: str, port: int, timeout_ms: int) -> PeerConnection:
-        """To a member of this cluster, who serves at its other end. Raises PeerUnreachable."""
+        """Connect to a member of this cluster. Raises PeerUnreachable."""
         line: PeerConnection | None = None
         try:
             async with asyncio.timeout(timeout_ms / 1000):

@@ -50,7 +50,7 @@ class ListenerTls(Protocol):
 
 
 class ListenerLogin(Protocol):
-    """Of a listener whose clients have to prove who they are."""
+    """The login of a listener that authenticates clients."""
 
     def begin(self, connection: Connection, serve: OnFrame) -> None:
         """`connection` was accepted: its frames are for the login (`on_frame`), and for `serve` when that is done."""
@@ -211,7 +211,10 @@ class Listener:
         return False
 
     def close_least_recently_used(self) -> bool:
-        """Make room; False if nobody is here. Second chance: who made progress since the last look stays, for now."""
+        """Close the least recently used connection; False if there is none.
+
+        Second chance: who made progress since the last look stays, for now.
+        """
         for looks in range(min(len(self._used), IDLE_LOOKS_MAX)):
             connection, count = next(iter(self._used.items()))
             if connection.progress_count == count or looks == IDLE_LOOKS_MAX - 1:

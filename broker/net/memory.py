@@ -103,7 +103,7 @@ class ConnectionMemory:
             self._resume_some()
 
     def hand_over(self, holder: Holder, to: "ConnectionMemory", now_s: float) -> None:
-        """What `holder` holds counts there from now on; whatever it waited for here, it waits no more."""
+        """Move what `holder` holds to `to`; it stops waiting here."""
         half, answer_bytes, parked_bytes = (
             self._half_frames.get(holder),
             self._answers.get(holder, 0),

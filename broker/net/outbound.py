@@ -21,7 +21,7 @@ RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 
 
 def connection_to(dialer: Dialer, broker: LiveBroker, listener: str, client_id: str) -> "OutboundConnection":
-    """By its listener of that name, not connected yet. PeerUnreachable if it has none."""
+    """Return an unconnected connection to the broker's listener of that name. PeerUnreachable if it has none."""
     endpoint = broker.registration.endpoint(listener)
     if endpoint is None:
         raise PeerUnreachable(f"broker {broker.broker_id} advertises no listener {listener}")

@@ -19,7 +19,7 @@ async def connect(
     frame_bytes_max: int,
     timeout_ms: int,
 ) -> Connection:
-    """What is given to `fill` is sent in the order of `reserve`. Raises PeerUnreachable.
+    """Connect to a peer; frames given to `fill` are sent in the order of `reserve`. Raises PeerUnreachable.
 
     Its memory is its own: a broker does not wait for another's answer because clients hold much.
     """

@@ -22,7 +22,7 @@ class PeerConnection:
         self._is_open = True
 
     async def protect(self, tls: TlsStream) -> None:
-        """Do the handshake, after which all goes through `tls`. Raises also ssl.SSLError; the peer is told why."""
+        """Do the TLS handshake and use TLS from then on. Raises also ssl.SSLError; the peer gets an alert."""
         is_done = tls.shake_hands(b"")
         while not is_done:
             await self._send_raw(tls.to_send())
@@ -58,7 +58,7 @@ class PeerConnection:
         return received
 
     def close(self) -> None:
-        """Whoever waits is told so. Idempotent."""
+        """Close the connection and fail pending requests. Idempotent."""
         if not self._is_open:
             return
         self._is_open = False

@@ -26,12 +26,12 @@ class Mute:
         self._timer: asyncio.TimerHandle | None = None
 
     def last(self, ms: int) -> None:
-        """So long from now on; of several times the latest end counts."""
+        """Mute for `ms` from now on; of several ends the latest applies."""
         self._until = max(self._until, self._loop.time() + ms / 1000)
         self._look_again()
 
     def cancel(self) -> None:
-        """Nobody is called any more."""
+        """Cancel the mute without a callback."""
         if self._timer is not None:
             self._timer.cancel()
 

@@ -32,14 +32,14 @@ class Turns:
         self._schedule()
 
     def mine(self) -> asyncio.Future[None]:
-        """To be awaited between two slices of a work: nobody else's slice is in the same pass of the loop."""
+        """Return a future for the next turn: one slice of work runs in each pass of the loop."""
         turn = asyncio.get_running_loop().create_future()
         self._queue.append(turn)
         self._schedule()
         return turn
 
     def slice_end(self) -> float:
-        """When who begins now has had its slice; 0 if others have used up this pass of the loop."""
+        """Return when a slice that begins now ends; 0 if this pass of the loop is used up."""
         now = monotonic()
         if self._pass_end is None:
             self._pass_end = now + PASS_S
@@ -47,7 +47,7 @@ class Turns:
         return now + SLICE_S if now < self._pass_end else 0.0
 
     def whole_slice_end(self) -> float:
-        """When who has just got its turn has had its slice."""
+        """Return when the slice of a work that just got its turn ends."""
         return monotonic() + SLICE_S
 
     def _next_pass(self) -> None:

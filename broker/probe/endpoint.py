@@ -53,7 +53,7 @@ class ProbeEndpoint:
         self._thread.start()
 
     def stop(self) -> None:
-        """Whoever is just being answered is answered to the end."""
+        """Stop listening; running responses are completed."""
         self._stopping.set()
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)

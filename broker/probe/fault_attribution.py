@@ -36,7 +36,7 @@ class BrokerWatch:
         self._ticked_at_ms: float | None = None
 
     def follow(self, brokers: Collection[int]) -> None:
-        """These and no others."""
+        """Watch exactly these brokers."""
         self.brokers = {broker: self.brokers.get(broker) or BrokerBlame() for broker in sorted(brokers)}
 
     def ask(self, broker: int) -> None:
@@ -51,14 +51,17 @@ class BrokerWatch:
         return was is not None and was.is_blamed
 
     def fail(self, broker: int, why: str, *, is_broken: bool) -> None:
-        """It did not answer; `is_broken`: there was no connection, or there is none any more."""
+        """Note that a broker did not answer; `is_broken`: its connection failed."""
         if broker in self.brokers:
             standing = self.brokers[broker]
             standing.is_asked, standing.why = True, why
             standing.broken += is_broken
 
     def tick(self, at_ms: float, now_ms: int) -> list[int]:
-        """Whom to blame from now on. `at_ms` is of a clock that does not jump, `now_ms` the time on the wall."""
+        """Return the brokers to blame from now on.
+
+        `at_ms` is of a clock that does not jump, `now_ms` the time on the wall.
+        """
         step = 0.0 if self._ticked_at_ms is None else min(max(at_ms - self._ticked_at_ms, 0.0), STEP_MS_MAX)
         self._ticked_at_ms = at_ms
         blamed = []

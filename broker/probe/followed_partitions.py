@@ -55,7 +55,7 @@ class FollowedPartitions:
         self._addresses: dict[int, Address] = {}
 
     def learn(self, topology: Topology) -> None:
-        """Who has left is followed as long as it is a replica: a broker that is away is missed, one removed is not."""
+        """Update the followed brokers: one that went away while it is a replica stays followed."""
         if topology.identity != self.topology.identity:
             self.partitions.clear()
         self.topology = topology
@@ -78,14 +78,14 @@ class FollowedPartitions:
 
     @property
     def addresses(self) -> Mapping[int, Address]:
-        """Of every broker that is followed."""
+        """The addresses of every followed broker."""
         return self._addresses
 
     def led_by(self, broker: int) -> list[int]:
         return [partition.index for partition in self.topology.partitions if partition.leader == broker]
 
     def tick(self, at_ms: float, now_ms: int) -> list[int]:
-        """Whom to blame from now on."""
+        """Return the brokers to blame from now on."""
         self.tallies.at(now_ms)
         before = {broker: item.silent_ms for broker, item in self.watch.blamed.items()}
         fresh = self.watch.tick(at_ms, now_ms)
@@ -151,7 +151,7 @@ class FollowedPartitions:
         end: int,
         at_ms: float,
     ) -> None:
-        """What lies before `position` has been read, and readers see what is below `end`."""
+        """Note a fetch: everything before `position` has been read, and readers see up to `end`."""
         followed = self.partitions.get(partition)
         if followed is None:
             return
@@ -167,14 +167,14 @@ class FollowedPartitions:
             tally.lost += lost
 
     def mirrored(self, marks: Iterable[ProbeMark], at_ms: float) -> None:
-        """These were read in the mirror."""
+        """Note these marks as read in the mirror."""
         for mark in marks:
             followed = self.partitions.get(mark.partition)
             if mark.run == self.run and followed is not None and followed.mirrored is not None:
                 _count(self.tallies.at_mirror(mark.partition), *followed.mirrored.read(mark.number, at_ms))
 
     def mirror_looked(self, at_ms: float, error: str) -> None:
-        """All of the mirror was read, or why it was not. What was sent before the first time is not looked for."""
+        """Note that all of the mirror was read, or the error. What was sent before the first time is not looked for."""
         self._mirror_error, self._is_mirror_read = error, self._is_mirror_read or not error
         for tally in self.tallies.at_mirror():
             tally.not_fetched += bool(error)
@@ -187,7 +187,7 @@ class FollowedPartitions:
                     tally.lost += lost
 
     def well(self, partition: int) -> None:
-        """It was written to and read from."""
+        """Note that the partition was written and read."""
         if partition in self.partitions:
             self.partitions[partition].failing_since_ms, self.partitions[partition].error = None, ""
 
@@ -205,7 +205,7 @@ class FollowedPartitions:
             tally.not_fetched += 1
 
     def count_leaderless(self, at_ms: float) -> None:
-        """Nobody can be asked for these."""
+        """Note every leaderless partition as neither written nor fetched."""
         for partition in self.topology.partitions:
             if partition.leader not in self._addresses:
                 self.not_written(None, partition.index, None, at_ms, "it has no leader", is_refused=True)
@@ -227,7 +227,7 @@ class FollowedPartitions:
         ]
 
     def status(self, at_ms: float, now_ms: int, since_ms: int) -> dict[str, object]:
-        """What the console reads: the present, the totals of this life, and minutes from `since_ms` on."""
+        """Return the status for the console: the present, the totals since the start, and minutes from `since_ms` on."""
         return {
             "run": self.run,
             "now_ms": now_ms,

@@ -49,7 +49,7 @@ class Keeper:
         self._last_error = ""
 
     def run(self, stop: Event) -> None:
-        """Until `stop` is set. Finds the cluster first; afterwards the lanes say how it is."""
+        """Find the cluster, then probe it until `stop` is set."""
         while not stop.wait(_LOOK_EVERY_S if self._desk.learned_at_ms is not None else 0.2):
             try:
                 self.look()

@@ -40,7 +40,7 @@ class ProbeLane:
         self.stop = Event()
 
     def run(self, interval_s: float) -> None:
-        """Until `stop` is set."""
+        """Probe until `stop` is set."""
         while not self.stop.is_set():
             began = self._desk.at_ms()
             try:

@@ -56,7 +56,7 @@ class ProbeLedger:
         return index
 
     def pass_by(self) -> None:
-        """One is sent of which nothing will be known here."""
+        """Note a record that was sent and will not be tracked."""
         self._next += 1
 
     def acknowledge(self, index: int, offset: int) -> None:
@@ -64,11 +64,11 @@ class ProbeLedger:
             self._waiting[index].offset = offset
 
     def refuse(self, index: int) -> None:
-        """It was not written."""
+        """Note that the record was not written."""
         self._waiting.pop(index, None)
 
     def read(self, index: int, at_ms: float) -> tuple[ReadFate, float | None]:
-        """What it tells, and how long it took from being sent in ms, if it is read for the first time."""
+        """Note that the record was read. Return its fate, and the ms since it was sent if this is the first read."""
         waiting = self._waiting.pop(index, None)
         if waiting is None:
             if self._lost.pop(index, 0) is None:
@@ -83,7 +83,9 @@ class ProbeLedger:
         return (ReadFate.REORDERED if is_behind else ReadFate.FIRST), at_ms - waiting.sent_at_ms
 
     def judge(self, position: int, log_start: int, end: int, at_ms: float) -> int:
-        """How many more are lost. All before `position` has been read, readers see what is below `end`."""
+        """Return how many more records are lost, knowing that all before `position` has been read and readers see up to
+        `end`.
+        """
         gone = [index for index, item in self._waiting.items() if 0 <= item.offset < min(log_start, position)]
         for index in gone:  # deleted before it was read: nobody knows
             del self._waiting[index]
@@ -94,8 +96,9 @@ class ProbeLedger:
         return len(lost)
 
     def judge_overtaken(self, at_ms: float) -> int:
-        """How many more are lost, where offsets are others than those that were acknowledged: in a mirror, which keeps
-        the order. What one that was read has overtaken for so long is lost; while nothing comes, nothing is.
+        """Return how many more records are lost in a mirror, where offsets differ but the order is kept.
+
+        What one that was read has overtaken for so long is lost; while nothing comes, nothing is.
         """
         lost = [
             index
@@ -108,7 +111,7 @@ class ProbeLedger:
         return len(lost)
 
     def skip(self, age_ms: float, at_ms: float) -> None:
-        """What was not acknowledged and is that old will hardly come any more."""
+        """Give up on unacknowledged records of that age."""
         for index in [
             index for index, item in self._waiting.items() if item.offset < 0 and at_ms - item.sent_at_ms > age_ms
         ]:

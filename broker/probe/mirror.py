@@ -32,7 +32,7 @@ class MirrorReader:
         self._looks = 0
 
     def run(self, stop: Event, interval_s: float) -> None:
-        """Until `stop` is set."""
+        """Read the mirror until `stop` is set."""
         error = ""
         while not stop.wait(interval_s):
             try:

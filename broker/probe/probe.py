@@ -56,7 +56,7 @@ class Probe:
         self.endpoint = ProbeEndpoint(config.where, registry, self.status, self.health, names)
 
     def run(self, stop: Event) -> None:
-        """Until `stop` is set."""
+        """Run the probe until `stop` is set."""
         self.endpoint.start()
         keeper = Thread(target=Keeper(self.desk, self._cluster, self._config).run, args=(stop,), name="keeper")
         keeper.start()
@@ -100,7 +100,7 @@ class Probe:
         return status | {"topic": desk.topic, "is_connected": desk.learned_at_ms is not None}
 
     def health(self) -> str:
-        """Of the probe, not of the cluster."""
+        """Return the health of the probe itself, not of the cluster."""
         return "" if self.desk.learned_at_ms is not None else "no broker has been reached yet"
 
 

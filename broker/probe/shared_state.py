@@ -14,7 +14,7 @@ LOOK_APART_MS = 250
 
 
 class ProbeSharedState:
-    """Whoever touches `book` holds `lock`."""
+    """State shared by the probe's threads. Hold `lock` to use `book`."""
 
     def __init__(self, book: FollowedPartitions, config: ProbeConfig, clock: Clock):
         self.lock = RLock()

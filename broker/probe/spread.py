@@ -54,7 +54,10 @@ Step: TypeAlias = TopicCreation | Add | ReplicaMove | Elect
 
 
 def next_step(view: View, factor: int) -> Step | None:
-    """What to do now, None if all is as it should be or nothing can be done. `factor`: replicas of each partition."""
+    """Return the next step to spread the topic, None if nothing can or need be done.
+
+    `factor`: replicas of each partition.
+    """
     if not view.brokers:
         return None
     copies = min(factor, len(view.brokers))

@@ -30,7 +30,7 @@ class ProbeTally:
     end_to_end: Sketch = field(default_factory=Sketch)
 
     def as_json(self) -> dict[str, object]:
-        """Only what is not nothing."""
+        """Return the counts that are not zero."""
         document: dict[str, object] = {}
         for item in fields(self):
             value = getattr(self, item.name)
@@ -52,14 +52,14 @@ class Tallies:
         self._now_ms = 0
 
     def at(self, now_ms: int) -> None:
-        """What is counted from now on is of this moment. A clock that goes back counts on in the newest minute."""
+        """Count for this minute from now on. A clock that goes back keeps counting in the newest minute."""
         self._now_ms = max(self._now_ms, now_ms)
         self._minutes.setdefault(self._now_ms - self._now_ms % MINUTE_MS, {})
         while len(self._minutes) > MINUTES_KEPT + 1:
             self._minutes.popitem(last=False)
 
     def of(self, broker: int | None, partition: int | None) -> list[ProbeTally]:
-        """Where something of this partition, led by this broker, is to be counted."""
+        """Return the tallies that count an event of this partition, led by this broker."""
         names = [WHOLE] if partition is not None else []
         names += [f"broker/{broker}"] if broker is not None else []
         names += [f"partition/{partition}"] if partition is not None else []
@@ -70,7 +70,7 @@ class Tallies:
         return [parts.setdefault(name, ProbeTally()) for parts in (self.total, minute) for name in names]
 
     def at_mirror(self, partition: int | None = None) -> list[ProbeTally]:
-        """Where what came through a mirror is to be counted."""
+        """Return the tallies that count an event of the partition in a mirror."""
         names = [MIRROR] if partition is None else [MIRROR, f"{MIRROR}/{partition}"]
         return self._named(names)
 
@@ -80,6 +80,6 @@ class Tallies:
             self.total.pop(name, None)
 
     def minutes(self, since_ms: int) -> list[tuple[int, Parts]]:
-        """Those that are over and begin at `since_ms` or later, the oldest first."""
+        """Return the complete minutes that begin at `since_ms` or later, oldest first."""
         over = list(self._minutes.items())[:-1]
         return [(begins_ms, parts) for begins_ms, parts in over if begins_ms >= since_ms]

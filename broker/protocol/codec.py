@@ -55,7 +55,7 @@ def encode(message: Message, version: int) -> bytes:
 
 
 def encode_pieces(message: Message, version: int) -> list[Buffer]:
-    """What `encode` gives, piece by piece: byte fields of the message are not copied. Raises as `encode`."""
+    """Encode in pieces, so that byte fields of the message are not copied. Raises as `encode`."""
     pieces: list[Buffer] = []
     try:
         encoder_of(message.__class__, version)(message, pieces.append)
@@ -68,7 +68,7 @@ def encode_pieces(message: Message, version: int) -> list[Buffer]:
 def decoder_of(
     message_class: type[Message], version: int, *, ignore_rest: bool = False, entries_max: int | None = None
 ) -> Decoder:
-    """What `decode` uses: a function of a buffer and the place where the message begins, which raises MALFORMED.
+    """Return the function behind `decode`: of a buffer and the position of the message, raising MALFORMED.
 
     With `entries_max` also if all arrays together have more elements, which is known before they are read.
     """
@@ -83,7 +83,7 @@ def decoder_of(
 def stepwise_decoder_of(
     message_class: type[Message], version: int, *, ignore_rest: bool = False, entries_max: int | None = None
 ) -> StepwiseDecoder:
-    """What `decoder_of` gives, in steps of ENTRIES_DECODED_IN_A_TURN; it returns the message."""
+    """Return `decoder_of` as a generator that yields after every ENTRIES_DECODED_IN_A_TURN and returns the message."""
     key = (message_class, version, ignore_rest, entries_max)
     decoder = _stepwise_decoders.get(key)
     if decoder is None:
@@ -93,7 +93,7 @@ def stepwise_decoder_of(
 
 
 def encoder_of(message_class: type[Message], version: int) -> Encoder:
-    """What `encode` uses: it hands the pieces of a message to a function, and raises INEXPRESSIBLE."""
+    """Return the function behind `encode`: it passes the pieces of a message to a function, and raises INEXPRESSIBLE."""
     encoder = _encoders.get((message_class, version))
     if encoder is None:
         _check_version(message_class, version)
@@ -102,7 +102,7 @@ def encoder_of(message_class: type[Message], version: int) -> Encoder:
 
 
 def stepwise_encoder_of(message_class: type[Message], version: int) -> StepwiseEncoder:
-    """What `encoder_of` gives, in steps of ENTRIES_ENCODED_IN_A_TURN; it returns whether the message has an error.
+    """Return `encoder_of` as a generator that yields after every ENTRIES_ENCODED_IN_A_TURN.
 
     Arrays need not be lists: each is asked for its length, and once for its elements.
     """

@@ -53,12 +53,12 @@ class _Chosen:
 
 
 def made_when_encoded(things: Collection[Any], make: Callable[[Any], Any]) -> Any:
-    """For an array of a message: what `make` makes of each, made late however few they are."""
+    """Return an array whose elements `make` builds while the message is encoded."""
     return MadeLate(things, make)
 
 
 def made_late(things: Collection[Any], make: Callable[[Any], Any]) -> Any:
-    """For an array of a message: a list of what `make` makes of each if they are few, else it is made late."""
+    """Return an array of what `make` builds: a list if it is short, else built while the message is encoded."""
     if len(things) > _MANY:
         return MadeLate(things, make)
     return list(map(make, things))
@@ -73,7 +73,7 @@ def joined(arrays: Sequence[Collection[Any]]) -> Any:
 
 
 def chosen(array: Collection[Any], is_chosen: Sequence[bool]) -> Any:
-    """Those elements of an array for which it says so: a list if they are few."""
+    """Return the chosen elements of an array: a list if it is short."""
     those = _Chosen(array, is_chosen)
     if len(those) > _MANY:
         return those

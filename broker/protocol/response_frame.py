@@ -47,7 +47,7 @@ def response_framer(message_class: type[Message], version: int) -> Callable[[Mes
 
 
 class Framed(NamedTuple):
-    """A response as it goes to the socket, and the first error in it, 0 if there is none."""
+    """A response's frame, and the first error code in it, 0 if there is none."""
 
     parts: Sequence[Buffer]
     error_code: int

@@ -28,7 +28,7 @@ class SourceWriter:
 
     @contextmanager
     def block(self, header: str) -> Iterator[None]:
-        """Everything written inside is indented under `header`."""
+        """Indent everything written in the block under `header`."""
         self.line(header)
         self._indent += 1
         yield

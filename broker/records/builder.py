@@ -38,7 +38,7 @@ def build_batch(
     is_transactional: bool = False,
     is_control: bool = False,
 ) -> bytearray:
-    """One batch of `records` at consecutive offsets from `base_offset` on (`Record.offset` is not looked at).
+    """Build one batch of `records` at consecutive offsets from `base_offset` on (`Record.offset` is ignored).
 
     Timestamps are CreateTime. Raises InvariantViolation for no records at all: a batch has at least one.
     """

@@ -42,7 +42,7 @@ GZIP_DEFAULT_LEVEL, LZ4_DEFAULT_LEVEL, ZSTD_DEFAULT_LEVEL = -1, 9, 3
 
 
 def compress(compression: Compression, payload: Buffer, level: int | None = None) -> Buffer:
-    """`level` is one that Kafka's compression.*.level takes."""
+    """Compress the payload; `level` is one that Kafka's compression.*.level accepts."""
     if compression is Compression.NONE:
         return payload
     return _COMPRESS[compression](payload, level)
@@ -83,7 +83,7 @@ _COMPRESS: dict[Compression, Callable[[Buffer, int | None], bytes]] = {
 
 
 def decompress(compression: Compression, payload: Buffer, limit_bytes: int = DECOMPRESSED_BYTES_MAX) -> memoryview:
-    """What `payload` unpacks to. Raises ApiError(CORRUPT_MESSAGE) if it is damaged or larger than `limit_bytes`."""
+    """Decompress the payload. Raises ApiError(CORRUPT_MESSAGE) if it is damaged or larger than `limit_bytes`."""
     if compression is Compression.NONE:
         return memoryview(payload)
     if compression is Compression.SNAPPY:

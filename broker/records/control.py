@@ -45,7 +45,7 @@ def build_marker(marker: EndMarker, producer_id: int, producer_epoch: int, now_m
 
 
 def parse_marker(batch: bytes | bytearray | memoryview) -> EndMarker | None:
-    """What the control batch `batch` starts with says; None if it ends no transaction, or holds no record any more.
+    """Return the marker at the beginning of the control batch; None if it ends no transaction or its record is gone.
 
     Later versions may append fields, which are ignored. Raises ApiError(CORRUPT_MESSAGE) for a damaged one.
     """

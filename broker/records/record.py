@@ -40,7 +40,7 @@ class Record(NamedTuple):
 def decode_records(
     batch: bytes | bytearray | memoryview, *, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
 ) -> list[Record]:
-    """All records of the batch `batch` starts with, in offset order; keys and values are copies.
+    """Return all records of the batch, in offset order; keys and values are copies.
 
     Raises ApiError(CORRUPT_MESSAGE) if the CRC fails, if the records do not add up to what the header says, if they
     unpack to more than `decompressed_bytes_max`, or have more than HEADERS_PER_BATCH_MAX headers. Control batches

@@ -22,7 +22,7 @@ class ComparisonBudget:
             raise InvalidSchema("comparing it takes too long: it is combined of too many schemas")
 
     def spend_bytes(self, count: int) -> None:
-        """Of what differs, wherever it is met. Raises InvalidSchema where no bytes are left."""
+        """Charge bytes of a difference. Raises InvalidSchema when the budget is used up."""
         self._bytes_left -= count
         if self._bytes_left < 0:
             raise InvalidSchema("comparing it takes too long: too many differences")

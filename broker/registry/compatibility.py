@@ -8,14 +8,14 @@ from broker.registry.schema import Content, Version
 
 
 def to_compare(level: str, versions: Sequence[Version]) -> list[Version]:
-    """Of versions in order, newest first; without TRANSITIVE the latest alone."""
+    """Return the versions to compare with, newest first; without TRANSITIVE only the latest."""
     if level == "NONE":
         return []
     return list(reversed(versions)) if level.endswith("_TRANSITIVE") else list(versions[-1:])
 
 
 def of_group(versions: Iterable[Version], content: Content, group: str | None) -> list[Version]:
-    """Those that have the same value of the metadata property that makes groups of versions (compatibilityGroup)."""
+    """Return the versions with the same value of the compatibilityGroup property."""
     if not group:
         return list(versions)
     wanted = properties_of(content).get(group)

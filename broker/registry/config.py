@@ -103,7 +103,7 @@ class RegistryConfig(ByAttribute):
 
     @property
     def names(self) -> OwnNames:
-        """By which one is asked that asks for no login."""
+        """The host names by which the registry may be asked without a login."""
         own = (self.values["host_name"], *(listener.host for listener in self.listeners))
         return OwnNames("rest.allowed.hosts", self.values["rest_allowed_hosts"], own)
 

@@ -16,7 +16,9 @@ _PRESENT = b"\x01"
 
 
 def guid_of(content: Content) -> UUID | None:
-    """None for metadata or rules of a shape that nobody has registered, but somebody may have written."""
+    """Return the content's GUID; None for metadata or rules of an invalid shape, which another program may have
+    written.
+    """
     try:
         return _guid(content)
     except (ValueError, TypeError, AttributeError, OverflowError):

@@ -28,7 +28,7 @@ class ParsedSchema(Protocol):
         """The text when order and spelling that mean nothing are not to count."""
 
     def incompatibilities(self, writer: Any, *, lenient: bool) -> list[str]:
-        """Why it does not read what `writer`, a schema of the same kind, has written; empty if it does."""
+        """Return why this schema cannot read data of `writer`, which is of the same kind; empty if it can."""
 
     def require_valid(self) -> None:
         """Raise InvalidSchema for names and defaults of a new schema that `validateNewSchemas` refuses."""

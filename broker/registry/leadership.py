@@ -27,7 +27,7 @@ class Leader(NamedTuple):
 
 
 class Leadership:
-    """`leader` is who leads as far as is known; None while nobody does."""
+    """Who leads the registries: `leader` is the known leader; None while there is none."""
 
     def __init__(self, host: str, port: int, scheme: str = "http"):
         self._address, self._scheme = (host, port), scheme
@@ -39,11 +39,11 @@ class Leadership:
         self._listeners.append(listener)
 
     async def changed(self) -> None:
-        """Until somebody else leads, or nobody."""
+        """Wait until the leader changes."""
         await self._changed.wait()
 
     async def known(self, timeout_s: float) -> Leader | None:
-        """Who leads, waited for a little: between two leaders there is none."""
+        """Return the leader, after a short wait if there is none between two."""
         try:
             async with asyncio.timeout(timeout_s):
                 while self.leader is None:
@@ -53,7 +53,7 @@ class Leadership:
         return self.leader
 
     def lead_alone(self) -> None:
-        """Without ZooKeeper there is nobody else."""
+        """Become the leader; without ZooKeeper there is no other registry."""
         self._set(Leader(*self._address, is_self=True, scheme=self._scheme))
 
     def _set(self, leader: Leader | None) -> None:
@@ -67,7 +67,7 @@ class Leadership:
             listener(leader)
 
     async def run(self, session: ZooKeeperSession, namespace: str, *, is_eligible: bool) -> None:
-        """Until it is cancelled; an open session, which its owner closes."""
+        """Take part in elections until cancelled. The owner opens and closes the session."""
         path = f"/{namespace.strip('/')}/schema_registry_master"
         session.on_state(lambda state: self._set(None) if state is SessionState.LOST else None)
         while True:

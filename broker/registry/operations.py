@@ -296,8 +296,8 @@ async def _resolved(registry: SchemaRegistry, subject: str, content: Content) ->
 async def compatible(
     registry: SchemaRegistry, subject: str, request: SchemaRequest, number: int | None, *, every: bool
 ) -> list[str]:
-    """What is in the way of registering it, compared with one version (None: the latest), or with `every` one that the
-    level asks for. Without any version there is nothing in the way. Raises RegistryError 40401, 40402, InvalidSchema.
+    """Return why the schema cannot be registered, compared with one version (None: the latest) or with `every` one of
+    the level. Without any version there is nothing in the way. Raises RegistryError 40401, 40402, InvalidSchema.
     """
     store = registry.store
     config = config_of(registry, subject)

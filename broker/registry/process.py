@@ -44,7 +44,7 @@ class _RegistryServer(uvicorn.Server):
 
 
 async def run(config: RegistryConfig) -> None:
-    """Until SIGTERM or SIGINT. Raises StartupError, NotNowError."""
+    """Run the registry until SIGTERM or SIGINT. Raises StartupError, NotNowError."""
     logins = read_logins(Path(config.authentication_file)) if config.authentication_method == "BASIC" else None
     sockets = [_listen(listener) for listener in config.listeners]
     cluster_id = await asyncio.to_thread(

@@ -169,7 +169,7 @@ def schema_record(version: Version) -> RegistryRecord:
 
 
 def content_fields(content: Content) -> Value:
-    """As both the topic and the answers have it: what is empty is left out, and so is the type AVRO."""
+    """Return the fields as the topic and the responses have them: empty ones and the type AVRO are left out."""
     fields: Value = {}
     if content.type != AVRO:
         fields["schemaType"] = content.type
@@ -187,7 +187,7 @@ def content_fields(content: Content) -> Value:
 
 
 def version_of(value: Value) -> Version:
-    """Of a SCHEMA record's value. ValueError if it is none."""
+    """Parse a SCHEMA record's value. ValueError if it is none."""
     return Version(
         _text(value.get("subject")),
         _number(value.get("version")),
@@ -204,7 +204,7 @@ def version_of(value: Value) -> Version:
 
 
 def config_of(value: Value | None) -> Value | None:
-    """What of a CONFIG record's value is a setting: other programs may have put anything beside it.
+    """Return the known settings of a CONFIG record's value, which other programs may have extended.
 
     ValueError for a level that is unknown, and for a setting of another type.
     """

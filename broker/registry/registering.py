@@ -16,7 +16,7 @@ LATEST = -1
 
 
 def resolved_references(store: SchemaStore, subject: str, content: Content) -> Content:
-    """With the number of the latest version wherever just the latest was meant. Raises InvalidSchema."""
+    """Return the content with version numbers in references to the latest version. Raises InvalidSchema."""
     return replace(content, references=tuple(_resolved(store, subject, reference) for reference in content.references))
 
 
@@ -30,7 +30,7 @@ def _resolved(store: SchemaStore, subject: str, reference: SchemaReference) -> S
 
 
 def referred(store: SchemaStore, context: str, content: Content, *, also_deleted: bool) -> tuple[NamedSchema, ...]:
-    """All that a schema refers to, directly or not, each before what refers to it, and once. Raises InvalidSchema.
+    """Return all schemas it refers to, directly or not, each once and after its own references. Raises InvalidSchema.
 
     With `also_deleted` it is stored already, and keeps references from before there was a bound of their bytes.
     """

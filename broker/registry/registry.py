@@ -77,7 +77,7 @@ class SchemaRegistry:
     # -- changing it
 
     async def change(self, decide: Callable[[], Awaitable[Decision[Answer]]]) -> Answer:
-        """Raises NotLeader, RegistryError; what `decide` raises is the answer and changes nothing."""
+        """Write what `decide` returns. Raises NotLeader, RegistryError; errors of `decide` change nothing."""
         if self._waiting >= REGISTRY_WRITES_WAITING_MAX:
             raise RegistryError(50301, f"{self._waiting} changes wait already; try again later")
         self._waiting += 1
@@ -141,7 +141,7 @@ class SchemaRegistry:
             self.open_soon()
 
     def open_soon(self) -> None:
-        """Whoever comes to lead fences the one before at once, and not when somebody asks."""
+        """Open the log as the new leader, which fences the previous one without waiting for a request."""
         self._opening = asyncio.create_task(self._open_now())
 
     async def _open_now(self) -> None:
@@ -163,7 +163,7 @@ class SchemaRegistry:
     # -- understanding schemas
 
     async def parse(self, context: str, content: Content, *, is_new: bool) -> kinds.ParsedSchema:
-        """In a thread, for it may take long; what is asked for again is remembered. Raises InvalidSchema."""
+        """Parse the schema in a thread, with a cache. Raises InvalidSchema."""
         named = referred(self.store, context, content, also_deleted=not is_new)
         if is_new and self.config.schema_providers_reference_versions_strict:
             require_one_version(named)

@@ -98,8 +98,7 @@ def _cleanup_policy(admin: AdminClient, topic: str) -> str:
 
 
 def why_no_transactions(settings: Mapping[str, Any]) -> str:
-    """What hinders the transaction coordinator, as far as the brokers tell: its topic is missing, or has partitions
-    without a leader or with too few replicas. Empty if nothing of it is seen."""
+    """Return why the transaction coordinator cannot work, as far as brokers show. Empty if nothing of it is seen."""
     try:
         own = {key: value for key, value in settings.items() if not key.startswith(("transaction", "message."))}
         metadata = AdminClient(with_quiet_logging(own)).list_topics(timeout=_WHY_TIMEOUT_S)
@@ -154,7 +153,7 @@ class SchemaReader:
         await asyncio.to_thread(self._thread.join)
 
     async def has_read(self, offset: int) -> None:
-        """Until the record at this offset was applied."""
+        """Wait until the record at this offset is applied."""
         if offset < self._next_offset:
             return
         reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -266,7 +265,7 @@ class SchemaWriter:
         return self.write([(encode_key(NoopKey()), None)])
 
     def write(self, records: Sequence[tuple[bytes, bytes | None]]) -> int:
-        """All of them or none; the offset of the last one. Raises WriteFailed."""
+        """Write all records or none, and return the offset of the last. Raises WriteFailed."""
         with self._turn:
             if self._producer is None:
                 raise WriteFailed("the log of schemas is not open")

@@ -27,7 +27,7 @@ _POLICIES = ("STRICT", "LENIENT")
 
 
 def scopes(subject: str) -> Iterator[str]:
-    """Where a setting that counts for a subject may have been made, nearest first; all there is has the empty name."""
+    """Yield the scopes whose setting may apply to a subject, nearest first; the global one has the empty name."""
     context, name = split(subject)
     if name:
         yield subject
@@ -44,7 +44,7 @@ def as_scope(subject: str) -> str:
 
 
 def effective_config(store: SchemaStore, subject: str, default_level: str) -> Value:
-    """Each field as the nearest scope that says it."""
+    """Return each setting from the nearest scope that has it."""
     effective: Value = {}
     for scope in scopes(subject):
         config = store.config(scope) or {}
@@ -68,7 +68,7 @@ def require_writable(store: SchemaStore, subject: str) -> str:
 
 
 def config_record(store: SchemaStore, subject: str, values: dict[str, Any]) -> RegistryRecord:
-    """What the scope says from now on: what is asked, and what it said before of the rest. 42203 for a wrong level."""
+    """Return the record that sets these values of the scope and keeps its others. 42203 for a wrong level."""
     level = values.get("compatibility", values.get("compatibilityLevel"))
     value: Value = dict(store.config(subject) or {})
     if subject:
@@ -132,7 +132,8 @@ def mode_records(store: SchemaStore, subject: str, text: object, *, force: bool)
 
 
 def mode_removal(store: SchemaStore, scope: str, *, recursive: bool) -> tuple[str | None, list[RegistryRecord]]:
-    """The mode that the scope had, None without one, and what takes it back; `recursive`: those of its subjects, too.
+    """Return the scope's mode, None without one, and the records that remove it; `recursive`: also those of its
+    subjects.
 
     Raises RegistryError 40401 where there is none to take back.
     """

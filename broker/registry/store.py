@@ -81,7 +81,10 @@ class SchemaStore:
     # -- replay
 
     def apply(self, key: Key, value: Value | None, written: bytes | None = None, timestamp_ms: int = 0) -> str:
-        """What is wrong with the record, in which case it changed nothing; else nothing. `written`: the key's bytes."""
+        """Apply a record.
+
+        Return why it is invalid, in which case nothing changed; else an empty text. `written`: the key's bytes.
+        """
         if written is not None and written != encode_key(key):
             self._foreign_keys.setdefault(key, set()).add(written)
         match key:
@@ -227,7 +230,7 @@ class SchemaStore:
         return context in self._written_contexts
 
     def subjects(self) -> Iterator[tuple[str, Iterable[Version]]]:
-        """Every subject that has a version, softly deleted ones too, in the order of their names."""
+        """Yield every subject with a version, also softly deleted ones, sorted by name."""
         for subject in sorted(self._subjects):
             yield subject, self._in_order(subject).values()
 
@@ -238,7 +241,10 @@ class SchemaStore:
         return self._subjects.get(subject, {})
 
     def versions(self, subject: str, *, deleted: bool = False) -> list[Version]:
-        """In order; those softly deleted only on demand. Empty for a subject nobody knows."""
+        """Return the subject's versions in order, softly deleted ones only if asked for.
+
+        Empty for an unknown subject.
+        """
         return [version for version in self._in_order(subject).values() if deleted or not version.deleted]
 
     def version(self, subject: str, number: int, *, deleted: bool = False) -> Version | None:
@@ -290,7 +296,7 @@ class SchemaStore:
         return context_ids.ids_max if context_ids else 0
 
     def ids_kept(self, context: str) -> int:
-        """As `ids_max`, as far as a record says so that outlives the schemas."""
+        """Return `ids_max` as far as records say so that outlive the schemas."""
         context_ids = self._contexts.get(context)
         return context_ids.ids_kept if context_ids else 0
 
@@ -301,11 +307,11 @@ class SchemaStore:
         return [version for version in versions if deleted or not version.deleted]
 
     def config(self, subject: str) -> Value | None:
-        """What was set for this very subject; for all, if it is empty."""
+        """Return the configuration set for exactly this subject; the global one for an empty name."""
         return self._configs.get(subject)
 
     def moded(self) -> list[str]:
-        """Every subject, context and the empty name that a mode was set for."""
+        """Return every subject, context and the empty name with a mode of its own."""
         return list(self._modes)
 
     def mode(self, subject: str) -> str | None:

@@ -68,7 +68,7 @@ class _Remembered:
     log_start_offset: int = -1
 
     def tell(self, answer: PartitionData) -> bool:
-        """Whether the client must hear of `answer`; it then counts as told.
+        """Return whether the client must get this partition, which then counts as sent.
 
         After an error or a divergence the partition is told of again, whatever becomes of it.
         """
@@ -194,8 +194,9 @@ class FetchSessions:
         return len(self._sessions)
 
     def begin(self, opening: Opening, now_ms: int) -> Fetch:
-        """What the request is about to read. Raises ApiError: FETCH_SESSION_ID_NOT_FOUND,
-        INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR.
+        """Begin a fetch.
+
+        Raises ApiError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH, FETCH_SESSION_TOPIC_ID_ERROR.
         """
         if opening.epoch not in (_FIRST_EPOCH, FINAL_EPOCH):
             return self._resume(opening, now_ms)

@@ -89,7 +89,7 @@ class FollowerFeed:
             self._stale[topic_partition] = None
 
     def news(self) -> Iterator[FedPartition]:
-        """What to look at for an answer, most urgent first; each counts as told unless `keep` says otherwise."""
+        """Yield the partitions with news, most urgent first; each counts as sent unless `keep` is called."""
         for waiting in (self._urgent, self._stale):
             for topic_partition in list(waiting):
                 del waiting[topic_partition]
@@ -102,5 +102,5 @@ class FollowerFeed:
         self.records_came(fed.topic_partition)
 
     def keep(self, fed: FedPartition) -> None:
-        """There is more of it than went into this answer: others go first in the next one."""
+        """Keep a partition that has more than went into this response; others go first in the next one."""
         self._urgent[fed.topic_partition] = None

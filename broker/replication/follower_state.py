@@ -21,7 +21,7 @@ class FollowerState:
     _leader_end_at_last_fetch: int = 0
 
     def record_fetch(self, log_end_offset: int, leader_end_offset: int, now_ms: int) -> None:
-        """It asks from `log_end_offset` on, so it holds all before; the leader's log ends at `leader_end_offset`.
+        """Record a fetch from `log_end_offset`, which proves that the follower has everything before.
 
         A follower that holds what the leader had at its last fetch was caught up then, even if more has been written
         since: otherwise a steady stream would count every follower out.

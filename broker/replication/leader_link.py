@@ -61,7 +61,7 @@ class FetchPlan(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """There may be more to say: `next_plan` says it."""
+        """Whether the plan is full and `next_plan` may have more."""
         return max(len(self.asks), len(self.forgotten)) >= PARTITIONS_PER_FETCH
 
 
@@ -121,7 +121,7 @@ class LeaderLink:
             self._forgotten[known.topic_id, topic_partition.partition] = None
 
     def disconnected(self) -> None:
-        """Nothing is under way any more; everything is asked for anew in a session of its own."""
+        """Forget requests in flight: everything is fetched anew in a session of its own."""
         self.session_id, self._session_epoch = NO_SESSION, 0
         self._under_way.clear()
         self._progressed.clear()
@@ -200,7 +200,7 @@ class LeaderLink:
             self._anew[topic_partition] = None
 
     def next_retry_ms(self) -> int | None:
-        """When a refused partition is to be asked for again; call `next_plan` then."""
+        """Return when a refused partition is to be fetched again, by calling `next_plan`; None if none is."""
         return min(self._refused.values(), default=None)
 
     # -- answers
@@ -224,12 +224,12 @@ class LeaderLink:
             self._took_at_ms = now_ms
 
     def starts_at(self, topic_partition: TopicPartition, log_start_offset: int) -> None:
-        """Our log starts there, perhaps because the leader's does: it may wait to hear so (DeleteRecords)."""
+        """Report our log's start to the leader, which may wait for it (DeleteRecords)."""
         if self.followed[topic_partition].told_start != log_start_offset:
             self._progressed[topic_partition] = None
 
     def hold(self, topic_partition: TopicPartition) -> FollowerPartition:
-        """Our log is not ready: until `release` of what is returned, or a new leader epoch, nothing is asked."""
+        """Stop fetching the partition until its result is released or a new leader epoch begins."""
         known = self.followed[topic_partition]
         known.is_held = True
         for waiting in (self._anew, self._progressed, self._refused):

@@ -42,7 +42,7 @@ def next_step(log: MovedExtent, copy: MovedExtent, bytes_missing: int, rest_byte
 def shared_end(
     log_epochs: Sequence[EpochStart], log_end_offset: int, copy_epochs: Sequence[EpochStart], copy_end_offset: int
 ) -> int:
-    """Up to where a copy holds what the log does, which was cut since, or recovered after a stop; or NOTHING.
+    """Return up to where a copy has the same records as the log, which was truncated or recovered since; or NOTHING.
 
     As between replicas (KIP-101): who have the same epoch have the same records up to where it ends first.
     """

@@ -72,7 +72,7 @@ class ReplicaPartition:
     def apply(
         self, state: LeadershipState, log_end_offset: int, now_ms: int = 0, *, fsynced_end: int | None = None
     ) -> bool:
-        """Take a new state; False when it is older than what we have (it is then ignored).
+        """Take a new state; False if it is older than the current one and ignored.
 
         `fsynced_end`: of a topic that asks for fsyncs, if not all is; a leader holds no more until `record_flushed`.
         """
@@ -105,7 +105,7 @@ class ReplicaPartition:
         return True
 
     def go_offline(self) -> None:
-        """The log is lost with its disk: no role is left, so nothing is committed and no ISR changed any more.
+        """Give up every role: the log is lost with its disk, so nothing more is committed and no ISR changed.
 
         Followers of a leader that cannot read lag without a fault of theirs; were they counted out, what nobody but
         the broken disk holds would be committed. Kafka's `markOffline`.
@@ -114,7 +114,7 @@ class ReplicaPartition:
         self.refusal = ErrorCode.KAFKA_STORAGE_ERROR
 
     def resign(self) -> None:
-        """No role any more, until the controller gives one."""
+        """Give up the role until the controller assigns one."""
         self.state, self.pending_isr, self.followers = None, None, {}
 
     # -- what clients may
@@ -137,7 +137,7 @@ class ReplicaPartition:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     def check_enough_in_sync(self) -> None:
-        """For acks=all: raise NOT_ENOUGH_REPLICAS when fewer replicas are in sync than the topic asks for."""
+        """Raise NOT_ENOUGH_REPLICAS, for acks=all, when fewer replicas are in sync than min.insync.replicas."""
         if self.is_under_min_isr:
             in_sync = len(self.state.isr) if self.state else 0
             reason = f"{in_sync} replicas are in sync, min.insync.replicas is {self.min_insync_replicas}"
@@ -155,7 +155,7 @@ class ReplicaPartition:
 
     @property
     def is_high_watermark_established(self) -> bool:
-        """Whether a leader knows that all records its predecessors committed lie below its high watermark.
+        """Whether the new leader's high watermark covers everything its predecessors committed.
 
         Until then "the latest offset" would go backwards for whoever asked the predecessor (KIP-207).
         """
@@ -180,7 +180,7 @@ class ReplicaPartition:
         return True
 
     def record_flushed(self, log_end_offset: int, now_ms: int = 0) -> bool:
-        """As `record_append`, of what counts only now that it is fsynced: followers may have held it before."""
+        """Record fsynced records as `record_append` records written ones, where only fsynced ones count."""
         return self.record_append(log_end_offset, now_ms) or self._advance_high_watermark()
 
     def record_fetch(
@@ -206,7 +206,7 @@ class ReplicaPartition:
         return True
 
     def low_watermark(self, log_start_offset: int, is_live: Callable[[int], bool]) -> int:
-        """What is before it is gone for good: no live replica has it, nor this leader, whose log starts as given.
+        """Return the offset before which no live replica has any records.
 
         Of a live one that was not heard of in this epoch nothing is known: -1. As Kafka's `lowWatermarkIfLeader`,
         which counts in a replica on a failed disk as long as its broker lives.
@@ -215,8 +215,8 @@ class ReplicaPartition:
         return min([log_start_offset, *starts])
 
     def record_fetched(self, log_end_offset: int, leader_high_watermark: int, log_start_offset: int = 0) -> bool:
-        """As follower: we hold what is from `log_start_offset` to `log_end_offset`, and the leader says how much of it
-        is committed; what the leader has let go of was. Whether our high watermark moved.
+        """Record a fetch of a follower: what it holds, and how much of it the leader says is committed; whether the
+        high watermark moved. Whether our high watermark moved.
         """
         self.log_end_offset = log_end_offset
         before = self.high_watermark
@@ -224,17 +224,17 @@ class ReplicaPartition:
         return self.high_watermark > before
 
     def record_truncation(self, log_end_offset: int) -> None:
-        """As follower: our log was cut, and ends at `log_end_offset` now."""
+        """Record that the follower's log was truncated to `log_end_offset`."""
         self.log_end_offset = log_end_offset
         self.high_watermark = min(self.high_watermark, log_end_offset)
 
     def truncation_failed(self, high_watermark: int, log_end_offset: int) -> None:
-        """As follower: our log was not cut after all, and what was known to be committed still is."""
+        """Record that truncating the follower's log failed: what was known as committed still is."""
         self.log_end_offset = log_end_offset
         self.high_watermark = min(high_watermark, log_end_offset)
 
     def started_over(self, offset: int) -> None:
-        """As follower: everything in our log is gone, or about to go; it starts and ends at `offset`."""
+        """Record that the follower's log starts over, empty, at `offset`."""
         self.log_end_offset = self.high_watermark = offset
 
     def _advance_high_watermark(self) -> bool:
@@ -267,7 +267,8 @@ class ReplicaPartition:
         return isr + tuple(item for item in self.pending_isr if item not in isr)
 
     def isr_with(self, replica_id: int) -> tuple[int, ...] | None:
-        """The ISR to write because of what `replica_id` holds now; None when there is no reason, or one is pending.
+        """Return the ISR to write because of the replica's progress; None if there is no reason, or a change is
+        pending.
 
         A replica may join when it holds all that is committed, and all that was there when this epoch began.
         """
@@ -300,7 +301,7 @@ class ReplicaPartition:
         return follower.log_end_offset != self.log_end_offset and now_ms - follower.last_caught_up_ms > lag_ms_max
 
     def isr_written(self, isr: tuple[int, ...], zk_version: int) -> bool:
-        """What we wanted stands in ZooKeeper; True when more is committed because of that."""
+        """Note that the wanted ISR is written to ZooKeeper; True if that moved the high watermark."""
         self.pending_isr = None
         if self.state is None:
             raise InvariantViolation(f"{self.topic_partition} has no role, and wrote an ISR")

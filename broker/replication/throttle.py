@@ -33,7 +33,7 @@ class ReplicationThrottle:
     # -- what is configured
 
     def set_rate(self, bytes_per_second: int, now_ms: int) -> None:
-        """From now on; a debt stays, what was saved at a higher rate does not."""
+        """Apply the rate from now on; a debt stays, unused credit of a higher rate does not."""
         self._save(now_ms)
         self._rate = bytes_per_second
         self._saved = min(self._saved, bytes_per_second * _SAVED_MS)
@@ -56,20 +56,20 @@ class ReplicationThrottle:
     # -- what may move
 
     def allowed(self, partition: TopicPartition, bytes_wanted: int, now_ms: int, *, is_in_sync: bool) -> int:
-        """How many of the bytes may be copied now; 0 means to leave the partition out of this fetch."""
+        """Return how many bytes may be copied now; 0 means to skip the partition in this fetch."""
         if self._rate == UNLIMITED or is_in_sync or not self.is_throttled(partition):
             return bytes_wanted
         self._save(now_ms)
         return max(0, min(bytes_wanted, self._saved // 1_000))
 
     def moved(self, partition: TopicPartition, bytes_moved: int, now_ms: int) -> None:
-        """So many bytes were copied, whether or not they had been allowed."""
+        """Record copied bytes, whether or not they were allowed."""
         if self._rate != UNLIMITED and self.is_throttled(partition):
             self._save(now_ms)
             self._saved -= bytes_moved * 1_000
 
     def resumes_in_ms(self, now_ms: int) -> int | None:
-        """How long until a throttled partition may copy at least a byte again; None when the rate is 0: never."""
+        """Return how long until a throttled partition may copy again; None at the rate 0: never."""
         if self._rate == UNLIMITED:
             return 0
         self._save(now_ms)

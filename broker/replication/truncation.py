@@ -16,7 +16,7 @@ class LeaderEpochEnd(NamedTuple):
 def truncation_offset(
     leaders: LeaderEpochEnd, end_of_own: Callable[[int], LeaderEpochEnd], log_end_offset: int, high_watermark: int
 ) -> int:
-    """Everything from the returned offset on goes; what is left may have to be cut again, by a lower epoch.
+    """Return the offset to truncate to; the rest may have to be truncated again at a lower epoch.
 
     `leaders` is the largest epoch the leader knows that is not above the follower's last, and where it ends there;
     `end_of_own` is the same question put to the follower's own log. A leader that knows no epoch can only be trusted

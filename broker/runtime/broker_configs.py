@@ -99,7 +99,9 @@ class BrokerConfigs:
         return values
 
     async def overrides(self, broker_id: str) -> dict[str, str]:
-        """What is set for this broker, or for all with the empty name; ApiError while ZooKeeper is away."""
+        """Return the dynamic configuration of this broker, or of the cluster with the empty name; ApiError while
+        ZooKeeper is away.
+        """
         try:
             return await self._store.config(ENTITY, broker_id or FOR_ALL)
         except MalformedZnode as error:

@@ -24,7 +24,7 @@ Apply = Callable[[str], Awaitable[None]]
 
 
 class ConfigKeepers:
-    """`keepers` are by entity type, as it stands in the path: `topics/T`, `brokers/1`, `brokers/<default>`,
+    """The listeners of configuration changes, by entity type as in the path: `topics/T`, `brokers/1`,
     `users/U/clients/C`. Several may keep one type (a user's credentials and quotas share a znode): each is told.
     """
 

@@ -21,7 +21,7 @@ class ControllerEpochs:
         self._store = store
 
     async def check(self, controller_epoch: int, broker_epoch: int) -> None:
-        """As `ReplicaManager.check_controller`, after news have been looked for in ZooKeeper.
+        """Check the epochs as `ReplicaManager.check_controller`, after a fresh look into ZooKeeper.
 
         Waits while ZooKeeper is out of reach: a controller asks until it is answered.
         """

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def gather(works: Iterable[Coroutine[Any, Any, T]], turns: Turns) -> list[T]:
-    """What each came to, in their order. If one raises, the others are cancelled and an ExceptionGroup is raised.
+    """Return the results in order. If one raises, the others are cancelled and an ExceptionGroup is raised.
 
     They begin a slice at a time, so that others have their turn while many do.
     """

@@ -45,7 +45,7 @@ async def in_turns(
     *,
     size_of: Callable[[Thing], int] = lambda _thing: 1,
 ) -> list[Result]:
-    """What `do` made of each, one after the other; `size_of` says for how many ordinary things one counts."""
+    """Return what `do` makes of each thing, yielding to others between them; `size_of` weighs a thing."""
     results: list[Result] = []
     left, end = THINGS_IN_A_TURN, turns.whole_slice_end()
     for thing in things:
@@ -61,7 +61,7 @@ async def in_turns(
 async def asked_in_turns(
     things: Iterable[Thing], ask: Callable[[Thing], Result | Awaitable[Result]], turns: Turns
 ) -> list[Result]:
-    """What is answered for each; all are asked before any is waited for."""
+    """Return the answers in order; every question is sent before any answer is awaited."""
     replies = await in_turns(things, lambda thing: (ask(thing),), turns)
     return [await reply if isawaitable(reply) else reply for (reply,) in replies]
 
@@ -69,14 +69,14 @@ async def asked_in_turns(
 async def partitions_in_turns(
     by_topic: dict[str, list[Thing]], do: Callable[[str, Thing], Result | Awaitable[Result]], turns: Turns
 ) -> list[tuple[str, list[Result]]]:
-    """By topic, what `do` made of each of its partitions."""
+    """Return by topic what `do` makes of each partition, yielding to others between them."""
     pairs = ((topic, partition) for topic, partitions in by_topic.items() for partition in partitions)
     results = iter(await in_turns(pairs, lambda pair: do(*pair), turns))
     return [(topic, list(islice(results, len(partitions)))) for topic, partitions in by_topic.items()]
 
 
 async def steps_in_turns(steps: Generator[None, None, Result], turns: Turns) -> Result:
-    """What `steps` returns; others have their turn between two of them."""
+    """Run the steps, yielding to others between them, and return their result."""
     try:
         while True:
             next(steps)
@@ -87,7 +87,7 @@ async def steps_in_turns(steps: Generator[None, None, Result], turns: Turns) -> 
 
 
 async def emptied_in_turns(container: dict[Any, Any] | list[Any], turns: Turns) -> None:
-    """What nobody else holds is freed by it: of 30,000 groups at once that takes a tenth of a second."""
+    """Empty the container, yielding to others: freeing 30,000 groups at once takes a tenth of a second."""
     take: Callable[[], object] = container.popitem if isinstance(container, dict) else container.pop
     while container:
         await turns.mine()
@@ -105,7 +105,7 @@ class InOrder(NamedTuple):
 
 
 async def once_done(reply: Result | Awaitable[Result] | InOrder) -> Result | Awaitable[Result]:
-    """What is left of a reply that takes turns with others, when nothing can overtake it any more."""
+    """Complete a reply that takes turns with others, when nothing can overtake it any more."""
     if not isinstance(reply, InOrder):
         return reply
     working = asyncio.ensure_future(reply.reply)
@@ -118,7 +118,7 @@ async def once_done(reply: Result | Awaitable[Result] | InOrder) -> Result | Awa
 
 
 def begun(reply: Result | Awaitable[Result]) -> Result | Awaitable[Result]:
-    """What would begin when it is waited for begins by itself, and is done even if nobody waits any more."""
+    """Start an awaitable reply now; it completes even if nothing awaits it."""
     return asyncio.ensure_future(reply) if iscoroutine(reply) else reply
 
 

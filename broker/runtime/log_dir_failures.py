@@ -49,7 +49,7 @@ class LogDirFailures:
         self.announce()
 
     def announce(self) -> None:
-        """Have the controller ask which roles this broker can take, and which are in a directory that is full."""
+        """Have the controller ask which roles this broker can take, and which directories are full."""
         task = self._loop.create_task(self._tell())
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)

@@ -22,9 +22,7 @@ _LOOK_S = 1.0
 
 
 class LogDirRoom:
-    """`announce` tells the controller that it should ask; `on_writable` is called when a full directory takes writes
-    again, which is sooner than it has room, and when a log has changed its directory.
-    """
+    """Tracks full log directories."""
 
     def __init__(self, logs: LogManager, clock: Clock, announce: Callable[[], None]):
         self._logs = logs

@@ -167,7 +167,7 @@ class MetadataCache:
         return broker_id in self.brokers
 
     def topic_ids(self) -> dict[str, UUID]:
-        """Of every topic that has one, by name."""
+        """Return the topic ids by name, of topics that have one."""
         return {name: topic.topic_id for name, topic in self.topics.items() if topic.topic_id != NO_TOPIC_ID}
 
     def topic_id_of(self, name: str) -> UUID:
@@ -183,7 +183,7 @@ class MetadataCache:
         return known.partitions.get(partition) if known else None
 
     def partition_count(self, topic: str) -> int:
-        """How many partitions the topic has, 0 while it is not known, or not all of it is.
+        """Return the topic's number of partitions, 0 until all of it is known.
 
         A controller that has just been elected speaks first of the partitions that need no new leader.
         """

@@ -50,7 +50,7 @@ class RetentionPreviews:
         self._thread.shutdown(cancel_futures=True)
 
     async def config_with(self, topic: str, changes: Mapping[str, str | None]) -> LogConfig:
-        """What the topic's logs would go by with `changes`, None for not set; ApiError if a value is not possible."""
+        """Return the topic's log configuration with `changes`, None for unset; ApiError for an invalid value."""
         overrides = {**await self._topic_configs.overrides(topic), **changes}
         set_ones = {name: text for name, text in overrides.items() if text is not None}
         check_topic_configs(set_ones)
@@ -61,14 +61,14 @@ class RetentionPreviews:
         return sorted(partition for name, partition in led if name == topic)
 
     def deadline_ms(self, timeout_ms: int) -> int:
-        """By the monotonic clock, when a request of now with this timeout must be answered."""
+        """Return the monotonic deadline of a request that begins now with this timeout."""
         return self._clock.monotonic_ms() + max(0, min(timeout_ms, PREVIEW_MS_MAX))
 
     async def preview(
         self, topic: str, partitions: Sequence[int], config: LogConfig, deadline_ms: int, *, with_compaction: bool
     ) -> list[LogPreview | ApiError]:
-        """Of each in its order, or why not: whatever a leader refuses, REQUEST_TIMED_OUT at the deadline, or when too
-        many ask. With compaction, which reads whole logs, others have the thread between two of them.
+        """Preview each partition in order, or return its error: REQUEST_TIMED_OUT at the deadline or under too many
+        requests. With compaction, which reads whole logs, others have the thread between two of them.
         """
         previews: list[LogPreview | ApiError] = []
         step = 1 if with_compaction else PREVIEWS_IN_A_TURN

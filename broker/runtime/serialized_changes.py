@@ -25,7 +25,7 @@ class WholeChanges(asyncio.Lock):
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def to_the_end(self, change: Callable[[], Awaitable[T]]) -> T:
-        """What `change` comes to while nobody else changes anything. Who waits may be cancelled, it is not."""
+        """Run `change` alone, to its end even if the caller is cancelled, and return its result."""
         work = asyncio.ensure_future(self._alone(change))
         self._under_way.add(work)
         work.add_done_callback(self._under_way.discard)

@@ -28,7 +28,7 @@ class TrafficSweep:
         await self.sweep()
 
     async def sweep(self) -> None:
-        """Go through all clients once; others have their turn between two of them."""
+        """Sweep all clients once, yielding to others between them."""
         traffic = self.traffic
         idle_max_ms = traffic.idle_max_ms()
         clients = [*traffic.clients(), traffic.others]

@@ -52,7 +52,7 @@ class Bearer(NamedTuple):
 
 
 def read_header(token: str) -> TokenHeader:
-    """Which key its signature shall be checked with. Nothing of it is true yet. Raises TokenRefused."""
+    """Return which key signs the token, unverified so far. Raises TokenRefused."""
     if len(token) > BEARER_TOKEN_BYTES_MAX:
         raise TokenRefused(f"a token of {len(token)} bytes")
     header = token.partition(".")[0]
@@ -71,7 +71,7 @@ def read_header(token: str) -> TokenHeader:
 
 
 def read_claims(payload: bytes, rules: BearerRules, now_ms: int) -> Bearer:
-    """Of a token whose signature was checked. Raises TokenRefused."""
+    """Return the bearer of a token whose signature is verified. Raises TokenRefused."""
     try:
         claims = read_object(payload)
     except ValueError as error:

@@ -67,7 +67,7 @@ def hmac_of(secret: bytes, token_id: str) -> bytes:
 
 
 def check_parties(owner: Principal, requester: Principal, renewers: Iterable[Principal], rights: Rights) -> None:
-    """Whether the requester may have a token made. Raises ApiError, in Kafka's order.
+    """Check that the requester may create the token. Raises ApiError, in Kafka's order.
 
     Kafka looks at the types of renewers only; but whoever logs in by a token is User:<name of the owner>, so a token
     for another type would make its holder somebody else.
@@ -94,14 +94,15 @@ def issue(
 def renew(
     token: DelegationToken, asker: Principal, period_ms: int, lifetimes: Lifetimes, now_ms: int
 ) -> DelegationToken:
-    """With a new expiry. Raises ApiError."""
+    """Return the token with a new expiry. Raises ApiError."""
     _require_changer(token, asker)
     return _expiring_in(token, lifetimes.until_renewed_ms if period_ms < 0 else period_ms, now_ms)
 
 
 def expire(token: DelegationToken, asker: Principal, period_ms: int, now_ms: int) -> DelegationToken | None:
-    """With a new expiry; None if it shall go at once, which counts for one that is over, too (KAFKA-13771). Raises
-    ApiError.
+    """Return the token with a new expiry; None if it goes at once, as an expired one does (KAFKA-13771).
+
+    Raises ApiError.
     """
     _require_changer(token, asker)
     return None if period_ms < 0 else _expiring_in(token, period_ms, now_ms)
@@ -119,7 +120,7 @@ def _expiring_in(token: DelegationToken, period_ms: int, now_ms: int) -> Delegat
 
 
 def is_shown(token: DelegationToken, owners: frozenset[Principal] | None, asker: Principal, rights: Rights) -> bool:
-    """Whether the asker is told of it, who asked for tokens of `owners` (None: everybody's)."""
+    """Whether the asker may see the token; `owners` are those of the request (None: any)."""
     if owners is not None and not any(token.may_be_changed_by(owner) for owner in owners):
         return False
     return (

@@ -26,7 +26,10 @@ _EDGE_BLANKS = " \r"
 
 
 def java_name(der: bytes) -> str:
-    """Of a Name (RFC 5280 section 4.1.2.4) in DER; empty if it has no parts. ValueError if it is none."""
+    """Format a DER-encoded Name (RFC 5280 section 4.1.2.4) as Java does; empty if it has no parts.
+
+    ValueError if it is invalid.
+    """
     parts = [_relative_name(body) for body in _elements(_only(der, _SEQUENCE), _SET)]
     return ",".join(reversed(parts))
 

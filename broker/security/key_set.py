@@ -51,7 +51,7 @@ def read_key_set(data: bytes) -> KeySet:
 
 
 def checked_payload(token: str, key: PublicKey, algorithm: str) -> bytes:
-    """What is signed, if it was signed with that key's other half. Raises TokenRefused."""
+    """Return the token's payload if the key verifies its signature. Raises TokenRefused."""
     from joserfc.errors import JoseError
     from joserfc.jws import JWSRegistry, deserialize_compact
 

@@ -21,7 +21,7 @@ Tokens = Generator[bytes, bytes, None]
 
 
 def login(exchange: ClientExchange) -> Login:
-    """By SCRAM: ends when both sides have proved themselves. Raises AuthenticationError."""
+    """Log in by SCRAM until both sides have authenticated. Raises AuthenticationError."""
     return authenticate(exchange.mechanism, scram_tokens(exchange))
 
 

@@ -46,11 +46,11 @@ class ClusterMembership:
         self.seed_of_strangers = hmac.digest(secret, b"strangers", "sha256")
 
     def dial(self, host: str, port: int) -> ClientExchange:
-        """With who shall be the member at this address."""
+        """Return the exchange with the member at this address."""
         return ClientExchange(CLUSTER_USER, self._known_keys, self._new_nonce(), {_ADDRESS: f"{host}:{port}"})
 
     def accounts_at(self, is_our_address: Callable[[str], bool]) -> Accounts:
-        """The one account of who dialled us; `is_our_address` knows host:port as members are told of it."""
+        """Return the one account of members that dial us; `is_our_address` knows our advertised host:port."""
 
         def account(user: str, extensions: Mapping[str, str]) -> ScramAccount | None:
             if user != CLUSTER_USER:

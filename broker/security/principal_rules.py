@@ -18,7 +18,7 @@ _DEFAULT = "DEFAULT"
 
 
 class NoRuleMatches(BarnabasError):
-    """Whoever has this name is nobody here."""
+    """No rule matches the name, so it has no principal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ class Rights(Protocol):
 
     @property
     def untold_writes(self) -> Set[str]:
-        """Topics whose writes are allowed and not logged, as earlier requests have shown; `may` knows of more."""
+        """Topics whose writes are known to be allowed and not logged; `may` knows of more."""
         ...
 
     def may(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:

@@ -44,7 +44,7 @@ _SERVER_FINAL = re.compile(rf"v=(?P<signature>[^,]+){_EXTENSIONS}")
 
 
 class AuthenticationError(BarnabasError):
-    """The other end is not who it should be, or does not speak the mechanism; the sentence tells no secret.
+    """Authentication failed, or the peer does not speak the mechanism; the sentence has no secret.
 
     `client_message` is what the client is sent instead of the general words of its mechanism.
     """
@@ -55,7 +55,7 @@ class AuthenticationError(BarnabasError):
 
 
 class Keys(NamedTuple):
-    """What a password comes to; who has them needs the password no more."""
+    """The SCRAM keys derived from a password, which they replace."""
 
     client_key: bytes
     server_key: bytes
@@ -89,7 +89,7 @@ def credential_of(keys: Keys, salt: bytes, iterations: int, mechanism: str = MEC
 
 
 class ClientExchange:
-    """Says who it is, and checks that the server knows as much."""
+    """The client's side of SCRAM: authenticates, and checks that the server knows the password, too."""
 
     def __init__(
         self,

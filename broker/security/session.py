@@ -74,7 +74,7 @@ class Session:
 
     @principal.setter
     def principal(self, principal: str) -> None:
-        """From now on, the quotas of somebody else count."""
+        """Set the principal: other quotas apply from now on."""
         self._principal = principal
         self._owner = None
         self.meter = None

@@ -20,7 +20,7 @@ class BrokerAddresses:
 
     @property
     def advertised(self) -> tuple[ListenerEndpoint, ...]:
-        """What clients are told, of listeners that are open; port 0 has become the port the system gave."""
+        """The addresses advertised to clients for open listeners; port 0 is replaced by the actual port."""
         ports = {listener.name: listener.port for listener in self._listeners}
         listeners = self._config.advertised_listeners or self._config.listeners
         return tuple(
@@ -30,7 +30,7 @@ class BrokerAddresses:
         )
 
     def registration(self) -> BrokerRegistration:
-        """To be told to the members of the cluster."""
+        """Return the registration of this broker for the members of the cluster."""
         endpoints = tuple(
             BrokerEndpoint(
                 endpoint.listener,
@@ -51,6 +51,6 @@ class BrokerAddresses:
         )
 
     def of(self, broker_id: int) -> tuple[str, int] | None:
-        """Another broker's, None if it is not known."""
+        """Return another broker's address, None if it is unknown."""
         known = self._metadata.brokers.get(broker_id)
         return known.endpoints.get(self._config.inter_broker_listener) if known else None

@@ -25,7 +25,7 @@ class BearerListeners:
         self._by_settings: dict[JwksSettings, BearerTokens] = {}
 
     def maker_for(self, listener: ListenerSettings) -> Callable[[], OAuthBearerServer]:
-        """What serves one login there. Raises StartupError.
+        """Return the factory of the listener's login servers. Raises StartupError.
 
         As in Kafka `ssl.truststore.location` among the options of the login module is for the server of the keys.
         """

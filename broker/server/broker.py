@@ -73,7 +73,7 @@ class Broker:
 
     @property
     def services(self) -> Services | None:
-        """What handlers ask, once the logs are loaded."""
+        """What handlers use, once the logs are loaded."""
         return self._parts.services if self._parts else None
 
     async def start(self) -> None:

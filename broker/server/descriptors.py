@@ -34,12 +34,12 @@ def raise_descriptor_limit() -> int:
 
 
 def connections_share(limit: int) -> int:
-    """How many connections fit beside the broker's files, of as many as may be open."""
+    """Return how many connections fit beside the broker's files within the descriptor limit."""
     return int(limit * CONNECTIONS_DESCRIPTOR_SHARE)
 
 
 def connections_within(limit: int, wanted: int) -> int:
-    """How many of the connections `max.connections` asks for fit beside the broker's files; a log line if fewer."""
+    """Return how many connections of `max.connections` fit beside the broker's files; logs a line if fewer."""
     allowed = min(wanted, connections_share(limit))
     if allowed < wanted:
         _log.warning(

@@ -19,7 +19,7 @@ class LoggingExitStack:
         self._stack = AsyncExitStack()
 
     def add(self, *stops: Stop) -> None:
-        """Of several the last is called first."""
+        """Push a callback; the last one pushed is called first."""
         for stop in stops:
             self._stack.push_async_callback(_carry_on_after, stop)
 

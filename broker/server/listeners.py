@@ -66,7 +66,7 @@ class Listeners:
         self.tls.start()
 
     def equip(self, equip: Equip) -> None:
-        """Before each listener that there is, or that comes later, begins to serve: what it needs to know people by.
+        """Prepare each listener, present or added later, before it serves.
 
         `equip` may set `new_session` and `login`; it raises StartupError if the listener cannot be served.
         """
@@ -91,8 +91,10 @@ class Listeners:
                 raise ConfigError(str(error)) from error
 
     def open_new(self) -> None:
-        """What the configuration names and is not open, or not as it says. While the broker runs, what cannot be opened
-        is logged and left out; before, StartupError."""
+        """Open the configured listeners that are not open as configured.
+
+        Failures are logged while the broker runs, and raise StartupError before.
+        """
         for endpoint in self._config.listeners:
             name, protocol = endpoint.listener, self._config.of_listener(endpoint.listener).protocol
             if name in self._all and (self._all[name].endpoint, self._protocols[name]) == (endpoint, protocol):
@@ -131,7 +133,7 @@ class Listeners:
             _log.info("listener closed", listener=str(listener.endpoint))
 
     def limit(self, descriptor_limit: int) -> None:
-        """As the configuration says now, as far as there are descriptors; who is connected stays."""
+        """Apply the configured connection limit, as far as there are descriptors; open connections stay."""
         config = self._config
         self.quotas.limits = ConnectionLimits(
             connections_within(descriptor_limit, config.max_connections),

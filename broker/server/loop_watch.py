@@ -54,7 +54,7 @@ class LoopAnswers:
 
 @contextmanager
 def watching_the_loop(session_timeout_ms: int) -> Iterator[None]:
-    """While this lasts, the process ends with status 1 if the running loop stands still; for its own thread."""
+    """End the process with status 1 if the running loop hangs in this block; call on its thread."""
     limit_ms = max(session_timeout_ms, LOOP_STALL_MS_MIN)
     answers, is_over = LoopAnswers(asyncio.get_running_loop().call_soon_threadsafe), threading.Event()
     arguments = answers, is_over, limit_ms, threading.get_ident()

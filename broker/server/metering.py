@@ -124,7 +124,7 @@ class LaterResponse:
         self.spent_ns = spent_ns
 
     def answered(self, reply: Any) -> Any:
-        """As if it had begun when its time adds up to what was spent."""
+        """Return the reply, delayed so that its time includes what was spent before."""
         began_ns, route, size = perf_counter_ns() - self.spent_ns, self._route, self._request_bytes
         if reply is None:
             return self._metering.unanswered(self._connection, self._client_id, size, route, began_ns)

@@ -123,7 +123,7 @@ class StateMetrics:
 
 
 class ControllerMetrics:
-    """What only the controller knows, read when somebody asks."""
+    """Metrics that only the controller has, read at each scrape."""
 
     def __init__(self, controller: ControllerRuntime):
         self._controller = controller

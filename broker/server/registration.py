@@ -57,7 +57,7 @@ class Registration:
         await self._register()
 
     async def tell_anew(self) -> None:
-        """Have our znode say what is true now, under the same broker epoch. Raises ZooKeeperError."""
+        """Write the current facts into our znode, under the same broker epoch. Raises ZooKeeperError."""
         registration = self._current()
         if self.is_registered and registration != self._written:
             await self._store.update_registration(registration)

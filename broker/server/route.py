@@ -71,16 +71,16 @@ class Route:
         )
 
     def decode_in_steps(self, frame: memoryview, body_at: int) -> Generator[None, None, Message]:
-        """What `decode` does, for a request that is long."""
+        """Decode a long request in steps, as `decode` does."""
         decode = stepwise_decoder_of(self._request_class, self.version, ignore_rest=True, entries_max=self._entries_max)
         return decode(frame, body_at)
 
     def malformed(self, error: Exception) -> ProtocolError:
-        """For the log; the client is told by the end of its connection."""
+        """Return the error for the log; the client sees its connection closed."""
         return ProtocolError(f"{self.api.name} request of version {self.version} is malformed: {error}")
 
     def frame_of(self, response: Message | bytes | Framed | None, correlation_id: int) -> Sequence[Buffer]:
-        """Whatever came of a handler: a message, the bytes of its body, all of its frame, or nothing."""
+        """Return the frame of a handler's result: a message, a body's bytes, a whole frame, or nothing."""
         if response is None:
             return ()
         if isinstance(response, Framed):

@@ -131,7 +131,7 @@ class SaslLogin:
         self._begin(logins.room.memory)
 
     def on_handshake(self, mechanism: str, version: int, client_id: str) -> tuple[SaslHandshakeResponse, str]:
-        """Of a connection that is served: a login that ends is done again, or a member of the cluster logs in."""
+        """Handle a handshake on a serving connection: a reauthentication, or a cluster member's login."""
         now_ms = self._logins.clock.monotonic_ms()
         is_again = self._earlier is not None and self._expiry is not None
         if (self._earlier is not None and not is_again) or (is_again and now_ms < self._again_at_ms):
@@ -262,7 +262,9 @@ class SaslLogin:
 
 
 def end_login(connection: Connection) -> None:
-    """Its login is over, and they do not hold each other: thousands that end at once go without being looked for."""
+    """End the connection's login, and break their reference cycle: thousands that end at once need no garbage
+    collection.
+    """
     session = connection.session
     if session is not None and session.door is not None:
         session.door.close()

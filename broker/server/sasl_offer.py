@@ -33,7 +33,7 @@ def _no_tokens(_mechanism: str, _token_id: str) -> None:
 
 
 class Provers(NamedTuple):
-    """What of a broker knows who is who."""
+    """The parts of a broker that authenticate clients."""
 
     membership: ClusterMembership
     is_our_address: Callable[[str], bool]
@@ -44,7 +44,7 @@ class Provers(NamedTuple):
 
 
 def login_settings(settings: ListenerSettings, provers: Provers) -> LoginSettings:
-    """Raises StartupError with one sentence if the listener cannot take what it shall."""
+    """Return the listener's login settings. Raises StartupError with one sentence if they are unusable."""
     return LoginSettings(
         offer=offer_of(settings, provers),
         is_required=settings.protocol.has_sasl,

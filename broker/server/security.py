@@ -72,11 +72,14 @@ class Security:
 
     @property
     def keepers(self) -> Iterable[tuple[str, Apply]]:
-        """By entity type, see `ConfigKeepers`."""
+        """The security listeners by entity type, see `ConfigKeepers`."""
         return (*self.quotas.keepers, (credentials.ENTITY, self.credentials.apply))
 
     async def start(self, exits: LoggingExitStack) -> None:
-        """When `keepers` are told of changes, before anybody is served. Raises StartupError, errors of ZooKeeper."""
+        """Start after `keepers` receive changes, and before clients are served.
+
+        Raises StartupError, errors of ZooKeeper.
+        """
         await self.quotas.load()
         await self.credentials.load()
         if self.authorizer:

@@ -86,7 +86,7 @@ class CertificateMetrics:
         self._clock = clock
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
-        """By which it can be asked for alone."""
+        """Return the family without samples, so that it can be requested by name."""
         yield GaugeMetricFamily(
             PREFIX + "certificate_ends_in_seconds",
             "Until the certificate of a listener ends; below 0: it has.",

@@ -53,7 +53,7 @@ class ListenersTls:
         return Handshakes(settings.name, keeper, self._turns, None if settings.protocol.has_sasl else identify)
 
     def ends_of_certificates(self) -> Iterable[tuple[str, datetime]]:
-        """By listener, of those that have TLS."""
+        """Yield the certificates' expiry by listener, of those with TLS."""
         for listener, (keeper, _) in self._of_listeners.items():
             if keeper.ends is not None:
                 yield listener, keeper.ends
@@ -63,7 +63,7 @@ class ListenersTls:
         return self.by(self._listener_of_brokers)
 
     def by(self, listener: str) -> ContextKeeper | None:
-        """To connect to other brokers' listeners of that name; None: these have no TLS."""
+        """Return the TLS context for other brokers' listeners of that name; None if these have no TLS."""
         keepers = self._of_listeners.get(listener)
         return keepers[1] if keepers else None
 

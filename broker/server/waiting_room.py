@@ -34,7 +34,7 @@ class WaitingRoom:
         self.succeeded = self.failed = self.expired = 0
 
     def enter(self, connection: Connection) -> None:
-        """Somebody may have to leave for it: the oldest of whoever has the most here."""
+        """Admit the connection; if the room is full, the oldest of the address with the most leaves."""
         self._waiting.setdefault(counted_address(connection.peer_host), {})[connection] = None
         self.count += 1
         if self.count > self._connections_max:
@@ -64,7 +64,7 @@ class WaitingRoom:
         self.expired += 1
 
     def note_failure(self, connection: Connection, reason: str, *, is_again: bool = False) -> None:
-        """In Kafka's words, with its own for how."""
+        """Log the failure in Kafka's words, with the reason."""
         self.failed += 1
         now_ms = self._clock.monotonic_ms()
         if now_ms >= self._interval_ends_ms:

@@ -21,7 +21,7 @@ def write_batch(
     output: str,
     client_config: str = "",
 ) -> None:
-    """Every row is a record when this returns; called again for the same batch it writes nothing more.
+    """Write every row as a record, exactly once for each batch.
 
     `output` tells apart the outputs of one query: each writes a batch once. Without `topic` rows name theirs.
     `client_config` is the path of a file of Kafka's client properties.

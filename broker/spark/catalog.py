@@ -51,7 +51,7 @@ def find_job(name: str, directory: Path | None) -> Job:
 
 
 def user_jobs(directory: Path | None) -> list[str]:
-    """Names of the files in the directory that may be jobs; nothing is run."""
+    """Return the names of possible job files in the directory, without running them."""
     if directory is None or not directory.is_dir():
         return []
     names = (path.stem for path in directory.glob("*.py") if path.is_file() and path.stat().st_size <= FILE_BYTES_MAX)

@@ -79,7 +79,7 @@ def cluster_of(client: ClientSettings) -> ClusterConnections:
 
 
 def security_of(client: ClientSettings) -> ClientSecurity:
-    """As the file says it in this process, and the options, which win. Raises ClientConfigError."""
+    """Return the security settings of the file and the options, which win. Raises ClientConfigError."""
     return read_security({**read_own_properties(client.client_config), **dict(client.security)})
 
 

@@ -22,7 +22,7 @@ _MEMORY = re.compile(r"[1-9][0-9]{0,6}[kmgKMG]")
 
 @accepting("an amount of memory, as 512m or 4g")
 def parse_memory(text: str) -> str:
-    """As Java's -Xmx takes it."""
+    """Parse a memory size in the format of Java's -Xmx."""
     if not _MEMORY.fullmatch(text):
         raise ValueError(text)
     return text
@@ -74,7 +74,7 @@ class StreamConfig:
 
     @property
     def client(self) -> dict[str, Any]:
-        """Of librdkafka; it holds secrets. Raises ClientConfigError."""
+        """The settings for librdkafka, with secrets. Raises ClientConfigError."""
         from broker.client.security.file import read_own_security
         from broker.client.security.librdkafka import librdkafka_settings
 
@@ -83,7 +83,10 @@ class StreamConfig:
 
     @property
     def cluster_options(self) -> dict[str, str]:
-        """Of source and sink. They stand in plans: the file's path is in them, what is in it is not."""
+        """The cluster's options for source and sink.
+
+        Plans show them, so they have the path of the client file and not its content.
+        """
         named = {"kafka.client.config": self.client_config} if self.client_config else {}
         return {"kafka.bootstrap.servers": self.bootstrap_servers} | named
 

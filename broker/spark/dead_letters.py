@@ -51,7 +51,7 @@ def sift(
 
 
 def judge(records: "DataFrame", rules: Rules) -> "DataFrame":
-    """With the rules that each record breaks in the column BROKEN."""
+    """Add the column BROKEN: the rules that each record breaks."""
     from pyspark.sql import functions as f
 
     verdicts = (f.when(f.coalesce(holds, f.lit(False)), None).otherwise(rule) for rule, holds in rules.items())
@@ -66,7 +66,7 @@ def observe(judged: "DataFrame", side: str = "input") -> "DataFrame":
 
 
 def observe_read(records: "DataFrame") -> "DataFrame":
-    """For a job that finds out later which records are dead, and says so of its output by `observe_dead`."""
+    """Observe the records read, for a job that learns later which are dead and reports those with `observe_dead`."""
     from pyspark.sql import functions as f
 
     return records.observe(f"{_OBSERVED}input", f.count("*").alias("read"), f.lit(0).cast("bigint").alias("dead"))
@@ -118,7 +118,9 @@ def with_dead_letters(rows: "DataFrame", settings: Settings, *sifted: Sifted) ->
 
 
 def records_read(report: Mapping[str, Any]) -> int:
-    """By Spark's report on a batch: as the job counts them, else as Spark does, to which what is read twice is two."""
+    """Return the number of records read by Spark's report: the job's own count, else Spark's, which counts rereads
+    twice.
+    """
     counted = _counted(report)
     return sum(entry["read"] for entry in counted) if counted else report.get("numInputRows", 0)
 

@@ -85,11 +85,14 @@ class CommitDecisions:
         TaskProducer(self._leaders, self._coordinators, who, Compression.NONE).write({PARTITION: rows})
 
     def newest(self, name: str, *, once: bool = False) -> str | None:
-        """What was written last for `name` and is committed; None if that is nothing."""
+        """Return the newest committed decision of `name`; None if there is none."""
         return self.all(once=once).get(name)
 
     def all(self, *, once: bool = False) -> dict[str, str]:
-        """Of every ledger. Open transactions are waited for; `once`: they are UNSTABLE_OFFSET_COMMIT instead."""
+        """Return the decisions of every ledger.
+
+        Waits for open transactions; `once`: raises UNSTABLE_OFFSET_COMMIT instead.
+        """
         decisions: dict[str, str] = {}
         for data in self._committed(once):
             for _, batch in visible_batches(memoryview(data.records or b""), data.aborted_transactions or ()):

@@ -53,7 +53,7 @@ def cure_of(failure: str) -> Cure:
 
 
 def reason_of(failure: str) -> str:
-    """One sentence: what the last exception says that decides the cure; of one that is not ours, with its name."""
+    """Return one sentence: the last exception's decisive message, with its name if it is not ours."""
     exceptions = [(match["name"], match["said"]) for match in _EXCEPTION.finditer(failure.replace("\\n", "\n"))]
     for names in (_BY_A_PERSON, _BY_WAITING):
         if ours := [match for name, match in exceptions if name in names]:

@@ -134,7 +134,8 @@ def number_of(field: SparkField) -> "Column":
 
 
 def time_of(field: SparkField, settings: Settings) -> "Column":
-    """When it happened: milliseconds, ISO 8601 or as `time.format`. Null if the record does not say it soundly.
+    """Return the time of the event: milliseconds, ISO 8601 or as `time.format`; null if it is invalid. Null if the
+    record does not say it soundly.
 
     What stands in for a time nobody knows would be the newest there is, and end the windows of all others. So would a
     clock that is ahead: nothing may be later than the record's own timestamp by FUTURE_MAX_MS, or later than now by so
@@ -153,7 +154,7 @@ def time_of(field: SparkField, settings: Settings) -> "Column":
 
 
 def time_rule(field: SparkField, settings: Settings) -> "dict[str, Column]":
-    """What a record must fulfil to be put in order of time."""
+    """Return the rule that a record needs a valid time."""
     return {f"{field.source} is a time, and not of the future": time_of(field, settings).isNotNull()}
 
 

@@ -62,7 +62,10 @@ _log = logger("broker.spark")
 
 
 def run_job(config: StreamConfig, stop: Event, clock: Clock) -> int:
-    """Until `stop` is set (returns 0). StartupError: only a person can cure it; NotNowError: a new driver may."""
+    """Run the job until `stop` is set, then return 0.
+
+    StartupError: an operator must act; NotNowError: a restart may help.
+    """
     with _only_driver(config.directory):
         progress = ProgressFile(config.directory, clock, config.job)
         progress.write("starting")

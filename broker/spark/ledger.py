@@ -79,7 +79,7 @@ class SinkError(BarnabasError):
 
 
 class OldCheckpointError(SinkError):
-    """The query goes on from an older copy of its checkpoint: what its batch holds now may be something else."""
+    """The query continues from an older copy of its checkpoint, so its batch may contain other records now."""
 
 
 class TooManyTasksError(SinkError):
@@ -158,7 +158,7 @@ class SinkCommitLog:
         self._decisions = CommitDecisions(cluster, coordinators)
 
     def free_id(self, task: int, attempt: int) -> str:
-        """A transactional id for an attempt of a task, which holds no transaction open.
+        """Return a free transactional id for an attempt of a task.
 
         Two that ask at one moment may hear the same: whoever begins first is fenced before it has written anything.
         """
@@ -174,7 +174,7 @@ class SinkCommitLog:
         return state.transaction_state not in UNDECIDED
 
     def enter(self, run: str) -> CommitDecision:
-        """What is decided, after making sure that only `run` decides from now on."""
+        """Return the last decision, after fencing every run but `run`."""
         deadline = time.monotonic() + _TAKE_OVER_TIMEOUT_S
         while True:
             decision = self._read_when_stable()
@@ -202,7 +202,7 @@ class SinkCommitLog:
         return decision
 
     def decide(self, run: str, batch: int, producers: Iterable[ProducerIdentity]) -> None:
-        """From now on the batch is written. SinkError if another driver took over, or a transaction is not open.
+        """Decide the batch as written. SinkError if another driver took over, or a transaction is not open.
 
         TooManyTasksError for more than a decision has room for.
         """
@@ -233,12 +233,12 @@ class SinkCommitLog:
                 ) from error
 
     def finish_if_decided(self, batch: int) -> None:
-        """For a batch that was run again and found nothing to write: it may have been decided when it had something."""
+        """Finish the batch if it was decided earlier; for one that was rerun without output."""
         if self._read().batch == batch:
             self.finish(batch)
 
     def sweep(self, run: str) -> None:
-        """Between two batches: aborts what repeated tasks left open. Nothing, if another driver has taken over."""
+        """Abort, between batches, transactions that repeated tasks left open; no-op if another driver has taken over."""
         abandoned = self._open_tasks()
         if abandoned and self._read().run == run:
             self._abort(abandoned)
@@ -278,7 +278,7 @@ class SinkCommitLog:
             raise SinkError(f"{producer.transactional_id} times out in {left_ms} ms, which is too soon to commit it")
 
     def forget(self) -> None:
-        """As if nothing had been written. Whoever runs the query now decides nothing more."""
+        """Forget the decisions, as if nothing had been written; a running query cannot decide any more."""
         committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS)
         self._decisions.write(committer, self.name, None)
         end_transaction(self._coordinators, committer, commit=True)

@@ -30,7 +30,7 @@ TO_GO_ON = "Start with a new checkpoint, or set fail.on.data.loss=false (the sou
 
 
 class DataLossError(Exception):
-    """Records that had to be read are gone; `fail.on.data.loss=false` goes on without them."""
+    """Records to be read were deleted; `fail.on.data.loss=false` continues without them."""
 
 
 def to_json(offsets: Mapping[TopicPartition, int]) -> OffsetJson:
@@ -95,7 +95,7 @@ def ranges(start: Offsets, end: Offsets) -> list[OffsetRange]:
 
 
 def backlog(start: Offsets, end: Offsets) -> int:
-    """How many offsets lie between the two; a partition that `start` does not know is new and counts from its first."""
+    """Return the number of offsets between the two; a new partition counts from its first."""
     return sum(max(0, offset - start.get(partition, 0)) for partition, offset in end.items())
 
 

@@ -38,7 +38,7 @@ def check_columns(schema: "StructType", topic: str | None) -> None:
 def by_partition(
     batch: pa.RecordBatch, topic: str | None, count_of: Callable[[str], int], keyless: int
 ) -> dict[TopicPartition, EncodedRows]:
-    """The batch's rows for each partition, in order. `topic` goes before the column.
+    """Group the batch's rows by partition, in order. `topic` goes before the column.
 
     `count_of` says how many partitions a topic has; rows without key and partition go to `keyless` of them, modulo.
     ValueError for a row without topic, or whose partition does not exist.

@@ -43,7 +43,7 @@ class ProgressFile:
         fresh.replace(self._path)
 
     def add_dead(self, records: int) -> int:
-        """Kept with the next write; how many there are in all."""
+        """Add dead letters to the next write, and return their total."""
         dead: int = self._facts["dead_records"] + records
         self._facts["dead_records"] = dead
         return dead
@@ -62,7 +62,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def progress_facts(progress: dict[str, Any] | None) -> dict[str, Any]:
-    """What is worth showing of Spark's report on the last batch (StreamingQueryProgress as JSON), if there was one."""
+    """Return the facts to show of Spark's report on the last batch (StreamingQueryProgress as JSON), if there is one."""
     if progress is None:
         return {}
     operators = progress.get("stateOperators") or ()
@@ -102,7 +102,7 @@ def is_offsets(document: object) -> bool:
 
 
 def lag_by_partition(position: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> OffsetJson:
-    """How many offsets lie between where the job is and each end; a partition that was not begun counts whole."""
+    """Return the offsets between the job's position and each end; a partition not begun counts whole."""
     lags: OffsetJson = {}
     for partition in sorted(ends):
         behind = max(0, ends[partition] - position.get(partition, 0))

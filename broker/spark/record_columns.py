@@ -63,7 +63,7 @@ def unpack(header: BatchHeader, batch: memoryview) -> Unpacked:
 
 
 def decode_columns(batches: Iterable[Unpacked]) -> RecordColumns:
-    """All records of the batches, in order. Raises ApiError(CORRUPT_MESSAGE) for records that do not add up."""
+    """Decode all records of the batches, in order. Raises ApiError(CORRUPT_MESSAGE) for inconsistent records."""
     headers, payloads = [], []
     for header, unpacked in batches:
         headers.append(header)

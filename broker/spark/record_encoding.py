@@ -75,7 +75,7 @@ def size_of(rows: EncodedRows) -> int:
 
 
 def encode_batch(rows: EncodedRows, writer: Writer, base_sequence: int, now_ms: int) -> bytearray:
-    """One transactional batch; every record is of `now_ms`."""
+    """Encode one transactional batch; every record has the time `now_ms`."""
     count = len(rows.key)
     payload = compress(writer.compression, _payload(rows))
     after_crc = (

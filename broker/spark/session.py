@@ -67,8 +67,9 @@ def build_session(
 
 
 def authentication(master: str) -> dict[str, str]:
-    """Whoever speaks to the driver's ports must know a secret. On this machine alone Spark makes one itself and keeps
-    it in memory; on a cluster's master the secret is that cluster's, and given in the job's own `spark.` settings.
+    """Return the settings that authenticate clients of the driver's ports by a secret. On this machine alone Spark
+    makes one itself and keeps it in memory; on a cluster's master the secret is that cluster's, and given in the
+    job's own `spark.` settings.
     """
     return {"spark.authenticate": "true"} if is_local(master) else {}
 
@@ -78,14 +79,14 @@ def is_local(master: str) -> bool:
 
 
 def write_settings(file: Path, settings: Mapping[str, str]) -> None:
-    """A properties file of Java's, for nobody else to read: on a command line everybody would."""
+    """Write a Java properties file that only this user can read, unlike a command line."""
     file.unlink(missing_ok=True)
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
         stream.write(properties_text(settings))
 
 
 def submit_arguments(driver_memory: str, settings: Path) -> str:
-    """What must be said before the JVM runs, and where the rest is said."""
+    """Return the arguments needed before the JVM starts, with the path of the other settings."""
     flags = f"spark.driver.extraJavaOptions={_JVM_FLAGS}"
     return (
         f"--driver-memory {shlex.quote(driver_memory)} --conf {shlex.quote(flags)} "

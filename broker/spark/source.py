@@ -150,7 +150,7 @@ class BarnabasStreamReader(_RangeSource, DataSourceStreamReader, SupportsTrigger
         return ReadMaxRows(self._options.max_offsets) if self._options.max_offsets else ReadAllAvailable()
 
     def reportLatestOffset(self) -> stream.OffsetJson | None:
-        """Where the partitions end, whatever the limit: Spark shows it as `latestOffset` of the source's progress."""
+        """Return the partitions' ends regardless of the limit: Spark shows them as the source's `latestOffset`."""
         return stream.to_json(self._seen) if self._seen else None
 
     def prepareForTriggerAvailableNow(self) -> None:

@@ -37,7 +37,7 @@ class StopGuard:
 
     @contextmanager
     def starting(self) -> Iterator[None]:
-        """What is in the block may be abandoned at any moment."""
+        """Allow the block to be abandoned at any moment."""
         self._is_starting = True
         try:
             yield

@@ -37,7 +37,7 @@ class StreamOffsets:
         self._cluster = cluster_of(options.client)
 
     def latest(self, *, leave_out_missing: bool = False) -> Offsets:
-        """Where each partition ends for this reader: before the first open transaction, if it reads committed only.
+        """Return each partition's end for this reader: before the first open transaction with read_committed.
 
         With `leave_out_missing` topics that are not there have no partitions, instead of raising ApiError.
         """
@@ -119,7 +119,7 @@ def _matches(pattern: str, topic: str) -> bool:
 
 
 def patiently(ask: Callable[[], Result], what: object) -> Result:
-    """What `ask` answers; brokers and topics that are not there yet are waited for, until START_TIMEOUT_S."""
+    """Return what `ask` returns, waiting up to START_TIMEOUT_S for missing brokers and topics."""
     deadline = time.monotonic() + START_TIMEOUT_S
     while True:
         try:

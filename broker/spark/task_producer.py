@@ -42,7 +42,7 @@ class TaskProducer:
         self._bytes_max: dict[str, int] = {}
 
     def write(self, rows: Mapping[TopicPartition, EncodedRows]) -> None:
-        """Every row is in its partition, acknowledged by all in-sync replicas, when this returns.
+        """Write every row, and return when all in-sync replicas have acknowledged them.
 
         Raises ApiError (fenced, not authorised …), RecordTooLargeError and TimeoutError.
         """

@@ -110,7 +110,7 @@ class _Sink:
         self._client = options.client
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskResult:
-        """In a task. BrokerUnreachable, TimeoutError: brokers stay away; ApiError: what waiting does not mend."""
+        """Write a task's rows. BrokerUnreachable, TimeoutError: brokers are away; ApiError: permanent failure."""
         context = _task_context()
         result = self._identify(context)
         task = _Task(self._options, result, context)

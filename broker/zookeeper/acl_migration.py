@@ -44,7 +44,7 @@ _log = logger(__name__)
 
 
 async def protect_cluster(session: ZooKeeperSession) -> None:
-    """Protect the root and everything of the cluster that is open to everybody; nothing, once that is done.
+    """Protect the root and the cluster's unprotected znodes; no-op once that is done.
 
     A znode that has an access list already keeps it. Without a chroot the root is the ensemble's: nobody else creates
     anything beside the cluster any more.

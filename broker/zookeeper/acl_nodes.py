@@ -58,7 +58,7 @@ class AclStore:
             await self._session.ensure(path)
 
     async def load(self) -> Rules:
-        """All rules there are."""
+        """Return all ACLs there are."""
         patterns = [*await self._in(PatternType.LITERAL), *await self._in(PatternType.PREFIXED)]
         entries = await ask_each(self.read, patterns)
         return {pattern: pair for pattern, pair in zip(patterns, entries, strict=True) if pair}
@@ -87,9 +87,9 @@ class AclStore:
         return decode_acls(path, znode.data), znode.version
 
     async def change(self, pattern: Pattern, change: AclChange) -> tuple[AclEntry, ...]:
-        """Have hold of this pattern what `change` makes of what holds, and tell everybody if that is anything else.
+        """Replace the pattern's entries by what `change` returns, announce that, and return them.
 
-        What holds now. OperationRefused when others keep changing it, QuotaExceeded when there is no room.
+        OperationRefused when others keep changing it, QuotaExceeded when there is no room.
         """
         path = acl_path(pattern)
         await self._session.sync(path)

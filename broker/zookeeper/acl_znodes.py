@@ -49,7 +49,7 @@ def root_of(type_: PatternType) -> str:
 
 
 def kind_of(name: str) -> ResourceType | None:
-    """The type of resource whose rules lie below the znode of this name; None for one nobody knows (KAFKA-7216)."""
+    """Return the resource type of the znode's name; None for an unknown one (KAFKA-7216)."""
     return _KINDS.get(name)
 
 
@@ -75,7 +75,7 @@ def _fields(entry: AclEntry) -> dict[str, str]:
 
 
 def decode_acls(path: str, data: bytes) -> tuple[AclEntry, ...]:
-    """In the order of the znode, each once; none when it is empty."""
+    """Return the entries in the znode's order, without duplicates; none if it is empty."""
     if not data:
         return ()
     fields = decode_fields(path, data)
@@ -117,7 +117,7 @@ def encode_change(pattern: Pattern) -> bytes:
 
 
 def decode_change(path: str, data: bytes) -> Pattern:
-    """What has changed rules, told in either tree."""
+    """Return the pattern whose ACLs changed, from either tree."""
     try:
         if path.startswith(f"{ACL_CHANGES}/"):
             kind, separator, name = data.decode().partition(":")

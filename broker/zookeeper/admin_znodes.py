@@ -21,7 +21,7 @@ def encode_reassignment_request(targets: Mapping[TopicPartition, tuple[int, ...]
 
 
 def decode_reassignment_request(data: bytes) -> Targets:
-    """Where each partition shall go; of a partition named twice the last word counts."""
+    """Return the target of each partition; the last of duplicates counts."""
     try:
         return {
             named_partition(one): tuple(int32(replica) for replica in one["replicas"])

@@ -28,7 +28,7 @@ async def write_assignments(
     assignments: Mapping[TopicPartition, ReplicaAssignment],
     topic_ids: Mapping[str, UUID],
 ) -> Assignments:
-    """Write each partition's replicas, leaving its topic's other partitions as they are; returns what was written.
+    """Write each partition's replicas without changing the topic's other partitions; return what was written.
 
     All partitions of a topic are written at once, and its id with them if the znode has lost it. A topic that is gone,
     or another one by now, is left out, and so is one that ZooKeeper's quota has no room for.

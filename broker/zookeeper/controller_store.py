@@ -56,7 +56,7 @@ class ControllerStore:
         self._is_new = is_new
 
     async def raise_epoch(self, states: Iterable[LeaderAndIsr], known_epoch: int = -1) -> ControllerEpoch:
-        """Go on under an epoch later than `known_epoch` and those in `states`, if this one is not; return it.
+        """Raise this epoch above `known_epoch` and those in `states` if it is not; return it.
 
         /controller_epoch is too low where it was restored from a backup, or was malformed: brokers refuse what comes
         under an epoch below the last one they know. Raises ControllerMoved.
@@ -75,7 +75,7 @@ class ControllerStore:
         return self.controller_epoch
 
     async def write_states(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> tuple[States, States]:
-        """Write each state over the zk_version it was derived from; create those never written.
+        """Write each state over its zk_version, creating missing ones.
 
         Returns what was written (with the new zk_version) and, for partitions somebody else has written meanwhile, what
         stands there instead. A partition whose topic has gone is in neither, nor is one that ZooKeeper's quota has no
@@ -147,7 +147,7 @@ class ControllerStore:
             await self.fenced([Delete(znodes.delete_topic_path(topic))])
 
     async def remove_notifications(self, parent: str, names: Iterable[str]) -> None:
-        """Remove the children of that name; those that are gone already are none of the caller's concern."""
+        """Remove the children of these names; missing ones are ignored."""
         for chunk in _chunks(f"{parent}/{name}" for name in sorted(names)):
             try:
                 await self.fenced([Delete(path) for path in chunk])
@@ -168,7 +168,7 @@ class ControllerStore:
         return below + [f"{path}/{name}" for name in names]
 
     async def fenced(self, operations: list[Operation]) -> list[Any]:
-        """All of the operations or none, and none after this epoch: ControllerMoved."""
+        """Apply all operations or none, and none after this controller epoch: ControllerMoved."""
         try:
             return (await self._session.multi([self.controller_epoch.fence, *operations]))[1:]
         except (WrongVersion, NodeMissing) as error:

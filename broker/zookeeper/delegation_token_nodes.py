@@ -46,7 +46,7 @@ def encode_token(token: DelegationToken) -> bytes:
 
 
 def decode_token(token_id: str, data: bytes) -> DelegationToken:
-    """Before version 3 (KIP-373) the owner was who asked for it."""
+    """Decode a token; before version 3 (KIP-373) its requester was its owner."""
     path = token_path(token_id)
     fields = decode_fields(path, data)
     try:

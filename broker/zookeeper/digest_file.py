@@ -10,7 +10,7 @@ _BYTES_MAX = 1_024
 
 
 class Digest(str):
-    """`user:password`, as ZooKeeper's scheme `digest` takes it. Whoever prints it sees the user only."""
+    """`user:password` for ZooKeeper's scheme `digest`. Its repr shows only the user."""
 
     __slots__ = ()
 

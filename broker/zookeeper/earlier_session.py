@@ -23,7 +23,7 @@ _log = logger(__name__)
 
 
 class SessionNote:
-    """The note in a log directory. `directories` tells which can be used now; the caller holds their locks."""
+    """The session note in a log directory. `directories` tells which are usable; the caller holds their locks."""
 
     def __init__(self, directories: Callable[[], Sequence[Path]]):
         self._directories = directories
@@ -43,7 +43,7 @@ class SessionNote:
             _remove(directory / NOTE_FILE)
 
     async def end_earlier(self, session: ZooKeeperSession) -> None:
-        """Have `session` close those that are noted; one that cannot be closed now ends by its timeout."""
+        """Have `session` close the noted sessions; others end by their timeout."""
         for directory in self._directories():
             path = directory / NOTE_FILE
             identity = _read(path)

@@ -51,7 +51,7 @@ class ControllerEpoch:
 async def try_become_controller(
     session: ZooKeeperSession, broker_id: int, now_ms: int, held: ControllerEpoch | None = None
 ) -> ControllerEpoch | None:
-    """A new controller epoch, or None when another broker is controller or was faster.
+    """Return a new controller epoch, or None when another broker is controller or was faster.
 
     When this session holds /controller already (an earlier attempt whose answer was lost), the present one is returned,
     but for one that no other can follow and that is not `held`: it was written by hand, and the count begins anew.
@@ -117,7 +117,7 @@ async def _take_office(
 
 
 async def read_controller(session: ZooKeeperSession, watch: Watcher | None = None) -> int:
-    """The id of the controller, -1 when there is none or nobody can read who. The watch fires when that changes."""
+    """Return the controller's id, -1 if there is none or it is unreadable. The watch fires when that changes."""
     if watch is not None and await session.exists(CONTROLLER, watch) is None:
         return NO_BROKER
     holder = await _read_holder(session)
@@ -125,7 +125,7 @@ async def read_controller(session: ZooKeeperSession, watch: Watcher | None = Non
 
 
 class ControllerDoubt(NamedTuple):
-    """Why whoever holds /controller may be no controller, and what an operator can do about it."""
+    """Why the holder of /controller may not work as controller, and what an operator can do."""
 
     reason: str
     remedy: str

@@ -202,7 +202,7 @@ def prepare_server(
 
 
 def write_log_config(directory: Path) -> Path:
-    """What of its log a server tells on its standard output: a file that is left as it is if it is there."""
+    """Write the logging configuration of a server, unless the file exists."""
     path = directory / _LOG_CONFIG
     _write_if_missing(path, _LOG4J2)
     return path
@@ -276,7 +276,7 @@ def _is_unborn(directory: Path, membership: ServerMembership) -> bool:
 
 
 def super_digest(password: str) -> str:
-    """As ZooKeeper's DigestAuthenticationProvider makes it, which knows SHA-1 by default."""
+    """Return the digest as ZooKeeper's DigestAuthenticationProvider computes it, by SHA-1 by default."""
     digest = hashlib.sha1(f"super:{password}".encode(), usedforsecurity=False).digest()
     return f"super:{base64.b64encode(digest).decode()}"
 

@@ -17,7 +17,7 @@ _EVERY_ADDRESS = frozenset({"0.0.0.0", "::", "0:0:0:0:0:0:0:0"})
 
 @dataclass(frozen=True, slots=True)
 class EnsembleMember:
-    """`line` is the member as `server.N=` names it. `client_port` is None where only its zoo.cfg knows it."""
+    """A member of the ensemble: `line` is its `server.N=` line. `client_port` is None if only its zoo.cfg has it."""
 
     number: int
     host: str
@@ -28,7 +28,7 @@ class EnsembleMember:
 
     @property
     def address(self) -> str:
-        """Where clients connect, as a connect string names it; empty while nobody said."""
+        """The client address, as in a connect string; empty while unknown."""
         host = f"[{self.client_host}]" if ":" in self.client_host else self.client_host
         return f"{host}:{self.client_port}" if self.client_port else ""
 

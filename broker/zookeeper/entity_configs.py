@@ -40,7 +40,7 @@ class EntityConfigs:
         self._session = session
 
     async def of(self, path: str) -> Config:
-        """What is set; nothing if it is not there, or cannot be read (logged)."""
+        """Return the entity's configuration; empty if it is missing or unreadable (logged)."""
         try:
             return (await _read(self._session, _znode(path)))[0]
         except MalformedZnode as error:
@@ -48,7 +48,7 @@ class EntityConfigs:
             return {}
 
     async def all(self) -> dict[str, Config]:
-        """Of everybody for whom anything is set."""
+        """Return the configurations of all entities that have one."""
         paths = [
             f"{kind}/{name}" for kind in _TYPES for name in await self._session.children_if_present(f"{_ROOT}/{kind}")
         ]
@@ -63,7 +63,7 @@ class EntityConfigs:
         return [f"{parent}/{name}" for name in await self._session.children_if_present(f"{_ROOT}/{parent}")]
 
     async def change(self, path: str, change: Callable[[Config], Config]) -> Config:
-        """Replace what is set by what `change` makes of it, tell every broker, and return what is set now.
+        """Replace the configuration by what `change` returns, announce that, and return it.
 
         `change` is asked again if somebody else was quicker; what it raises ends the try. Raises MalformedZnode rather
         than write over what it cannot read: it may hold credentials.

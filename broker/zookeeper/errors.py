@@ -48,7 +48,7 @@ class OperationRefused(ZooKeeperError):
 
 
 def answer_of(error: Exception) -> ApiError:
-    """What a client is told whose write met `error`: what it can change, or that it may try again."""
+    """Return the client error for a failed write: what to change, or to retry."""
     if isinstance(error, QuotaExceeded):
         return ApiError(ErrorCode.POLICY_VIOLATION, f"ZooKeeper has no room: {error}")
     return ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {str(error) or 'not reached'}")

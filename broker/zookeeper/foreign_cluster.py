@@ -44,7 +44,7 @@ class ChrootFindings:
 
 
 def refusal_of(findings: ChrootFindings, connect: str, *, may_join: bool) -> str | None:
-    """Why a broker must not register there and what to do, as one sentence; None if it may."""
+    """Return why a broker must not register there and what to do, in one sentence; None if it may."""
     if not findings.is_foreign or (may_join and not findings.foreign_brokers):
         return None
     facts = [f"cluster id {findings.cluster_id}"] if findings.cluster_id else []
@@ -77,8 +77,8 @@ async def refuse_foreign_cluster(session: ZooKeeperSession, connect: str, *, may
 
 
 async def look_into(session: ZooKeeperSession) -> ChrootFindings:
-    """What the chroot holds. The secret is read last: a broker of ours that starts at the same time has made it before
-    anything else that is found here.
+    """Return what the chroot contains. The secret is read last: a broker of ours that starts at the same time has made
+    it before anything else that is found here.
     """
     own, foreign = await _registered(session)
     cluster_id = await _cluster_id(session)

@@ -27,12 +27,12 @@ def decode_fields(path: str, data: bytes) -> dict[str, Any]:
 
 
 def int32(value: Any, least: int = 0) -> int:
-    """As an integer that the wire can carry; ValueError or TypeError for anything else."""
+    """Return the value as a 32-bit integer; ValueError or TypeError for anything else."""
     return _integer_up_to(value, least, _INT32_MAX)
 
 
 def int64(value: Any) -> int:
-    """As `int32`, of eight bytes; it may be negative."""
+    """Return the value as a 64-bit integer, perhaps negative; errors as `int32`."""
     return _integer_up_to(value, -_INT64_MAX, _INT64_MAX)
 
 
@@ -47,7 +47,7 @@ def _integer_up_to(value: Any, least: int, most: int) -> int:
 
 
 def named_partition(fields: Any) -> TopicPartition:
-    """What {"topic": …, "partition": …} names; KeyError, ValueError or TypeError if that can be no partition."""
+    """Return the partition that {"topic": …, "partition": …} names; KeyError, ValueError or TypeError if it is invalid."""
     partition = TopicPartition(str(fields["topic"]), int32(fields["partition"]))
     if not is_partition(partition):
         raise ValueError(f"{partition!s:.300} cannot be a partition")

@@ -54,7 +54,7 @@ def _readable_state(partition: TopicPartition, znode: Znode) -> LeaderAndIsr | N
 
 
 async def announce_isr_changes(session: ZooKeeperSession, partitions: Iterable[TopicPartition]) -> None:
-    """Have the controller read the states of these partitions and tell everybody."""
+    """Have the controller read and publish these partitions' states."""
     rest = iter(partitions)
     while chunk := list(islice(rest, _PARTITIONS_PER_CHANGE)):
         data = notification_znodes.encode_isr_change(chunk)

@@ -37,7 +37,7 @@ QUOTAS = {
 
 
 def amount_of_partitions(count: int, topic_bytes: int, *, is_new: bool) -> Amount:
-    """What a topic takes below /brokers that is made with so many partitions, or gets them added."""
+    """Return what a topic takes below /brokers when it is created with, or gets, that many partitions."""
     return Amount(2 * count + (2 if is_new else 0), topic_bytes + _STATE_BYTES * count)
 
 
@@ -50,7 +50,7 @@ def used_path(root: str) -> str:
 
 
 def encode_limits(quota: Amount) -> bytes:
-    """As ZooKeeper's StatsTrack: soft limits, of which it only warns, are off."""
+    """Encode the limits as ZooKeeper's StatsTrack, without soft limits, of which it only warns."""
     return f"count=-1,bytes=-1;byteHardLimit={quota.bytes};countHardLimit={quota.znodes}".encode()
 
 

@@ -256,11 +256,11 @@ class ZooKeeperSession:
         )
 
     async def children(self, path: str, watch: Watcher | None = None) -> list[str]:
-        """Names in order. The watch fires when a child comes or goes, or the znode itself goes."""
+        """Return the children's names, sorted. The watch fires when a child is created or deleted, or the znode is."""
         return sorted(await self._await(path, self._client.get_children_async(path, watch=self._watcher(watch))))
 
     async def children_if_present(self, path: str) -> list[str]:
-        """As `children`; none of a znode that is not there."""
+        """Return the children as `children`; none if the znode is missing."""
         try:
             return await self.children(path)
         except NodeMissing:
@@ -285,7 +285,7 @@ class ZooKeeperSession:
         await self._await(path, self._client.delete_async(path, version=version))
 
     async def sync(self, path: str) -> int:
-        """What is read from now on is no older than this moment, whichever server of the ensemble is asked.
+        """Sync with the leader: reads from now on are no older than this moment, whichever server answers.
 
         Return the zxid of that moment: a transaction up to it is seen by every read that follows.
         """
@@ -306,7 +306,7 @@ class ZooKeeperSession:
     # -- who may
 
     async def show_as(self, scheme: str, credential: str) -> None:
-        """From now on the session is this one as well: `digest`, `user:password`."""
+        """Authenticate the session with a further identity: `digest`, `user:password`."""
         await self._await("", self._client.add_auth_async(scheme, credential))
 
     async def acls(self, path: str) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from broker.zookeeper.store import ClusterStore
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Not of one moment: whoever reads it must have set watches before, and will be told what changed meanwhile."""
+    """The cluster's znodes, not of one moment: set watches before reading it."""
 
     brokers: dict[int, LiveBroker]
     topics: dict[str, TopicAssignment]

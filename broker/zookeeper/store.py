@@ -58,7 +58,7 @@ class ClusterStore:
         return znodes.decode_cluster_id((await self.session.get(znodes.CLUSTER_ID)).data)
 
     async def cluster_secret(self) -> bytes:
-        """What the members of the cluster know each other by; the first broker of a cluster makes it."""
+        """Return the secret that members authenticate with; the first broker of a cluster creates it."""
         return await ensure_secret(self.session)
 
     async def register_broker(self, registration: BrokerRegistration) -> int:
@@ -115,7 +115,7 @@ class ClusterStore:
         return standing.czxid if standing and standing.ephemeral_owner == self.session.session_id else -1
 
     async def controller_epoch(self) -> int:
-        """Of the newest controller there has been, 0 before the first."""
+        """Return the newest controller's epoch, 0 before the first."""
         await self.session.sync(znodes.CONTROLLER_EPOCH)
         try:
             return znodes.decode_controller_epoch((await self.session.get(znodes.CONTROLLER_EPOCH)).data)
@@ -147,8 +147,8 @@ class ClusterStore:
     # -- reading
 
     async def brokers(self, watch: Watcher | None = None) -> dict[int, LiveBroker]:
-        """Every registered broker of this cluster. One of another Kafka is left out and logged, and so is one whose
-        znode cannot be read.
+        """Return every registered broker of this cluster. One of another Kafka is left out and logged, and so is one
+        whose znode cannot be read.
         """
         names = await self.session.children(znodes.BROKER_IDS, watch)
         registrations = await ask_each(self._registered, (int(name) for name in names if _BROKER_ID.fullmatch(name)))
@@ -186,7 +186,7 @@ class ClusterStore:
             return None
 
     async def topic_names(self, watch: Watcher | None = None) -> list[str]:
-        """Those that can be topics; a znode of another name is passed over, and told of once."""
+        """Return the valid topic names; other znodes are skipped and logged once."""
         return self._legal(znodes.TOPICS, await self.session.children(znodes.TOPICS, watch))
 
     def _legal(self, parent: str, names: list[str]) -> list[str]:
@@ -197,7 +197,7 @@ class ClusterStore:
         return [name for name in names if is_topic_name(name)]
 
     async def topic(self, name: str, watch: Watcher | None = None) -> TopicAssignment | None:
-        """The topic's id and assignment, None when there is no such topic or its znode cannot be read (logged).
+        """Return the topic's id and assignment, None if it is missing or unreadable (logged).
 
         The watch fires when the znode changes, goes or comes.
         """
@@ -248,15 +248,15 @@ class ClusterStore:
         return [partition for partition, parent in zip(partitions, parents, strict=True) if parent is not None]
 
     async def topics_to_delete(self, watch: Watcher | None = None) -> list[str]:
-        """Of names that can be topics, as `topic_names`."""
+        """Return the topics to delete, with valid names as in `topic_names`."""
         return self._legal(znodes.DELETE_TOPICS, await self.session.children(znodes.DELETE_TOPICS, watch))
 
     async def isr_changes(self, watch: Watcher | None = None) -> list[str]:
-        """Names of the notifications that ISRs were changed."""
+        """Return the names of ISR change notifications."""
         return await self.session.children(notification_znodes.ISR_CHANGES, watch)
 
     async def log_dir_events(self, watch: Watcher | None = None) -> list[str]:
-        """Names of the notifications that log directories have failed."""
+        """Return the names of log directory failure notifications."""
         return await self.session.children(notification_znodes.LOG_DIR_EVENTS, watch)
 
     async def config(self, entity_type: str, name: str) -> dict[str, str]:
@@ -264,13 +264,13 @@ class ClusterStore:
         return (await self._config(znodes.config_path(entity_type, name)))[0]
 
     async def configured(self, entity_type: str) -> list[str]:
-        """Names of those of the type for which something is set, or was."""
+        """Return the names of this type with a configuration, perhaps an empty one."""
         return await self.session.children(f"/config/{entity_type}")
 
     # -- what a leader tells
 
     async def write_isr(self, partition: TopicPartition, state: LeaderAndIsr) -> LeaderAndIsr | None:
-        """As `notifications.write_isr`: what stands in ZooKeeper afterwards, ours or another's."""
+        """Write the state as `notifications.write_isr`; return what ZooKeeper has afterwards."""
         return await notifications.write_isr(self.session, partition, state)
 
     async def announce_isr_changes(self, partitions: Iterable[TopicPartition]) -> None:

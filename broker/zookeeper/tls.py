@@ -24,7 +24,7 @@ class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo giv
     def create_connection(
         self, address: tuple[str, int], hostname: str | None = None, timeout: float | None = None, **_files: Any
     ) -> ssl.SSLSocket:
-        """As kazoo calls it, which tries again after an OSError; anything else would end its thread."""
+        """Connect as kazoo expects: it retries after an OSError; any other exception would end its thread."""
         plain = socket.create_connection(address, timeout)
         try:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -44,7 +44,7 @@ class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo giv
         return within
 
     def select(self, reading: list[Any], *others: Any) -> Any:
-        """What OpenSSL has already unpacked no select of the system tells of."""
+        """Select readable sockets, including data OpenSSL has already decrypted, which the system does not report."""
         unpacked = [item for item in reading if isinstance(item, ssl.SSLSocket) and item.pending()]
         return (unpacked, [], []) if unpacked else super().select(reading, *others)
 
@@ -56,7 +56,7 @@ def _reason_of(error: ssl.SSLError) -> str:
 
 
 def tls_settings(options: Mapping[str, Any] | None) -> TlsSettings | None:
-    """Of what `zookeeper_tls` has found. Raises BadStore for stores that cannot be used, before anything is tried."""
+    """Return the settings from `zookeeper_tls`. Raises BadStore for unusable stores, before connecting."""
     if options is None:
         return None
     settings = TlsSettings(**options)
@@ -65,5 +65,5 @@ def tls_settings(options: Mapping[str, Any] | None) -> TlsSettings | None:
 
 
 def tls_arguments(tls: TlsSettings | None) -> dict[str, Any]:
-    """What a `KazooClient` is made with besides. A handler is one client's."""
+    """Return the additional arguments of a `KazooClient`. A handler belongs to one client."""
     return {} if tls is None else {"handler": TlsHandler(tls), "use_ssl": True}

@@ -125,7 +125,7 @@ def _report_unknown(topic: str, objections: Collection[str]) -> None:
 async def restore_topic_id(
     store: ClusterStore, topic: str, topic_id: UUID, foreign_ids: Collection[UUID] = ()
 ) -> TopicAssignment | None:
-    """Write `topic_id` into the topic's znode unless it has an id; return the topic as it is then, None if gone.
+    """Write `topic_id` into the topic's znode unless it has an id; return the topic afterwards, None if it is gone.
 
     One of `foreign_ids`, which several topics have, counts as none: it is never returned.
     """

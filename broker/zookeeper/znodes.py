@@ -332,7 +332,7 @@ def encode_config_change(entity_path: str) -> bytes:
 
 
 def decode_config_change(path: str, data: bytes) -> str:
-    """Which entity's config changed, as topics/T or brokers/N; version 1 named type and entity apart."""
+    """Return the entity whose config changed, as topics/T or brokers/N; version 1 named type and entity apart."""
     fields = _decode(path, data)
     entity_path = fields.get("entity_path") or f"{fields.get('entity_type')}/{fields.get('entity_name')}"
     return str(entity_path)

@@ -33,7 +33,7 @@ admin.enableServer=false
 
 
 def read_settings(texts: Mapping[str, str]) -> dict[str, int]:
-    """ConfigError names the key that is none, or whose value cannot be right."""
+    """Parse the settings. ConfigError names an unknown key or an invalid value."""
     keys = {key.name: key for key in KEYS}
     unknown = sorted(texts.keys() - keys.keys())
     if unknown:
@@ -50,7 +50,7 @@ def default_text() -> str:
 
 
 def with_settings(text: str, settings: Mapping[str, int]) -> str:
-    """Each named key once, on its line if it has one. All else stays: an operator may have edited it."""
+    """Return the text with each setting once, in its place if it has one. Other lines stay as an operator left them."""
     for name, value in settings.items():
         line = f"{name}={value}\n"
         pattern = _line_of(name)
@@ -60,7 +60,7 @@ def with_settings(text: str, settings: Mapping[str, int]) -> str:
 
 
 def settings_in(text: str) -> dict[str, str]:
-    """What a zoo.cfg says of the KEYS, as it stands there; ZooKeeper takes the last of several lines."""
+    """Return the values of the KEYS in a zoo.cfg; as in ZooKeeper, the last of several lines."""
     return {key.name: lines[-1] for key in KEYS if (lines := _line_of(key.name).findall(text))}
 
 

@@ -76,7 +76,7 @@ def check_arguments(arguments: Arguments) -> None:
 
 
 def resources(arguments: Arguments) -> list[PatternFilter]:
-    """What was named, perhaps nothing."""
+    """Return the resources named by the arguments, perhaps none."""
     type_ = arguments["resource-pattern-type"]
     filters = [
         PatternFilter(kind, name.strip(), type_) for option, kind in _NAMED.items() for name in arguments[option]

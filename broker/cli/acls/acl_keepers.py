@@ -30,7 +30,7 @@ class AclKeeper(Protocol):
     def add(self, pattern: Pattern, entries: Sequence[AclEntry]) -> None: ...
 
     def remove(self, wanted: PatternFilter, entries: Sequence[AclEntry]) -> None:
-        """Those entries of each pattern that matches; without any, all."""
+        """Remove those entries of each pattern that matches; without entries, all of them."""
         ...
 
 

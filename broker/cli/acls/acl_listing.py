@@ -8,7 +8,7 @@ from broker.security.acls.model import AclEntry, Pattern
 
 
 def text_of_pattern(pattern: Pattern | PatternFilter) -> str:
-    """As Kafka's ResourcePattern, ResourcePatternFilter."""
+    """Format the pattern as Kafka's ResourcePattern and ResourcePatternFilter do."""
     shape = "ResourcePattern" if isinstance(pattern, Pattern) else "ResourcePatternFilter"
     return f"{shape}(resourceType={pattern.kind.name}, name={pattern.name}, patternType={pattern.type.name})"
 
@@ -21,7 +21,7 @@ def text_of_entry(entry: AclEntry) -> str:
 
 
 def lines_of(entries: Iterable[AclEntry]) -> str:
-    """With the blanks of Kafka's own: before the first, behind the last."""
+    """Format the entries with the blanks of Kafka's own output."""
     return "\n " + "\n".join(f"\t{text_of_entry(entry)}" for entry in entries) + " \n"
 
 

@@ -45,13 +45,13 @@ _OF_CONSUMERS = {
 
 
 def log_line(level: str, text: str) -> None:
-    """As log4j writes on stderr in Kafka's tools."""
+    """Write a line to stderr in log4j's format, as Kafka's tools do."""
     now = datetime.now().astimezone()
     print(f"[{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03}] {level} {text}", file=sys.stderr, flush=True)
 
 
 def properties_of(arguments: Arguments, file_option: str, property_option: str) -> dict[str, str]:
-    """What the file says, and what was typed, which wins. Raises CommandError."""
+    """Return the properties of the file and of the command line, which win. Raises CommandError."""
     pairs = arguments[property_option] if arguments.command.option(property_option) else ()
     return {**client_config(arguments[file_option]), **typed_properties(pairs)}
 
@@ -78,7 +78,7 @@ def open_consumer(arguments: Arguments, properties: Mapping[str, str], **setting
 
 
 def next_messages(consumer: Consumer, wanted: int, wait_s: float) -> list[Any]:
-    """What is there at once; or else what comes within that time, which signals end."""
+    """Return the messages available at once; else wait up to `wait_s` for some. A signal ends the wait."""
     messages = consumer.consume(wanted, 0)
     if messages:
         return messages
@@ -105,7 +105,7 @@ def _close(consumer: Consumer) -> None:
 
 @contextmanager
 def told_in_a_sentence() -> Iterator[None]:
-    """What librdkafka raises becomes a CommandError."""
+    """Turn librdkafka's exceptions into CommandErrors."""
     try:
         yield
     except KafkaException as error:

@@ -28,7 +28,7 @@ def deserializer(class_name: str) -> Deserializer:
 
 
 def java_float(value: float, digits: str) -> str:
-    """As Double.toString writes the shortest digits of a number, given as Python writes them."""
+    """Format the shortest digits of a number, given in Python's format, as Java's Double.toString does."""
     if math.isnan(value):
         return "NaN"
     sign = "-" if math.copysign(1, value) < 0 else ""

@@ -43,7 +43,7 @@ class SendLatencies:
         self._recent.add(latency_ms, size)
 
     def window_line(self, now: float) -> str:
-        """Since the line before; the next one begins here."""
+        """Return the line for the window since the last one, and begin the next window."""
         window, self._recent = self._recent, _ReportWindow(now)
         per_second, mb = window.rates(now)
         return (
@@ -86,7 +86,7 @@ class _ReportWindow:
 
 
 def percentiles(samples: Sequence[int], shares: Sequence[float]) -> list[int]:
-    """As Kafka picks them: the sample at that share of the sorted ones."""
+    """Return the percentiles as Kafka picks them: the sample at that share of the sorted ones."""
     ordered = sorted(samples) or [0]
     return [ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in shares]
 
@@ -99,7 +99,7 @@ class SendPace:
         self._started = started
 
     def wait_s(self, sent: int, now: float) -> float:
-        """Until the next one is due."""
+        """Return how long to wait until the next record is due."""
         if self._per_second <= 0:
             return 0.0
         return max(0.0, self._started + sent / self._per_second - now)

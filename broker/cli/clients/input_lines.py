@@ -37,7 +37,7 @@ class LineRecord(NamedTuple):
 
 
 class LineSplitter:
-    """Holds no more than the line that has not ended yet."""
+    """Splits a stream into lines. Keeps no more than the unfinished line."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -65,14 +65,14 @@ class LineSplitter:
         return lines
 
     def end(self) -> list[bytes]:
-        """What stands behind the last line's end."""
+        """Return the rest behind the last line end."""
         rest = b"".join(self._pieces)
         self._pieces, self._length = [], 0
         return [rest] if rest else []
 
 
 def line_parser(properties: Mapping[str, str]) -> Callable[[bytes, int], LineRecord] | None:
-    """From a line and its number; None if each line is a value as it is.
+    """Return a parser of (line, line number); None if each line is a value as it is.
 
     CommandError for properties that contradict each other; the parser raises it for a line that is not as they say.
     """

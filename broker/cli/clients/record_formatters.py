@@ -15,7 +15,7 @@ Column = Callable[[ConsumedRecord], bytes]
 
 
 def formatter(class_name: str, properties: Mapping[str, str]) -> tuple[Formatter, str]:
-    """And a warning, if the name is one of before. Raises CommandError."""
+    """Return the formatter, and a warning if its name is an old one. Raises CommandError."""
     warning = ""
     if class_name.startswith(_OLD_PACKAGE) and class_name.removeprefix(_OLD_PACKAGE) in _BY_CLASS:
         short = class_name.removeprefix(_OLD_PACKAGE)

@@ -82,7 +82,10 @@ def scram_deletions(user: str, changes: ConfigEdits) -> list[ScramCredentialDele
 
 
 def scram_upsertion(user: str, key: str, text: str, salt: bytes) -> ScramCredentialUpsertion:
-    """Of `iterations=8192,password=x`; the password itself never leaves. Raises CommandError."""
+    """Return the upsertion for text such as `iterations=8192,password=x`; the password itself is never sent.
+
+    Raises CommandError.
+    """
     fields = _SCRAM.fullmatch(text)
     if fields is None:
         raise CommandError(f"{key} is written as {key}=[iterations={_ITERATIONS},password=…]")

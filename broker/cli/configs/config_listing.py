@@ -30,7 +30,7 @@ Settings = Iterable[DescribeConfigsResourceResult]
 
 
 def own(entity: Entity, settings: Settings) -> list[DescribeConfigsResourceResult]:
-    """What is set for the entity itself, by name; loggers all are."""
+    """Return the settings of the entity itself, sorted by name; of loggers all."""
     source = {TOPICS: _OF_TOPIC, BROKERS: _OF_BROKER if entity.name else _OF_ALL_BROKERS}.get(entity.type)
     return in_order(setting for setting in settings if source is None or setting.config_source == source)
 
@@ -73,7 +73,7 @@ def quota_line(entry: EntryData) -> str:
 
 
 def zookeeper_quota_line(entry: EntryData) -> str:
-    """As they stand in the znode."""
+    """Format the entry's quotas as its znode has them."""
     names = {data.entity_type: data.entity_name for data in entry.entity}
     parts = [Entity(type_, names[wire] or "") for wire, type_ in _ENTITY_TYPES.items() if wire in names]
     values = ",".join(
@@ -84,7 +84,7 @@ def zookeeper_quota_line(entry: EntryData) -> str:
 
 
 def double_text(value: float) -> str:
-    """As Java writes a double: `2048.0`, `1.048576E7`."""
+    """Format a number as Java formats a double: `2048.0`, `1.048576E7`."""
     if value == 0 or 1e-3 <= abs(value) < 1e7 or not isfinite(value):
         return str(value)
     sign, digits, _ = Decimal(repr(value)).normalize().as_tuple()

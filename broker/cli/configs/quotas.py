@@ -93,7 +93,7 @@ def _alter_credentials(cluster: ClusterConnections, user: str, changes: ConfigEd
 
 
 def new_upsertion(user: str, key: str, text: str) -> ScramCredentialUpsertion:
-    """With a salt of its own, written as Kafka writes them: one that looks otherwise would be told from the others."""
+    """Return credentials with a new salt, formatted as Kafka formats them so that they cannot be told apart."""
     salt = bytes(secrets.choice(SALT_LETTERS) for _ in range(SALT_LENGTH))
     return scram_upsertion(user, key, text, salt)
 
@@ -107,7 +107,7 @@ def _quotas(cluster: ClusterConnections, entities: Sequence[Entity]) -> list[Des
 
 
 def component(entity: Entity) -> ComponentData:
-    """What matches the entity: all of its type where it has no name."""
+    """Return the filter component of the entity: every entity of its type if it has no name."""
     if entity.name is None:
         match = QuotaMatchType.ANY
     else:

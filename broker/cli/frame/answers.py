@@ -20,7 +20,7 @@ def check(code: int, message: str | None = None) -> None:
 
 
 def text_of_id(topic_id: UUID) -> str:
-    """As Kafka prints a topic id; empty for none."""
+    """Format a topic id as Kafka does; empty for none."""
     return base64.urlsafe_b64encode(topic_id.bytes).rstrip(b"=").decode() if topic_id.int else ""
 
 

@@ -41,7 +41,7 @@ _TIMEOUT_S = 30.0
 def connected(
     arguments: Arguments, config_option: str = "command-config", *, timeout_s: float | None = None
 ) -> Iterator[ClusterConnections]:
-    """Until the end of the block; `timeout_s` if the properties name none. Raises UsageError, CommandError."""
+    """Connect for the length of the block; `timeout_s` if the properties name none. Raises UsageError, CommandError."""
     config = client_config(arguments[config_option])
     security = security_of(config)
     servers = bootstrap_servers(arguments)
@@ -52,7 +52,7 @@ def connected(
 
 
 def bootstrap_servers(arguments: Arguments) -> tuple[tuple[str, int], ...]:
-    """Of whichever option was typed. Raises UsageError, CommandError."""
+    """Return the addresses of whichever option was typed. Raises UsageError, CommandError."""
     if arguments["bootstrap-server"]:
         try:
             return parse_bootstrap_servers(arguments["bootstrap-server"])
@@ -83,9 +83,10 @@ def brokers_in_zookeeper(connect: str) -> tuple[tuple[str, int], ...]:
 
 
 def client_config(path: str | None) -> Mapping[str, str]:
-    """What a properties file says; nothing without one. Raises CommandError.
+    """Return the properties of a file; none without a path. Raises CommandError.
 
-    One that holds a password and is open to others is used, and told: it may be a mount whose mode nobody can change.
+    One that holds a password and is open to others is used, and told: it may be a mount whose mode nobody can
+    change.
     """
     if not path:
         return {}
@@ -102,7 +103,7 @@ def client_config(path: str | None) -> Mapping[str, str]:
 
 
 def typed_properties(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """As Kafka's tools take them, passwords too: whoever lists this host's processes reads those, which is told."""
+    """Return typed properties. Warns about passwords: anyone who lists the host's processes can read them."""
     from broker.client.security.properties import is_secret
 
     typed = dict(pairs)
@@ -115,7 +116,7 @@ def typed_properties(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def security_of(config: Mapping[str, str]) -> "ClientSecurity | None":
-    """What the properties of a client say of it; None for plain connections. Raises CommandError."""
+    """Return the security settings of client properties; None for plaintext connections. Raises CommandError."""
     if config.get("security.protocol", "PLAINTEXT").upper() == "PLAINTEXT":
         return None
     from broker.client.security.errors import ClientConfigError

@@ -105,7 +105,7 @@ class Command:
                 self._by_name[name] = option
 
     def option(self, name: str) -> Option | None:
-        """By its name or an older one."""
+        """Return the option of that name, or of an older one; None if there is none."""
         return self._by_name.get(name)
 
 
@@ -139,12 +139,15 @@ class Arguments:
         return list(self._values)
 
     def spelling(self, name: str) -> str:
-        """The name under which it was typed: an older one tells the generation that somebody knows."""
+        """Return the name under which the option was typed, which may be an older one."""
         return self._spelled.get(name, name)
 
 
 def command_line(command: Command, values: Mapping[str, Any]) -> str:
-    """What to type in a shell. KeyError for an option that the command does not have: a plan cannot show nonsense."""
+    """Return the command line to type in a shell.
+
+    KeyError for an option that the command does not have: a plan cannot show nonsense.
+    """
     parts = [command.name]
     for name, value in values.items():
         option = command.option(name)

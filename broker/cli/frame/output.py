@@ -38,7 +38,7 @@ class ProgressLine:
             self._stream.flush()
 
     def show(self, text: str) -> None:
-        """At most five times a second."""
+        """Show the text, at most five times a second."""
         if self._is_seen and time.monotonic() - self._drawn_at >= _REDRAWN_EVERY_S:
             self._drawn_at = time.monotonic()
             self._stream.write(f"\r\033[K{text}")

@@ -19,7 +19,7 @@ def usage_line(command: Command) -> str:
 
 
 def help_text(command: Command) -> str:
-    """In the shape of Kafka's tools: a sentence, then a table of options; examples behind it."""
+    """Return the help in the format of Kafka's tools: a sentence, a table of options, then examples."""
     lines = [command.summary, f"Usage: {usage_line(command)}", ""]
     lines += _table(command.options)
     for subcommand in command.subcommands:

@@ -44,7 +44,7 @@ class Stopping:
 
     @property
     def status(self) -> int:
-        """What the shell is told: 130 or 143; 0 if nobody asked."""
+        """The exit status: 130 or 143 after a signal, else 0."""
         return 128 + self._signal if self._signal else 0
 
     def _ask(self, number: int, _frame: FrameType | None) -> None:

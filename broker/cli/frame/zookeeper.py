@@ -36,7 +36,7 @@ class ZooKeeperAccess:
     tls_file: str = ""
 
     def session(self, timeout_ms: int = _SESSION_TIMEOUT_MS) -> "ZooKeeperSession":
-        """Not connected yet. Raises StartupError, CommandError: files that cannot be used."""
+        """Return an unconnected session. Raises StartupError, CommandError for unusable files."""
         from broker.config.definition import ConfigError
         from broker.config.properties import parse_properties
         from broker.config.zookeeper import read_zookeeper_tls
@@ -58,7 +58,10 @@ class ZooKeeperAccess:
         return ZooKeeperSession(self.connect, timeout_ms, digest, sets_acls=digest is not None, tls=tls)
 
     def read(self, read: Callable[["ZooKeeperSession"], Awaitable[Found]], what: str) -> Found:
-        """What `read` finds in a session of its own. Raises CommandError: ZooKeeper does not tell `what`, and why."""
+        """Run `read` in a session of its own and return its result.
+
+        Raises CommandError if ZooKeeper does not return `what`.
+        """
         import asyncio
         import logging
 

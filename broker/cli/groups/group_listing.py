@@ -34,7 +34,7 @@ class OffsetRow:
 def offset_rows(
     group: TypedGroup, committed: Mapping[TopicPartition, int], log_ends: Mapping[TopicPartition, int]
 ) -> list[OffsetRow]:
-    """What members are assigned, those with most first; then what nobody is."""
+    """Return the rows of assigned partitions, members with most of them first; then unassigned partitions."""
     rows, assigned = [], set()
     for member in sorted(group.members, key=lambda member: -len(member.assignment)):
         for partition in member.assignment:
@@ -71,7 +71,7 @@ def offset_lines(group_id: str, rows: Iterable[OffsetRow]) -> list[str]:
 
 
 def share_lines(group_id: str, offsets: Mapping[TopicPartition, ShareOffset]) -> list[str]:
-    """As `kafka-share-groups --describe` of Kafka 4.4 prints them."""
+    """Format the lines as `kafka-share-groups --describe` of Kafka 4.4 does."""
     cells = [
         (group_id, partition.topic, str(partition.partition), str(offset.start), _text(offset.lag))
         for partition, offset in sorted(offsets.items())
@@ -148,7 +148,7 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, str]:
 
 
 def state_lines(group: TypedGroup, coordinator: CoordinatorAddress, *, verbose: bool = False) -> list[str]:
-    """With epochs, where they are wanted and the group's type has some."""
+    """Format the group's state, with epochs if they are wanted and its type has them."""
     where = f"{coordinator.host}:{coordinator.port}  ({coordinator.broker_id})"
     width = max(_COORDINATOR_WIDTH, len(where))
     columns = [

@@ -61,7 +61,7 @@ def export(resets: Mapping[str, Mapping[TopicPartition, int]], *, with_group: bo
 
 
 def read_export(text: str, groups: list[str]) -> Resets:
-    """What `export` wrote: lines without a group are meant for the only one of `groups`. Raises ValueError."""
+    """Read what `export` wrote; lines without a group belong to the only one of `groups`. Raises ValueError."""
     resets: Resets = {}
     for number, row in enumerate(_rows(text), 1):
         if not row:
@@ -87,7 +87,7 @@ def _rows(text: str) -> list[list[str]]:
 def within_log(
     wanted: Mapping[TopicPartition, int], first: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]
 ) -> tuple[dict[TopicPartition, int], list[str]]:
-    """No offset outside its log, and a sentence for each that had to be moved into it."""
+    """Return the offsets moved into their logs, and a sentence for each one that was outside."""
     bounded, notices = {}, []
     for partition, offset in wanted.items():
         bounded[partition] = min(max(offset, first[partition]), end[partition])

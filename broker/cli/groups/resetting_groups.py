@@ -104,7 +104,7 @@ def _print(resets: Resets, arguments: Arguments, *, with_group: bool) -> None:
 
 
 def partitions_of_scope(leaders: Leaders, topics: Iterable[tuple[str, list[int] | None]]) -> list[TopicPartition]:
-    """Of `t` all there are, of `t:0,1` those. Raises ApiError if there is no such topic."""
+    """Return all partitions of `t`, or of `t:0,1` those two. Raises ApiError if there is no such topic."""
     partitions: list[TopicPartition] = []
     for topic, numbers in topics:
         known = leaders.partitions(topic)

@@ -29,7 +29,7 @@ class ElectionOutcome:
 def elect(
     cluster: ClusterConnections, kind: ElectionType, partitions: Collection[TopicPartition] | None
 ) -> ElectionOutcome:
-    """Of these partitions, or of all there are (None). Raises ApiError, BrokerUnreachable, ApiNotServed."""
+    """Elect leaders of these partitions; None: of all. Raises ApiError, BrokerUnreachable, ApiNotServed."""
     answer = cluster.ask_controller(ElectLeadersRequest(election_type=kind, topic_partitions=_by_topic(partitions)))
     check(answer.error_code)
     outcome = ElectionOutcome()

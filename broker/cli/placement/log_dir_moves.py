@@ -39,9 +39,10 @@ def where_replicas_lie(cluster: ClusterConnections, replicas: Iterable[Replica])
 
 
 def begin_moves(cluster: ClusterConnections, wanted: LogDirs) -> set[Replica]:
-    """Those that have begun. A replica that its broker does not have yet has been noted, and is told again later.
+    """Begin the moves, and return the replicas whose move has begun.
 
-    Raises ApiError for anything else, BrokerUnreachable, ApiNotServed.
+    For a replica its broker does not have yet the directory is noted, and is told again later. Raises ApiError for
+    anything else, BrokerUnreachable, ApiNotServed.
     """
     begun: set[Replica] = set()
     for broker in sorted({broker for _, broker in wanted}):

@@ -16,7 +16,7 @@ from broker.protocol.messages.list_partition_reassignments import ListPartitionR
 
 
 def assignments(cluster: ClusterConnections, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
-    """Of all their partitions. Raises ApiError for a topic that is not there."""
+    """Return the replicas of all partitions of the topics. Raises ApiError for an unknown topic."""
     replicas = {}
     for topic in cluster.describe_topics(sorted(set(topics))).topics if topics else ():
         if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:

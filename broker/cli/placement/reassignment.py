@@ -39,7 +39,7 @@ class ReassignmentPlan:
 
 
 def parse_plan(listed: Iterable[Mapping[str, Any]]) -> ReassignmentPlan:
-    """Of the "partitions" of a plan. Raises CommandError."""
+    """Parse the "partitions" of a plan. Raises CommandError."""
     targets: dict[TopicPartition, tuple[int, ...]] = {}
     log_dirs: dict[tuple[TopicPartition, int], str] = {}
     twice: list[TopicPartition] = []
@@ -76,7 +76,7 @@ def _replicas(partition: TopicPartition, listed: list[Any]) -> tuple[int, ...]:
 
 
 def as_plan(assignment: Assignment) -> dict[str, Any]:
-    """In the order of names, as Kafka's tool reads it."""
+    """Return the assignment as a plan for Kafka's tool, in the order of names."""
     partitions = [
         {"topic": topic, "partition": index, "replicas": replicas, "log_dirs": [ANY] * len(replicas)}
         for (topic, index), replicas in sorted(assignment.items())

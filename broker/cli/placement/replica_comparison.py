@@ -24,7 +24,10 @@ class ReplicaRead(NamedTuple):
 
 
 def batches_of(records: Buffer | None, from_offset: int) -> tuple[Batch, ...]:
-    """Those that hold records from an offset on; one that is cut off is left out. Raises ApiError(CORRUPT_MESSAGE)."""
+    """Return the batches with records at or after an offset, without a truncated one.
+
+    Raises ApiError(CORRUPT_MESSAGE).
+    """
     if not records:
         return ()
     batches = (Batch(header.last_offset, header.crc) for _, header in iterate_headers(records))
@@ -47,7 +50,7 @@ class Compared:
         return max(0, self.high_watermark - self.offset)
 
     def compare(self, reads: Mapping[int, ReplicaRead]) -> list[str]:
-        """What is told of checksums that differ. Goes on behind what every replica had.
+        """Return the differences of checksums, and continue behind what every replica had.
 
         Raises CommandError for batches that end at different offsets: what follows cannot be compared.
         """

@@ -74,7 +74,7 @@ def reason_of_absence(name: str) -> str | None:
 
 
 def words_of(name: str, words: list[str]) -> list[str]:
-    """As the command of today takes them: TestEndToEndLatency had ZooKeeper, a fetch's wait, and one size of record."""
+    """Translate the arguments of an old class into those of today's command."""
     if name == "kafka.tools.TestEndToEndLatency" and len(words) == 6:
         brokers, _zookeeper, topic, count, _wait, acks = words
         return [brokers, topic, count, "all" if acks == "-1" else acks, "5"]

@@ -25,7 +25,7 @@ class RunningServer:
 
 
 def running_servers(is_one: Callable[[Sequence[str]], bool]) -> list[RunningServer]:
-    """Those of this user whose command line `is_one`."""
+    """Return the servers of this user whose command line satisfies `is_one`."""
     import psutil
 
     servers = []
@@ -38,7 +38,7 @@ def running_servers(is_one: Callable[[Sequence[str]], bool]) -> list[RunningServ
 
 
 def stop(servers: list[RunningServer], noun: str) -> list[RunningServer]:
-    """Those that were told to stop; nobody waits for them. CommandError if there was none."""
+    """Send each server a stop signal without waiting, and return those servers. CommandError if there is none."""
     number = _signal_number()
     stopped = list(_signalled(servers, number))
     for server in servers:

@@ -8,7 +8,7 @@ from broker.config.broker import BrokerConfig, read_broker_config
 
 
 def read_server_properties(path: Path, overrides: Mapping[str, str]) -> BrokerConfig:
-    """What the file says, but for the keys of `overrides`. Raises StartupError."""
+    """Read the file's settings, except for the keys of `overrides`. Raises StartupError."""
     try:
         return read_broker_config(path.read_text(), overrides)
     except (OSError, UnicodeDecodeError) as error:

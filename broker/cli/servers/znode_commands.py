@@ -39,7 +39,7 @@ class Znodes:
         self._chroot = chroot
 
     def at(self, path: str) -> str:
-        """Where in ZooKeeper it is. Raises CommandError for what is no path."""
+        """Return the znode's path in ZooKeeper. Raises CommandError for an invalid path."""
         check_path(path)
         return f"{self._chroot}{path}" if path != "/" else self._chroot or "/"
 
@@ -150,7 +150,7 @@ def usage() -> str:
 
 
 async def answer(znodes: Znodes, words: list[str]) -> ZnodeOutput:
-    """Raises CommandError; for what is no command with the status 127."""
+    """Run the command and return its output. Raises CommandError, with status 127 for an unknown command."""
     name, *rest = [*_OLDER.get(words[0], (words[0],)), *words[1:]]
     shape = SHAPES.get(name)
     if shape is None:

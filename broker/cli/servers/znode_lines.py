@@ -33,7 +33,7 @@ def data_text(data: bytes | None) -> str:
 
 
 def facts_lines(facts: ZnodeFacts) -> list[str]:
-    """As `stat` prints them."""
+    """Format a znode's metadata as `stat` does."""
     shown = (
         ("cZxid", hex(facts.czxid)),
         ("ctime", _date(facts.ctime_ms)),

@@ -87,7 +87,7 @@ class Size:
 
 
 def size(demand: TopicDemand, place: ClusterCapacity) -> Size:
-    """Raises ValueError with a sentence for what contradicts itself."""
+    """Compute the topic's size. Raises ValueError for contradictory input."""
     _check(demand, place)
     reasons = _reasons(demand)
     decisive = max(reasons, key=lambda reason: reason.partitions)
@@ -214,7 +214,7 @@ def milliseconds_of_text(text: str) -> int:
 
 
 def text_of_bytes(count: float) -> str:
-    """Three digits are enough."""
+    """Format a number of bytes with three digits."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 999.5:
             return f"{count:.3g} {unit}"

@@ -90,7 +90,10 @@ def leaders_per_broker(cluster: ClusterConnections, but_of: str | None) -> int:
 
 
 def settings(cluster: ClusterConnections, topic: str | None) -> dict[str, str]:
-    """Of the topic, or, for one that is to be made, of a broker. Raises ApiError, BrokerUnreachable."""
+    """Return the settings of the topic, or a broker's defaults for a topic to be created.
+
+    Raises ApiError, BrokerUnreachable.
+    """
     name = topic or str(min(cluster.brokers()))
     kind = _TOPIC if topic else _BROKER
     resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
@@ -102,7 +105,7 @@ def settings(cluster: ClusterConnections, topic: str | None) -> dict[str, str]:
 
 
 def is_there(cluster: ClusterConnections, topic: str) -> int | None:
-    """Its replication factor; None if there is no such topic."""
+    """Return the topic's replication factor; None if there is no such topic."""
     (described,) = cluster.describe_topics([topic]).topics
     if described.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         return None

@@ -50,7 +50,7 @@ FILTERS: Mapping[str, Callable[[TopicState, ListedPartition], bool]] = {
 
 
 def lines(topics: Iterable[TopicState], filters: Iterable[str], *, overridden_only: bool = False) -> list[str]:
-    """With a filter the partitions it leaves, without their topics; nothing at all when all is well."""
+    """Format the topics; with a filter only the partitions that match it, without lines of topics."""
     wanted = [FILTERS[name] for name in filters]
     lines = []
     for topic in topics:

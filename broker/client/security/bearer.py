@@ -52,7 +52,7 @@ class TokenSource:
         self._renew_at_s = 0.0
 
     def token(self) -> BearerToken:
-        """One that counts for a while yet. Raises ClientConfigError."""
+        """Return a token that stays valid for a while. Raises ClientConfigError."""
         with self._lock:
             now_s = self._now_s()
             if self._token is None or now_s >= self._renew_at_s:
@@ -61,7 +61,7 @@ class TokenSource:
             return self._token
 
     def first_message(self) -> str:
-        """What a client says first (RFC 7628)."""
+        """Return the client's initial SASL message (RFC 7628)."""
         extensions = "".join(f"{name}={value}\x01" for name, value in self._settings.extensions)
         return f"n,,\x01auth=Bearer {self.token().text.reveal()}\x01{extensions}\x01"
 

@@ -38,7 +38,10 @@ class Secured:
         self._credentials = ClientCredentials(sasl, tokens) if sasl else None
 
     def wrap(self, plain: socket.socket, host: str) -> socket.socket:
-        """With TLS, if that is wanted; blocks for a handshake, as long as the socket's timeout. Raises OSError."""
+        """Wrap the socket in TLS if the settings ask for it; blocks for the handshake, up to the socket's timeout.
+
+        Raises OSError.
+        """
         context = self._current_context()
         return plain if context is None else context.wrap_socket(plain, server_hostname=host)
 
@@ -48,7 +51,7 @@ class Secured:
 
     @staticmethod
     def why(error: OSError) -> str | None:
-        """What went wrong with TLS, if it was that: waiting does not mend it."""
+        """Return the sentence for a TLS failure, which waiting does not mend; None for other errors."""
         if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
             return why_untrusted(error)
         return None

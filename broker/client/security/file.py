@@ -23,12 +23,12 @@ def read_client_properties(path: str) -> dict[str, str]:
 
 
 def read_own_security(path: str) -> ClientSecurity:
-    """Of a file that is this installation's own; plain without a path. Raises ClientConfigError."""
+    """Read this installation's own client properties; plaintext without a path. Raises ClientConfigError."""
     return read_security(read_own_properties(path))
 
 
 def read_own_properties(path: str) -> dict[str, str]:
-    """Of a file that is this installation's own; none without a path.
+    """Read this installation's own client properties; none without a path.
 
     Raises ClientConfigError, also for one that holds a secret and is open to others: as ssh, for whoever keeps it has
     the right to close it, and nobody waits for this process. Commands only warn (`exposure`): their file may be another

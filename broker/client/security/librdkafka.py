@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def librdkafka_settings(security: ClientSecurity) -> dict[str, Any]:
-    """Nothing for PLAINTEXT, which is librdkafka's default, too. Raises ClientConfigError."""
+    """Return the settings; none for PLAINTEXT, which is librdkafka's default, too. Raises ClientConfigError."""
     if security.protocol == "PLAINTEXT":
         return {}
     settings: dict[str, Any] = {"security.protocol": security.protocol}

@@ -16,7 +16,7 @@ _TOKEN_EXTENSION = {"tokenauth": "true"}
 
 
 class ClientCredentials:
-    """Logs in again and again. What a password comes to is worked out once for a salt: that takes milliseconds."""
+    """Credentials for repeated logins. Caches the salted password, whose derivation takes milliseconds."""
 
     def __init__(self, settings: SaslSettings, tokens: TokenSource | None = None):
         """`tokens` is there for OAUTHBEARER."""
@@ -25,7 +25,7 @@ class ClientCredentials:
         self._known: dict[tuple[bytes, int], Keys] = {}
 
     def login(self) -> Login:
-        """For one connection. It raises AuthenticationError, ClientConfigError."""
+        """Return a login for one connection. It raises AuthenticationError, ClientConfigError."""
         return authenticate(self._settings.mechanism, self._exchange())
 
     def _exchange(self) -> Tokens:

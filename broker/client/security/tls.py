@@ -28,8 +28,7 @@ def client_context(settings: ClientTlsSettings) -> ssl.SSLContext:
 
 
 def server_context(settings: ClientTlsSettings, asks_for: str) -> ssl.SSLContext:
-    """The same for a server whose key store that is; `asks_for` certificates: NONE, REQUESTED or REQUIRED, from who
-    trusts those of the trust store. Raises ClientConfigError."""
+    """Return the context of a server with that key store. Raises ClientConfigError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = _VERSIONS[settings.versions[0]]
     context.maximum_version = _VERSIONS[settings.versions[-1]]
@@ -43,7 +42,7 @@ def server_context(settings: ClientTlsSettings, asks_for: str) -> ssl.SSLContext
 
 
 def why_untrusted(error: ssl.SSLError) -> str:
-    """What a handshake failed of, and what to do."""
+    """Return why a handshake failed, and what to do."""
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code in (62, 64):  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
             return "its certificate is for another host; connect by a name that is in it"

@@ -17,9 +17,9 @@ _ANSWER_BYTES_MAX = 1024 * 1024
 
 
 def ask_for_token(settings: BearerSettings, context: SSLContext | None) -> dict[str, Any]:
-    """What the endpoint answers. `context` is for one on https; None: the system's certificates.
+    """Request a token.
 
-    Raises ClientConfigError.
+    `context` is for an https endpoint; None: the system's certificates. Raises ClientConfigError.
     """
     form = {"grant_type": "client_credentials"} | ({"scope": settings.scope} if settings.scope else {})
     request = urllib.request.Request(settings.url, urllib.parse.urlencode(form).encode())

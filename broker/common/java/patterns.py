@@ -76,7 +76,7 @@ class Translation:
         return self._pattern[self.at : self.at + length]
 
     def match(self, expression: re.Pattern[str]) -> re.Match[str] | None:
-        """What stands next, and pass it."""
+        """Match the expression at the current position, and advance past the match."""
         match = expression.match(self._pattern, self.at)
         self.at = match.end() if match else self.at
         return match

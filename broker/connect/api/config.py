@@ -122,7 +122,7 @@ class ConfigDef:
         return {key.name: _checked(key, props) for key in self.keys.values()}
 
     def validate(self, props: Mapping[str, str | None]) -> list[ConfigValue]:
-        """One ConfigValue for each declared key, never an exception."""
+        """Return one ConfigValue for each declared key; never raises."""
         values = [self._value_of(key, props) for key in self.keys.values()]
         parsed = {value.name: value.value for value in values}
         for value in values:

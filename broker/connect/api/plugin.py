@@ -70,7 +70,7 @@ class SinkTaskContext(Protocol):
         ...
 
     def timeout(self, timeout_ms: int) -> None:
-        """How long to wait before the batch that raised RetriableError comes again."""
+        """Set the delay before the batch that raised RetriableError is delivered again."""
         ...
 
     def pause(self, *partitions: ConnectPartition) -> None: ...
@@ -95,14 +95,14 @@ class _Connector(ABC):
 
     @abstractmethod
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        """What each task is started with: 1 to `max_tasks` of them, none if there is nothing to do."""
+        """Return the configurations of the tasks: 1 to `max_tasks`, none if there is nothing to do."""
 
     def stop(self) -> None:
         """Give back what `start` took."""
         return
 
     def validate(self, props: Props) -> list[ConfigValue]:
-        """What is wrong with each key. Overridden where keys hang on each other; must not wait long."""
+        """Validate each key. Override it where keys depend on each other; must not block for long."""
         return self.CONFIG.validate(props)
 
 
@@ -117,7 +117,8 @@ class SourceConnector(_Connector):
         return False
 
     def alter_offsets(self, props: Props, offsets: Mapping[str, Any]) -> bool:
-        """Somebody sets source offsets, `{json of partition: offset or None}`; raise ConnectError if they cannot be.
+        """Called when a user alters source offsets, `{json of partition: offset or None}`; raise ConnectError to
+        refuse.
 
         True: they are the only ones this connector has; False: it may keep others elsewhere.
         """
@@ -127,7 +128,7 @@ class SourceConnector(_Connector):
 class SourceTask(ABC):
     @abstractmethod
     def start(self, props: Props, context: SourceTaskContext) -> None:
-        """Go on behind the stored offsets."""
+        """Start the task behind the stored offsets."""
 
     @abstractmethod
     def poll(self) -> list[SourceRecord]:
@@ -138,7 +139,7 @@ class SourceTask(ABC):
         return
 
     def rest(self) -> None:
-        """In place of `poll` while the connector is paused, again and again."""
+        """Called repeatedly in place of `poll` while the connector is paused."""
         return
 
     def commit_record(self, record: SourceRecord, metadata: tuple[str, int, int] | None) -> None:
@@ -147,14 +148,14 @@ class SourceTask(ABC):
 
     @abstractmethod
     def stop(self) -> None:
-        """No more polls; called from another thread, also while `poll` is waiting. May come without `start`."""
+        """Stop polling. Called from another thread, also while `poll` waits, perhaps without `start`."""
 
 
 class SinkConnector(_Connector):
     task_class: ClassVar[type["SinkTask"]]
 
     def alter_offsets(self, props: Props, offsets: Mapping[ConnectPartition, int | None]) -> bool:
-        """As a source's; None resets a partition."""
+        """Alter offsets as a source does; None resets a partition."""
         return False
 
 
@@ -164,32 +165,35 @@ class SinkTask(ABC):
 
     @abstractmethod
     def start(self, props: Props, context: SinkTaskContext) -> None:
-        """Before the first `open`."""
+        """Start the task; called before the first `open`."""
 
     @abstractmethod
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """In the order of each partition; may be empty, so that a task can do what is due."""
+        """Write the records, in the order of each partition; called with none, too, so that a task can do periodic
+        work.
+        """
 
     def put_columns(self, columns: SinkColumns) -> None:
-        """In place of `put`, for records that could be converted together. What a batch was cut into comes in the order
-        of each partition, and all of it comes again after RetriableError."""
+        """Write records that were converted together, in place of `put`. What a batch was cut into comes in the order
+        of each partition, and all of it comes again after RetriableError.
+        """
         raise NotImplementedError
 
     def flush(self, offsets: Mapping[ConnectPartition, int]) -> None:
-        """Everything put so far is safe when this returns."""
+        """Make everything put so far durable before returning."""
         return
 
     def pre_commit(self, offsets: Mapping[ConnectPartition, int]) -> Mapping[ConnectPartition, int]:
-        """What may be committed: the next offset to read of each partition, none above that of `offsets`."""
+        """Return the offsets that may be committed: the next to read of each partition, none above that of `offsets`."""
         self.flush(offsets)
         return offsets
 
     def open(self, partitions: Collection[ConnectPartition]) -> None:
-        """These are ours from now on."""
+        """Called when partitions are assigned to this task."""
         return
 
     def close(self, partitions: Collection[ConnectPartition]) -> None:
-        """These are not any more; `pre_commit` came before, unless they were lost."""
+        """Called when partitions are revoked, after `pre_commit`, or lost, without it."""
         return
 
     @abstractmethod
@@ -257,7 +261,7 @@ class Transformation(ABC):
 
     @abstractmethod
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
-        """The record as it goes on; None leaves it out, its offset still counts. Raises DataError."""
+        """Return the transformed record; None filters it out, with its offset counted. Raises DataError."""
 
     def close(self) -> None:
         return

@@ -73,7 +73,7 @@ class SinkColumns:
         return len(self.offsets)
 
     def rows(self, start: int, end: int) -> list[list[Any]]:
-        """Those columns of some of the records."""
+        """Return the columns' values for a range of the records."""
         return [column[start:end] for column in self.columns]
 
 

@@ -93,7 +93,7 @@ class Struct(Mapping[str, Any]):
         return self.schema.fields_by_name[name].schema.default
 
     def without_default(self, name: str) -> Any:
-        """What was set, also if it is None where the schema has a default."""
+        """Return the value that was set, also None where the schema has a default."""
         return self.values_by_name.get(name)
 
     def __iter__(self) -> Iterator[str]:

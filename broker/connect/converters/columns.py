@@ -16,8 +16,9 @@ _NULL = type(None)
 
 
 def converted(schema: Schema, column: list[Any], convert: Convert) -> list[Any]:
-    """Each value as `convert` makes it. It must keep what is of the schema's own Python type, and nulls where they may
-    be. Raises what `convert` raises."""
+    """Return each value as converted by `convert`. It must keep what is of the schema's own Python type, and nulls
+    where they may be. Raises what `convert` raises.
+    """
     return column if _is_plain(schema, column) else [convert(schema, item) for item in column]
 
 

@@ -17,7 +17,7 @@ class SimpleHeaderConverter(HeaderConverter):
             raise DataError(f"Header {key} is no text: {error}") from None
 
     def to_connect_header(self, topic: str, key: str, data: bytes | None) -> tuple[Schema | None, Any]:
-        """What is no UTF-8 stays the bytes it is, so that nothing of it is lost."""
+        """Parse a header's value; what is no UTF-8 stays bytes."""
         if data is None:
             return None, None
         try:

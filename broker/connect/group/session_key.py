@@ -43,7 +43,7 @@ class SessionKey:
 
 
 def key_bytes(algorithm: str, bits: int | None) -> int:
-    """Of a new key; `bits` None: the algorithm's own."""
+    """Return the size of a new key in bytes; `bits` None: the algorithm's default."""
     return _DIGESTS[algorithm][1] if bits is None else (bits + 7) // 8
 
 

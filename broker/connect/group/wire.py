@@ -48,7 +48,7 @@ class WorkerAssignment:
     error: int = NO_ERROR
 
     def on_top_of(self, running: "WorkerAssignment | None") -> "WorkerAssignment":
-        """All that a member runs which ran `running` and got this answer."""
+        """Return everything a member runs that ran `running` and received this assignment."""
         kept = running.units - self.revoked if running else frozenset()
         return replace(self, units=kept | self.units)
 
@@ -96,7 +96,7 @@ def encode_assignment(assignment: WorkerAssignment, version: int) -> bytes:
 
 
 def decode_assignment(data: bytes) -> WorkerAssignment:
-    """Raises ProtocolError; what follows is a younger worker's."""
+    """Decode the assignment; fields of later versions are ignored. Raises ProtocolError."""
     reader = _WireReader(data)
     version, problem = reader.number(_INT16), reader.number(_INT16)
     leader, url, offset = reader.string(), reader.string(), reader.number(_INT64)

@@ -46,7 +46,7 @@ class Alone:
         return True
 
     def may_run(self, connector: str) -> bool:
-        """There is no other worker, and the herder knows what runs on this one."""
+        """Whether the connector may run: there is no other worker, and the herder knows what runs on this one."""
         return False
 
     def rejoin(self) -> None:

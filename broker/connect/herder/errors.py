@@ -39,7 +39,7 @@ class ChangedMeanwhile(Conflict):
 
 
 class NotGroupLeader(Conflict):
-    """Somebody else decides this: the request goes on to `url`, empty while there is nobody."""
+    """Another worker is the group's leader: forward the request to `url`, empty while there is none."""
 
     def __init__(self, url: str):
         super().__init__("Cannot complete request because of a conflicting operation (e.g. worker rebalance)")

@@ -32,7 +32,10 @@ class Fencing:
         self._one_round = threading.Lock()
 
     def ask(self, connector: str) -> None:
-        """Have the group's leader do a round. Raises ConnectError; ClusterUnavailable where waiting mends it."""
+        """Have the leader fence the connector's producers.
+
+        Raises ConnectError; ClusterUnavailable if a retry may help.
+        """
         group = self._herder.group
         try:
             if group.is_leader:
@@ -51,7 +54,10 @@ class Fencing:
             raise kind(f"older tasks of {connector} are not fenced: {status} {content[:500]!r}")
 
     def round(self, connector: str) -> None:
-        """By the leader. Raises NotFound, NotLeader, Conflict, or what brokers say."""
+        """Fence the connector's producers; called on the leader.
+
+        Raises NotFound, NotLeader, Conflict, or the brokers' error.
+        """
         herder, known = self._herder, self._herder.configurations
         with self._one_round:
             if not herder.group.is_leader:

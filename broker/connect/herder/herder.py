@@ -85,7 +85,7 @@ class Herder:
         self.submit(self._reconcile)
 
     def stop(self) -> None:
-        """Every unit has stopped, or was left behind when it hung."""
+        """Stop every unit; those that hang are left behind."""
         self.submit(lambda: self._stop(list(self._running)))
         self._queue.put(None)
         self._thread.join()
@@ -129,7 +129,7 @@ class Herder:
         self.submit(self._reconcile)
 
     def run_only(self, units: frozenset[Unit]) -> "Future[Any]":
-        """Done when everything else has stopped."""
+        """Stop all units but these. The future completes when they have stopped."""
 
         def change() -> None:
             self._assigned = units
@@ -138,7 +138,7 @@ class Herder:
         return self.submit(change)
 
     def heard(self) -> None:
-        """Of the group: what could not begin for want of its word begins."""
+        """Called when the group has answered: units that waited for it begin."""
         if self._waits_for_group:
             self.submit(self._reconcile)
 
@@ -276,7 +276,7 @@ class Herder:
         return config
 
     def resolved(self, name: str) -> dict[str, str]:
-        """What plugins are given. Raises NotFound, ConfigError."""
+        """Return the configuration that plugins get, references resolved. Raises NotFound, ConfigError."""
         return self.settings.providers.resolve(self.require(name))
 
     def _require_leader(self) -> None:
@@ -337,7 +337,7 @@ class Herder:
         self.config_log.put([records.target_record(name, target)])
 
     def stop_connector(self, name: str) -> None:
-        """No tasks first, then the state: who reads both never runs what was stopped (KIP-875)."""
+        """Delete the task configurations, then set the state, so that no worker runs a stopped connector (KIP-875)."""
 
         def change() -> None:
             self._require_leader()
@@ -347,7 +347,7 @@ class Herder:
         self.call(change)
 
     def publish_tasks(self, name: str, configs: list[dict[str, str]]) -> "Future[Any] | None":
-        """On a connector's thread; nothing is written that is known already. None: it is done.
+        """Write changed task configurations; called on a connector's thread. None: it is done.
 
         A future is not waited for: the herder may be waiting for this very thread to end.
         """

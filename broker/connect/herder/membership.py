@@ -80,16 +80,19 @@ class GroupWorker:
             self._member.leave()
 
     def holds(self) -> bool:
-        """The clock goes on while a process is suspended: who wakes up too late knows it before it writes."""
+        """Whether the membership is still valid.
+
+        The clock runs on while the process is suspended, so one that wakes up late knows it before it writes.
+        """
         return bool(time.monotonic() < self._member.heard_at + self._session_s)
 
     @property
     def is_leader(self) -> bool:
-        """Not any more either, once somebody else may have been made it."""
+        """Whether this worker leads the group. False as soon as another worker may have been elected."""
         return self._leads and self.holds()
 
     def may_run(self, connector: str) -> bool:
-        """Return, of the leader, whether a worker may still run a task of the connector.
+        """Whether a worker of the group may still run a task of the connector; answered by the leader.
 
         A worker that is to run it no more joins the next round when it has stopped, and has it no more there.
         """
@@ -97,7 +100,7 @@ class GroupWorker:
 
     @property
     def is_sessioned(self) -> bool:
-        """Also before the first round, as Kafka's workers."""
+        """Whether the group signs internal requests. True before the first rebalance, as in Kafka's workers."""
         return self._protocol == "sessioned"
 
     def rejoin(self) -> None:

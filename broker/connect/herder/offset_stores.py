@@ -21,7 +21,10 @@ class OffsetStores:
         self._lock = threading.Lock()
 
     def of(self, connector: str, props: Mapping[str, str]) -> SourceOffsets:
-        """Nothing is asked yet; whoever is done with it closes it. Raises ConnectError, ClientConfigError."""
+        """Return the offset store of the connector, not read yet; the caller closes it.
+
+        Raises ConnectError, ClientConfigError.
+        """
         settings = self._settings
         everybodys = settings.values.get("offset_storage_topic", "")
         shared = SharedOffsets(connector, everybodys, self._log(), self._offsets)

@@ -44,7 +44,7 @@ class Sessions:
         return self._herder.configurations.session_key
 
     def headers(self, body: bytes) -> dict[str, str]:
-        """What is sent with a body. Raises ConnectError while no key is known: ask again."""
+        """Return the signature headers for a body. Raises ConnectError while no session key is known; try again."""
         if not self._herder.group.is_sessioned:
             return {}
         if self.key is None:
@@ -52,13 +52,13 @@ class Sessions:
         return signed_headers(self.key, self._algorithm, body)
 
     def require(self, headers: Mapping[str, str], body: bytes) -> None:
-        """Raises Unsigned for what no worker of the group has sent."""
+        """Check the signature. Raises Unsigned for a request that no worker of the group has sent."""
         if self._herder.group.is_sessioned and (why := refusal(headers, body, self.key, self._accepted)):
             _log.warning("request between workers refused", status=why[0], reason=why[1])
             raise Unsigned(*why)
 
     def tick(self) -> None:
-        """By the group's thread: has a key written, if that is due and ours to do, without waiting for it."""
+        """Write a new session key if this worker leads and one is due; called on the group's thread, never blocks."""
         if self._writing is not None and not self._writing.done():
             return
         if time.monotonic() < self._again_at or not self._is_due():

@@ -55,7 +55,8 @@ def connector_class(props: Props) -> type[SourceConnector | SinkConnector]:
 
 
 def validate(raw: Props, settings: WorkerSettings) -> dict[str, Any]:
-    """ConfigInfos. Raises ConnectError for a class that is none. Runs plugin code: not for the herder's thread.
+    """Validate a connector's configuration, and return ConfigInfos. Raises ConnectError for a class that is none. Runs
+    plugin code: not for the herder's thread.
 
     What was a reference is checked as what it stands for, and shown as a reference, in errors as well.
     """

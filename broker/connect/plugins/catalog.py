@@ -90,8 +90,7 @@ def lookup(name: str, kind: PluginKind | str) -> type:
 
 
 def task_name(connector: type) -> str:
-    """What `task.class` says of a connector's task: Kafka's name where Kafka has it too, so that workers of both kinds
-    in one group can run what the other has configured."""
+    """Return the `task.class` of a connector: Kafka's name where Kafka has the class, too."""
     for name, location in BUILT_IN.items():
         if name.startswith(_OF_KAFKA) and location == f"{connector.__module__}:{connector.__qualname__}":
             return f"{name.removesuffix('Connector')}Task"
@@ -100,7 +99,7 @@ def task_name(connector: type) -> str:
 
 
 def plugins() -> list[tuple[Plugin, type, PluginKind]]:
-    """All that can be imported, in REST's order: sinks first. A broken one is left out; `lookup` tells why it is."""
+    """Return every plugin that can be imported, in REST's order: sinks first. `lookup` reports why one is left out."""
     loaded: list[tuple[Plugin, type, PluginKind]] = []
     for plugin in _candidates():
         try:

@@ -9,7 +9,7 @@ from broker.connect.api import SinkRecord
 
 
 class Delivered:
-    """Holds what it has been told of, so that no other record has its id meanwhile."""
+    """Remembers delivered messages. Holds a reference to each, so that no other message gets its id meanwhile."""
 
     def __init__(self) -> None:
         self._records: dict[int, SinkRecord] = {}

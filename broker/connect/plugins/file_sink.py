@@ -49,7 +49,7 @@ class FileStreamSinkTask(SinkTask):
             raise ConnectError(f"Couldn't find or create file '{name}' for FileStreamSinkTask: {error}") from error
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """On a full disk a line may end in its midst: its rest comes first when there is room."""
+        """Write the lines. After a full disk, the rest of a torn line is written first when there is room."""
         if not self._file or not (records or self._torn):
             return
         if not self._is_ours:

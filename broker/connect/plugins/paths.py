@@ -19,8 +19,9 @@ _write_roots: tuple[Path, ...] | None = None
 
 
 def allow(roots: list[str] | None, write_roots: list[str] | None = None) -> None:
-    """Only these directories and what is below them; None: everywhere; an empty list: nowhere. With `write_roots`
-    connectors write below those only: a source may read a log to which no sink may append."""
+    """Allow connectors these directories only; None: every directory; an empty list: none. With `write_roots`
+    connectors write below those only: a source may read a log to which no sink may append.
+    """
     global _roots, _write_roots
     _roots = None if roots is None else tuple(Path(root).resolve() for root in roots)
     _write_roots = None if write_roots is None else tuple(Path(root).resolve() for root in write_roots)
@@ -73,7 +74,7 @@ def root_of(path: Path) -> Path | None:
 
 
 def check_option(option: str, value: str) -> None:
-    """Of a client that a connector configures, read as the client does. Raises ConfigError for a forbidden file."""
+    """Check the files in an option of a connector's client. Raises ConfigError for a forbidden file."""
     text = value.strip()
     if option in _OF_CLIENTS:
         checked_path(option, text)

@@ -77,7 +77,7 @@ def _connection(where: SplitResult, tls: ssl.SSLContext | None) -> http.client.H
 
 
 def request_headers(logins: ClientLogins | None) -> dict[str, str]:
-    """Of what a worker asks another on its own account."""
+    """Return the headers of requests that a worker sends to another one itself."""
     return {"Content-Type": "application/json"} | ({"Authorization": logins.authorization} if logins else {})
 
 

@@ -18,5 +18,5 @@ class QuotedPaths:
 
 
 def quoted_part(request: Request, name: str) -> str:
-    """That part of the path which the route calls `name`."""
+    """Return the path parameter `name` of the route."""
     return unquote(str(request.path_params[name]))

@@ -128,7 +128,7 @@ class RestSockets:
         self.admin = [(name, _taken(name)) for name in rest.admin or ()]
 
     def worker_id(self, settings: WorkerSettings) -> str:
-        """Where others reach this one: host and port."""
+        """Return the host and port where other workers reach this one."""
         taken = next(taken for listener, taken in self.main if listener is self.rest.advertised)
         host, port = taken.getsockname()[:2]
         return f"{settings.rest_advertised_host_name or host}:{settings.rest_advertised_port or port}"

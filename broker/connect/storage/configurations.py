@@ -54,7 +54,7 @@ class Configurations:
         return name
 
     def units(self) -> frozenset[Unit]:
-        """What somebody is to run. A stopped connector has no tasks, and is there all the same."""
+        """Return all connectors and tasks that the group should run. A stopped connector has no tasks."""
         return frozenset(
             Unit(name, number)
             for name in self.connectors

@@ -50,14 +50,13 @@ class StorageLog(Protocol):
         """Raises StorageError, after which it may be started again, and StartupError, which waiting does not mend."""
 
     def put(self, records: Iterable[Record]) -> None:
-        """They are kept, and applied here, when this returns. Raises StorageError."""
+        """Write the records, and return when they are durable and applied here. Raises StorageError."""
 
     def post(self, records: Iterable[Record]) -> None:
-        """As `put`, without waiting; lost if the process dies."""
+        """Write the records without waiting; they are lost if the process dies."""
 
     def read_to_end(self, *, waits_for_open: bool = False) -> None:
-        """What others have put before the call is applied, with `waits_for_open` also what is to be committed still:
-        behind another's open transaction lies what was committed since. Raises StorageError."""
+        """Read to the current end of the log and apply its records. Raises StorageError."""
 
     def stop(self) -> None: ...
 

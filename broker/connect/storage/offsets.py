@@ -33,7 +33,7 @@ class StoredOffsets:
         return [(partition, offset) for _, partition, offset in list(self._by_connector.get(connector, {}).values())]
 
     def record(self, connector: str, partition: Mapping[str, Any], offset: Mapping[str, Any] | None) -> Record:
-        """Under the key that compaction knows it by."""
+        """Return the record to write, under the stored record's key, so that compaction replaces that."""
         key, value = offset_record(connector, partition, offset)
         stored = self._by_connector.get(connector, {}).get(_same(partition))
         return (stored[0] if stored else key), value

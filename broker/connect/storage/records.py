@@ -31,7 +31,7 @@ def connector_record(name: str, config: Mapping[str, str | None] | None) -> Reco
 
 
 def task_records(name: str, configs: list[dict[str, str]]) -> list[Record]:
-    """All tasks of a connector, and what makes them count."""
+    """Return the records of all tasks of a connector, and the commit record that makes them count."""
     tasks = [(f"task-{name}-{n}".encode(), dump({"properties": config})) for n, config in enumerate(configs)]
     return [*tasks, (f"commit-{name}".encode(), dump({"tasks": len(configs)}))]
 

@@ -35,7 +35,7 @@ class SourceOffsets(Protocol):
         """Raises StorageError."""
 
     def are_committed(self, pairs: Sequence[tuple[Partition, Offset]]) -> None:
-        """By a transaction that wrote them into `topic`."""
+        """Note offsets that a transaction has committed in `topic`."""
 
     def close(self) -> None: ...
 
@@ -63,7 +63,7 @@ class SharedOffsets:
         self._log.put([self.record(*pair) for pair in pairs])
 
     def post(self, pairs: Sequence[tuple[Partition, Offset]]) -> None:
-        """As well as may be: what counts is elsewhere."""
+        """Write the offsets as a best effort; the connector's own topic is authoritative."""
         try:
             self._log.post([self.record(*pair) for pair in pairs])
         except (StorageError, BufferError) as error:

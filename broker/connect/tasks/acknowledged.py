@@ -25,7 +25,7 @@ class Acknowledged:
         self._runs: dict[bytes, deque[PendingRun]] = {}
 
     def begin(self, partition: Mapping[str, Any]) -> PendingRun:
-        """Behind everything begun before. Keep `left` above 0 until the last record of the run is counted."""
+        """Begin a run behind all earlier ones. Keep `left` above 0 until the run's last record is counted."""
         run = PendingRun(partition)
         self._runs.setdefault(dump(sorted(partition.items())), deque()).append(run)
         return run

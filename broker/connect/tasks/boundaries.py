@@ -86,7 +86,7 @@ class Boundaries:
         return self._of_records.pop(id(record), TransactionEnd.NOT_YET)
 
     def behind_batch(self, now_s: float) -> TransactionEnd:
-        """Of a batch, which may be empty."""
+        """Return how the transaction ends after a batch, which may be empty."""
         if self._kind == "poll":
             return TransactionEnd.COMMIT
         if self._kind == "connector":

@@ -27,5 +27,5 @@ def read_at(message: Any) -> str:
 
 
 def place_of(topic: str, partition: int, offset: int) -> str:
-    """As pages find it in a trace, and make a link of it."""
+    """Format the record's place, which pages of the console find in a trace and link to."""
     return f"{topic}-{partition}@{offset}"

@@ -86,7 +86,7 @@ class DeadLetters:
             self._failure = failure_of(f"dead letters were not written to {self._topic}", error)
 
     def flush(self) -> None:
-        """All of them are kept. Raises ConnectError: what they were read from must not be committed."""
+        """Flush all dead letters. Raises ConnectError: then the source offsets must not be committed."""
         if self._topic and self._producer.flush(_TIMEOUT_S):
             raise ClusterUnavailable(f"dead letters were not written to {self._topic} in {_TIMEOUT_S:g} s")
         if self._failure:

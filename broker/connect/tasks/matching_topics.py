@@ -28,7 +28,10 @@ class MatchingTopics:
         self._logged: set[str] = set()
 
     def changed(self) -> list[str] | None:
-        """All of them, if they are others than before. Raises what `names` raises, and asks again as late."""
+        """Return all matching topics if they changed; None otherwise.
+
+        Raises what `names` raises, then waits as long again.
+        """
         now = self._now_s()
         if self._asked_s is not None and now - self._asked_s < REFRESH_S:
             return None

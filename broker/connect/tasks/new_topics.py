@@ -35,7 +35,7 @@ class NewTopics:
         self._stopping = stopping
 
     def ensure(self, topic: str) -> None:
-        """It is there when this returns, or brokers may make it. Raises ConnectError, ClusterUnavailable."""
+        """Create the topic if it is missing, unless brokers do that. Raises ConnectError, ClusterUnavailable."""
         try:
             rule = self._rules.rule_of(topic)
         except TooManyWays as error:

@@ -48,7 +48,7 @@ class Pipeline:
             value.close()
 
     def source(self, record: SourceRecord) -> tuple[SourceRecord, Produced] | RecordFailure | None:
-        """What is to be produced; None if a transform left it out."""
+        """Transform and convert a source record; None if a transform filtered it out."""
         changed = self._transformed(record) if self._transforms else record
         if changed is None or isinstance(changed, RecordFailure):
             return changed
@@ -68,7 +68,7 @@ class Pipeline:
         return changed, (key, value, raw)
 
     def sink(self, message: Any) -> SinkRecord | RecordFailure | None:
-        """Of a consumed message; None if a transform left it out."""
+        """Convert and transform a consumed message; None if a transform filtered it out."""
         topic = message.topic()
         stage, plugin = "HEADER_CONVERTER", self._key
         try:
@@ -89,8 +89,9 @@ class Pipeline:
         return changed
 
     def columns(self, messages: Sequence[Any]) -> SinkColumns | None:
-        """Of messages of one partition, in order, if all of them are converted, and together. None: `sink` says of each
-        what becomes of it, and converts it once more."""
+        """Convert messages of one partition together; None if that is not possible for all of them. None: `sink` says
+        of each what becomes of it, and converts it once more.
+        """
         values = [message.value() for message in messages]
         if self._transforms or None in values:
             return None

@@ -25,6 +25,8 @@ def is_retriable(error: BaseException) -> bool:
 
 
 def failure_of(sentence: str, error: KafkaError) -> ConnectError:
-    """What a task raises for an error of its client: `ClusterUnavailable`, or a ConnectError that ends it."""
+    """Return the exception of a task for an error of its client: `ClusterUnavailable` to retry, or a ConnectError that
+    fails the task.
+    """
     kind = ClusterUnavailable if is_retriable_error(error) else ConnectError
     return kind(f"{sentence}: {error.str()}")

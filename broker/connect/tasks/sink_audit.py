@@ -49,7 +49,7 @@ class SinkAudit:
         self._starts: dict[ConnectPartition, int] = {}
 
     def assigned(self, committed: Mapping[ConnectPartition, int]) -> None:
-        """Where the group is, of partitions that have come."""
+        """Note the group's committed offsets of newly assigned partitions."""
         self._starts |= {partition: offset for partition, offset in committed.items() if offset >= 0}
 
     def read(self, message: Any, outcome: object) -> None:
@@ -70,7 +70,7 @@ class SinkAudit:
             self._starts[partition] = offset
 
     def tell(self, safe: Mapping[ConnectPartition, int]) -> None:
-        """All before these offsets has come to its end."""
+        """Report all records before these offsets as processed."""
         at_ms, increments = now_ms(), []
         for partition, offset in safe.items():
             report = self._pending.take(CountedPartition(*partition), offset, at_ms)

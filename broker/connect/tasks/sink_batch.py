@@ -23,7 +23,7 @@ class SinkBatch:
         self._runs: list[Sequence[Any]] = []
 
     def parts(self) -> list[Part]:
-        """At least one, if only of no records. What `drop` does to them is seen by who is in the midst of them."""
+        """Return the parts, at least one, perhaps without records. `drop` affects parts being iterated."""
         return self._parts
 
     def add(self, record: SinkRecord, message: Any) -> None:
@@ -42,12 +42,12 @@ class SinkBatch:
         self._runs.append(messages)
 
     def message_of(self, record: SinkRecord) -> Any | None:
-        """Of a record of the batch, or of one that was made of it."""
+        """Return the message of a record of the batch, or of the record it was derived from; None if there is none."""
         known = self._messages.get(id(record))
         return known[1] if known else self.message_at(record.topic, record.partition, record.offset)
 
     def message_at(self, topic: str, partition: int, offset: int) -> Any | None:
-        """By a record's place, which a transform may have changed."""
+        """Return the message at a record's original position; None if the batch has none."""
         place = topic, partition, offset
         for record, message in self._messages.values():
             if (record.topic, record.partition, record.offset) == place:
@@ -56,7 +56,7 @@ class SinkBatch:
         return next((value for value in read if (value.topic(), value.partition(), value.offset()) == place), None)
 
     def drop(self, partitions: Collection[ConnectPartition]) -> None:
-        """Nothing of what was read from these is put any more."""
+        """Drop everything read from these partitions."""
         for partition in partitions:
             self.ends.pop(partition, None)
         for at, part in enumerate(self._parts):
@@ -74,8 +74,7 @@ class SinkBatch:
         self._messages, self._runs = {}, []
 
     def where_of(self, part: Part) -> str:
-        """From where to where it was read of each partition; which of its records a task could not take is for the
-        task to say."""
+        """Describe the offset range of each partition in the part, for the error of a task that failed on it."""
         spans: dict[tuple[str, int], list[int]] = {}
         if isinstance(part, SinkColumns):
             spans[part.topic, part.partition] = part.offsets

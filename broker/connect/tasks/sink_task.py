@@ -103,7 +103,7 @@ class RunningSink(RunningUnit):
         self._retry_pause_s = timeout_ms / 1000
 
     def pause(self, *partitions: ConnectPartition) -> None:
-        """Without partitions: the whole task, as the worker says it."""
+        """Pause the consumer without partitions: the worker pauses the whole task."""
         if not partitions:
             super().pause()
             return

@@ -50,7 +50,7 @@ class Tolerance:
         self._stopping = stopping
 
     def retry(self, call: Callable[[], Any], error: RetriableError) -> Any:
-        """What `call` returns in the end; raises what it raised last, when time or the task is over."""
+        """Retry `call` and return its result; re-raise its last error when time is up or the task is stopped."""
         deadline = time.monotonic() + self._timeout_ms / 1000
         backoff = Backoff(_RETRY_FIRST_MS, self._delay_max_ms, spreads=True)
         while not self._stopping.is_set() and (self._timeout_ms < 0 or time.monotonic() < deadline):
@@ -64,7 +64,7 @@ class Tolerance:
     def leave_out(
         self, connector: str, task: int, place: str, failure: RecordFailure, ends: type[ConnectError] = ConnectError
     ) -> None:
-        """Go on without the record at `place`. Raises `ends` where it ends its task."""
+        """Skip the record at `place`. Raises `ends` if its error fails the task."""
         if not self.tolerates:
             raise ends(
                 f"Tolerance exceeded in error handler: {failure.stage} by {failure.executing} of the record at {place}"

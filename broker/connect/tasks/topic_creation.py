@@ -39,7 +39,7 @@ class TopicRules:
 
 
 def read_topic_rules(props: Mapping[str, Any]) -> TopicRules | None:
-    """None: the connector says nothing, and brokers make topics as they like. Raises ConfigError."""
+    """Read the rules; None if the connector has none and brokers create topics. Raises ConfigError."""
     if not any(key.startswith(_PREFIX) for key in props):
         return None
     default = _rule(_DEFAULT, _group(_DEFAULT, props), None)

@@ -53,7 +53,7 @@ class RunningUnit:
         raise NotImplementedError
 
     def interrupt(self) -> None:
-        """What is blocking ends soon; called from another thread."""
+        """Interrupt a blocking call soon; called from another thread."""
 
     @property
     def is_paused(self) -> bool:
@@ -99,7 +99,7 @@ class RunningUnit:
             self._tell(self.unit, state, trace)
 
     def falters(self, what: str, error: BaseException) -> None:
-        """It tries again and goes on running; log and status say why when that begins, not each time."""
+        """Note a failure that is retried; logged and shown in the status when it begins, not each time."""
         if not self._is_faltering:
             self._is_faltering = True
             _log.warning(what, connector=self.unit.connector, task=self.unit.task, reason=words_of(error))

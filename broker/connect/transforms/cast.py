@@ -124,7 +124,7 @@ def _as(schema: Schema, kind: Type) -> Schema:
 
 
 def cast_value(value: Any, schema: Schema | None, kind: Type) -> Any:
-    """Raises DataError naming what cannot be cast."""
+    """Cast a value. Raises DataError naming the value that cannot be cast."""
     if value is None:
         return None
     if kind is Type.STRING:

@@ -59,7 +59,7 @@ class ExtractFieldKey(ExtractFieldValue):
 
 
 def path_of(text: str) -> list[str]:
-    """Names of a path of KIP-821: `a.b`, with `` `a.b`.c `` for a name that has a dot."""
+    """Parse a path of KIP-821 into names: `a.b`, with `` `a.b`.c `` for a name that has a dot."""
     path, at = [], 0
     while at <= len(text):
         if text[at : at + 1] == "`":

@@ -41,7 +41,10 @@ def _check_length(name: str, pattern: str, what: str) -> None:
 
 
 def java_replacement(name: str, text: str, pattern: BoundedPattern) -> Callable[[Groups], str]:
-    """What makes a text of the groups that matched. ConfigError if the replacement names a group that is not there."""
+    """Return a function that builds the replacement from the matched groups.
+
+    ConfigError if the replacement names a group that is not there.
+    """
     try:
         return JavaReplacement(text, pattern.groups, pattern.groupindex).of
     except ValueError as error:

@@ -31,7 +31,7 @@ _CLASSIC = "classic"
 
 
 def describe(request: DescribeGroupsRequest, groups: Mapping[str, ClassicGroup]) -> DescribeGroupsResponse:
-    """The groups as they are now; one that nobody knows is Dead, which is no error."""
+    """Describe the groups; an unknown group is Dead, which is no error."""
     return DescribeGroupsResponse(groups=[_described(group_id, groups.get(group_id)) for group_id in request.groups])
 
 
@@ -85,7 +85,7 @@ def _listed(group: ClassicGroup) -> ListedGroup:
 def delete(
     request: DeleteGroupsRequest, groups: Mapping[str, ClassicGroup], offsets: CommittedOffsets, turn: CoordinatorTurn
 ) -> DeleteGroupsResponse:
-    """Each group is deleted, or refused, alone; one that is named twice is deleted once."""
+    """Delete or refuse each group separately; duplicates are deleted once."""
     return DeleteGroupsResponse(
         results=[
             DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, groups.get(group_id), offsets, turn))
@@ -116,7 +116,8 @@ def _delete(group_id: str, group: ClassicGroup | None, offsets: CommittedOffsets
 def delete_offsets(
     request: OffsetDeleteRequest, group: ClassicGroup | None, offsets: CommittedOffsets, turn: CoordinatorTurn
 ) -> OffsetDeleteResponse:
-    """Of a consumer group with members only what they are not subscribed to; of another one with members nothing.
+    """Delete offsets; of a consumer group with members only for topics without subscription, of other groups with
+    members none.
 
     An empty group stays when the last of its offsets goes, until offsets are looked through for their age, as in Kafka
     since 4.0: a tool that deletes offsets may delete the group next.
@@ -151,8 +152,8 @@ def delete_offsets(
 
 
 def may_be_forgotten(group: ClassicGroup, offsets: CommittedOffsets) -> bool:
-    """Whether nobody would miss the group's record, were there no offsets: neither somebody about to join nor a
-    transaction that commits some.
+    """Whether the group's record could go if it had no offsets: no member is joining and no transaction commits
+    offsets.
     """
     is_left = group.state is GroupState.EMPTY and not group.pending_joins
     return is_left and group.metadata is not None and not offsets.has_pending(group.group_id)

@@ -19,7 +19,7 @@ class Admission:
         self._offsets = offsets
 
     def may_assign(self, group: ClassicGroup, request: SyncGroupRequest, turn: CoordinatorTurn) -> bool:
-        """Return whether the leader's assignments may take what they do, counted for its client.
+        """Return whether there is memory for the leader's assignments, counted for its client.
 
         Assignments that take no more than those before are never refused: the group goes on.
         """
@@ -57,7 +57,7 @@ class Admission:
         client: GroupClientInfo,
         turn: CoordinatorTurn,
     ) -> ErrorCode:
-        """As `begin_commit`; but POLICY_VIOLATION would end the producer for good, so it is told to try again."""
+        """Begin as `begin_commit`, but retriable: POLICY_VIOLATION would fail a transactional producer for good."""
         error = txn_commit_error(group, request)
         if error is ErrorCode.NONE and not self._begin(group, request, client, turn):
             return ErrorCode.COORDINATOR_NOT_AVAILABLE

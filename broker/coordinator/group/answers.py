@@ -33,7 +33,7 @@ _TOO_LARGE = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE}
 
 
 def unknown_group(group_id: str) -> ErrorCode:
-    """Why a request that only members may send is refused when there is no such group."""
+    """Return the error of a member's request for an unknown group."""
     return ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID
 
 
@@ -43,7 +43,7 @@ def join_refused(error: ErrorCode, member_id: str, api_version: int) -> JoinGrou
 
 
 def joined(group: ClassicGroup, member_id: str) -> JoinGroupResponse:
-    """The group's present generation as this member is told it; the leader learns who is in it."""
+    """Return the JoinGroup response of the current generation; only the leader gets the members."""
     is_leader = member_id == group.leader_id
     return JoinGroupResponse(
         generation_id=group.generation_id,
@@ -56,7 +56,7 @@ def joined(group: ClassicGroup, member_id: str) -> JoinGroupResponse:
 
 
 def returned(group: ClassicGroup, old_id: str, new_id: str, api_version: int) -> JoinGroupResponse:
-    """What a static member is told that came back under a new id into a stable group.
+    """Return the response to a static member that rejoined a stable group under a new id.
 
     Should it be the leader, nothing is to be assigned: the assignment stands. Clients of version 9 are told so
     (KIP-814); older ones are told the leader's old id, so that they take themselves for followers.
@@ -96,7 +96,7 @@ def sync_refused(error: ErrorCode) -> SyncGroupResponse:
 
 
 def left(identities: list[MemberIdentity], errors: list[ErrorCode], names_one: bool) -> LeaveGroupResponse:
-    """One result for each member; up to version 2 a request names one, whose error is that of the response."""
+    """Return one result for each member; up to version 2 the only member's error is the response's."""
     if names_one:
         return LeaveGroupResponse(error_code=errors[0])
     return LeaveGroupResponse(
@@ -114,7 +114,7 @@ def left_unknown_group(group_id: str, identities: list[MemberIdentity], names_on
 
 
 def not_appended(append_error: ErrorCode) -> ErrorCode:
-    """What a client of a coordinator is told when the coordinator's log refuses."""
+    """Return the client error for a failed append to the coordinator's log."""
     return APPEND_ERRORS.get(append_error, append_error)
 
 

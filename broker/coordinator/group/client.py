@@ -16,5 +16,5 @@ class GroupClientInfo:
 
     @property
     def owner(self) -> Owner:
-        """Who is counted for what the request makes the broker hold."""
+        """The client whose memory share the request counts for."""
         return owner_of(self.principal, self.client_host)

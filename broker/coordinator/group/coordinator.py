@@ -108,7 +108,7 @@ class GroupCoordinator:
     def join_group(
         self, request: JoinGroupRequest, client: GroupClientInfo, token: int, now_ms: int
     ) -> CoordinatorOutcome:
-        """Answered at once when refused or when nothing changes, else when the group's members are together."""
+        """Join; the response comes at once when refused or unchanged, else when the rebalance completes."""
         turn = self._turn(now_ms)
         join = Join(request, client, token, turn)
         error = self._joining.error_of(request)
@@ -165,7 +165,7 @@ class GroupCoordinator:
     def offset_commit(
         self, request: OffsetCommitRequest, client: GroupClientInfo, token: int, now_ms: int
     ) -> CoordinatorOutcome:
-        """One record for each partition; a commit also counts as a sign of life."""
+        """Commit offsets, one record for each partition; counts as a heartbeat."""
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
         error = self._admission.begin_commit(group, request, client, turn)
@@ -181,7 +181,7 @@ class GroupCoordinator:
     def txn_offset_commit(
         self, request: TxnOffsetCommitRequest, client: GroupClientInfo, token: int, now_ms: int
     ) -> CoordinatorOutcome:
-        """As `offset_commit`, for a producer's transaction: nothing is visible before `complete_transaction`.
+        """Commit offsets in a producer's transaction, invisible before `complete_transaction`.
 
         Whether the transaction is open, and has this partition in it, is the caller's to know (KIP-890).
         """
@@ -197,7 +197,7 @@ class GroupCoordinator:
     def offset_fetch(
         self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int
     ) -> CoordinatorOutcome:
-        """What is committed for the groups named; all of them must be of this coordinator.
+        """Return the committed offsets of these groups, which must be of this coordinator.
 
         What was loaded is told when it is committed, since the last coordinator may have promised less. Until then
         clients shall ask again: were this answer to wait, their heartbeats would wait behind it.
@@ -210,7 +210,7 @@ class GroupCoordinator:
     # -- administration -----------------------------------------------------------------------------------------------
 
     def describe_groups(self, request: DescribeGroupsRequest, token: int, now_ms: int) -> CoordinatorOutcome:
-        """All of the groups named must be of this coordinator."""
+        """Describe these groups, which must be of this coordinator."""
         turn = self._turn(now_ms)
         turn.answer_at_once(token, administration.describe(request, self._groups))
         return self._end(turn)
@@ -221,7 +221,7 @@ class GroupCoordinator:
         return self._end(turn)
 
     def delete_groups(self, request: DeleteGroupsRequest, token: int, now_ms: int) -> CoordinatorOutcome:
-        """All of the groups named must be of this coordinator."""
+        """Delete these groups, which must be of this coordinator."""
         turn = self._turn(now_ms)
         turn.answer(token, administration.delete(request, self._groups, self._offsets, turn))
         return self._end(turn)
@@ -232,7 +232,7 @@ class GroupCoordinator:
         return self._end(turn)
 
     def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> CoordinatorOutcome:
-        """Have `tick` forget what was committed for `partitions`, as soon as it is called; `deleted` has been told."""
+        """Have the next `tick` forget the committed offsets of deleted `partitions`; `deleted` has been told."""
         turn = self._turn(now_ms)
         self._expiry.partitions_deleted(partitions, turn.now_ms)
         return self._end(turn)
@@ -334,7 +334,7 @@ class GroupCoordinator:
         return self._groups[group_id]
 
     def after_load(self, now_ms: int) -> CoordinatorOutcome:
-        """All of the partition has been replayed: members have one session timeout from now to be heard of."""
+        """Called when the partition is replayed: every member gets a fresh session timeout."""
         turn = self._turn(now_ms)
         self._progress.loaded_to = self._progress.written_to
         self._account.end_load()
@@ -348,18 +348,18 @@ class GroupCoordinator:
         return self._end(turn)
 
     def written(self, end_offset: int) -> None:
-        """What is replayed from now on is committed when the log is up to `end_offset`."""
+        """Note that records replayed from now on are committed when the log is committed up to `end_offset`."""
         self._progress.written_to = end_offset
 
     def committed(self, high_watermark: int) -> None:
-        """Nothing before `high_watermark` can be lost any more."""
+        """Note that everything before `high_watermark` is committed."""
         self._progress.committed_to = high_watermark
         self._offsets.committed(high_watermark)
 
     # -- what goes wrong outside --------------------------------------------------------------------------------------
 
     def abort(self, outcome: CoordinatorOutcome, error_code: ErrorCode) -> CoordinatorOutcome:
-        """The records of `outcome` could not be appended, or not be committed; the answers to send instead of its own.
+        """Handle records that could not be appended or committed; return the outcome to use instead.
 
         A group whose assignment could not be appended rebalances; the record of an emptied group is tried again soon; a
         static member that returned does not take its place; what expired waits for the next check. An append refused as
@@ -383,7 +383,7 @@ class GroupCoordinator:
         return self.abort(broken.outcome if broken else CoordinatorOutcome(), ErrorCode.UNKNOWN_SERVER_ERROR)
 
     def unconfirmed(self, answer: CoordinatorResponse, error_code: ErrorCode) -> CoordinatorResponse:
-        """What to send instead of an answer whose records are not committed; one that does not wait for any stays."""
+        """Return the response to send when the records were not committed; unchanged if it does not depend on any."""
         if answer.is_at_once:
             return answer
         return CoordinatorResponse(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)

@@ -80,7 +80,7 @@ class Expiry:
         return min(self._round_at_ms, self._urgent_at_ms) if self._urgent else self._round_at_ms
 
     def begin(self, now_ms: int) -> None:
-        """From now on there are rounds. Groups with offsets for topics that were deleted lately are due at once."""
+        """Begin the rounds of expiry. Groups with offsets of recently deleted topics are due at once."""
         self._round_at_ms = now_ms + self._interval_ms
         self._outdated.begin()
         self._hurry(self._outdated.deleted.topics(), now_ms)
@@ -92,11 +92,13 @@ class Expiry:
         self._walks.clear()
 
     def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> None:
-        """Have their offsets go as soon as possible: `DeletedPartitions` has just been told of `partitions`."""
+        """Expire the offsets of these deleted partitions as soon as possible."""
         self._hurry(dict.fromkeys(partition.topic for partition, _ in partitions), now_ms)
 
     def transaction_ended(self, keys: Iterable[OffsetKey]) -> None:
-        """Have those go as soon as possible that it has left, or made visible, of topics that are deleted."""
+        """Expire, as soon as possible, offsets of deleted topics that the end of a transaction has left or made
+        visible.
+        """
         if self._round_at_ms is None or not self._outdated.deleted:
             return
         for key in keys:
@@ -121,7 +123,7 @@ class Expiry:
             self._walks.pop(group_id, None)
 
     def look_at_some(self, groups: Mapping[str, ClassicGroup], turn: CoordinatorTurn) -> None:
-        """One slice, if its time has come; a group with a record on its way is left for later."""
+        """Check one slice of the groups if a round is due; those with a pending record are left for later."""
         if self.next_deadline_ms is None or self.next_deadline_ms > turn.now_ms:
             return
         self._last, self._last_urgent = turn.outcome, []

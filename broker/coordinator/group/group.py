@@ -91,7 +91,7 @@ class ClassicGroup:
 
     @property
     def chosen_protocol(self) -> str:
-        """Of the present generation; empty while there is none."""
+        """The protocol of the current generation; empty if there is none."""
         return self.protocol_name or ""
 
     def static_member(self, group_instance_id: str | None) -> str:
@@ -116,14 +116,14 @@ class ClassicGroup:
 
     @property
     def is_void(self) -> bool:
-        """Nothing recorded and nobody there; unless offsets are committed there is no reason to remember the group."""
+        """Whether the group can be forgotten: no record, no members; committed offsets would still keep it."""
         return not (self.metadata or self.proposal or self.members or self.pending_joins) and (
             self.state is GroupState.EMPTY
         )
 
     @property
     def work(self) -> int:
-        """For how many single members it counts when its time is up."""
+        """How many single members the group counts as when its timer fires."""
         return 1 + len(self.members) // 10
 
     @property
@@ -138,7 +138,7 @@ class ClassicGroup:
 
     @property
     def assignment_bytes(self) -> int:
-        """Of the recorded generation."""
+        """The size of the recorded generation's assignments."""
         return sum(map(len, self.assignments.values()))
 
     # -- members ------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class ClassicGroup:
         return [newcomer if member.member_id == old_id else member for member in self.members.values()]
 
     def set_protocols(self, member: ClassicMember, protocols: dict[str, bytes], owner: Owner) -> None:
-        """What the member says when it joins again; owner: the client that it is counted for from now on."""
+        """Set the member's protocols from its new join request. owner: the client whose memory share they count for."""
         self._lose_support(member)
         member.protocols, member.owner = protocols, owner
         with self.holdings.at_once():
@@ -259,7 +259,7 @@ class ClassicGroup:
         self.pending_syncs = set(self.awaiting_join)
 
     def settle(self, metadata: GroupMetadata, owners: Sequence[Owner] = ()) -> None:
-        """Become what a replayed record says: one we proposed, or, while the partition is loaded, one from before.
+        """Become what a replayed record says: our own proposal, or an earlier one while the partition is loaded.
 
         owners: as the record names them, see `owners_of`; members that are known have their own.
         """

@@ -104,7 +104,7 @@ class Holdings:
 
     @property
     def bytes_for_a_member(self) -> int:
-        """What the group itself takes more when it gets a member."""
+        """The memory the group itself needs for one more member."""
         return 0 if self.owner is not None else group_bytes(self._group_id)
 
     def belong_to(self, owner: Owner | None) -> None:

@@ -87,7 +87,7 @@ class Joining:
         self._new_member_id = new_member_id
 
     def error_of(self, request: JoinGroupRequest) -> ErrorCode:
-        """What is wrong with the request whatever the group; NONE if nothing is."""
+        """Return the error of the request independent of the group's state; NONE if there is none."""
         if not request.group_id or len(request.group_id) > GROUP_NAME_LENGTH_MAX:
             return ErrorCode.INVALID_GROUP_ID
         shortest, longest = self._config.group_min_session_timeout_ms, self._config.group_max_session_timeout_ms

@@ -32,7 +32,7 @@ class ClassicMember:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes in memory, about."""
+        """The member's approximate size in memory."""
         return MEMBER_BYTES + text_bytes(self._names) + metadata_bytes(self.protocols)
 
     @property

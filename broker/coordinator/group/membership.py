@@ -98,7 +98,7 @@ class GroupMembership:
         return error
 
     def session_is_over(self, group: ClassicGroup, member_id: str, turn: CoordinatorTurn) -> None:
-        """The member has not been heard of for its session timeout. Waiting for us does not count as silence, nor does
+        """Handle a member's session timeout. Waiting for us does not count as silence, nor does
         it while the group's record is not committed: the answers that wait for that tell members who they are.
         """
         if member_id in group.pending_joins:
@@ -116,9 +116,10 @@ class GroupMembership:
         self._rebalance.prepare_or_complete(group, turn, f"session of {member_id} is over")
 
     def hang_up(self, group: ClassicGroup, token: int) -> None:
-        """The connection of a parked request is gone; the member has what is left of a session timeout to come back.
+        """Handle a closed connection of a pending request: the member keeps the rest of its session timeout.
 
-        A new member is held to the timeout it asked for: it need not know its id, so nothing else would remove it soon.
+        A new member is held to the timeout it asked for: it need not know its id, so nothing else would remove it
+        soon.
         """
         member = group.unpark(token)
         if member is not None and member.is_new:
@@ -126,7 +127,7 @@ class GroupMembership:
             self._timers.schedule(key, member.joined_at_ms + member.session_timeout_ms)
 
     def dismiss(self, group: ClassicGroup, error: ErrorCode, turn: CoordinatorTurn) -> None:
-        """The group is no longer ours: whoever waits is told so, and where nobody does there is nothing to do."""
+        """Fail all pending requests of a group that moved to another coordinator."""
         if not (group.awaiting_join or group.awaiting_sync):
             return
         for member_id, (token, api_version) in group.awaiting_join.items():

@@ -119,7 +119,7 @@ class GroupMemoryAccount:
         return group_id in self._stored
 
     def begin_commit(self, group_id: str, owner: Owner, growth: int, *, has_had_members: bool) -> bool:
-        """Return whether the client may commit what takes so many bytes more, or, if it is negative, fewer.
+        """Return whether there is memory for the commit's growth in bytes, which may be negative.
 
         What is replayed next is counted for the client if it has room for all offsets of the group, else for the
         client that holds them, which needs room as well.
@@ -150,7 +150,7 @@ class GroupMemoryAccount:
             self._committer = group_id, self._part(committer.of_members), committer.owner
 
     def end_commit(self) -> None:
-        """What is replayed from now on was written by no client that is known."""
+        """Note that the records replayed from now on have no known client."""
         self._committer = None
 
     def end_load(self) -> None:

@@ -88,7 +88,7 @@ class OffsetStored(Protocol):
 
 
 def commit_error(group: ClassicGroup | None, request: OffsetCommitRequest) -> ErrorCode:
-    """Whether this client may commit for the group; None stands for a group nobody knows yet.
+    """Return the error if this client may not commit for the group; None as group: unknown so far.
 
     A generation of -1 says "I am no member": allowed to simple consumers and administrators while there are none.
     """
@@ -109,7 +109,7 @@ def commit_error(group: ClassicGroup | None, request: OffsetCommitRequest) -> Er
 
 
 def txn_commit_error(group: ClassicGroup | None, request: TxnOffsetCommitRequest) -> ErrorCode:
-    """Whether this producer may commit for the group on behalf of a consumer.
+    """Return the error if this producer may not commit for the group on behalf of a consumer.
 
     Producers that tell nothing of the consumer (before KIP-447, or generation -1 without ids) are fenced by their
     transactional id alone, and may commit whoever is in the group.
@@ -302,7 +302,7 @@ class CommittedOffsets:
                 yield TopicPartition(topic, partition), committed
 
     def walk(self, group_id: str) -> Iterator[TopicPartition]:
-        """As `of_group`, while offsets come and go: those that are there all the time are in it once."""
+        """Iterate as `of_group`, while offsets change: one that is there all the time is yielded once."""
         for topic in list(self._offsets.get(group_id, ())):
             for partition in list(self._offsets.get(group_id, {}).get(topic, ())):
                 yield TopicPartition(topic, partition)
@@ -312,7 +312,7 @@ class CommittedOffsets:
         self._store(key, committed, by_member=by_member)
 
     def replay_pending(self, key: OffsetKey, committed: CommittedOffset, producer_id: int) -> None:
-        """Of a transaction that is open as far as the log has been read."""
+        """Replay an offset of a transaction that is still open."""
         self._pending.add(producer_id, key, committed)
 
     def complete_transaction(self, producer_id: int, is_commit: bool) -> set[OffsetKey]:
@@ -375,7 +375,7 @@ class CommittedOffsets:
         self._superseded.committed(high_watermark)
 
     def forget(self) -> list[Remains]:
-        """Everything; what that was."""
+        """Forget all offsets, and return what was removed."""
         remains: list[Remains] = [self._offsets, *self._groups_of.values()]
         self._offsets, self._groups_of, self._counts = {}, {}, {}
         self._superseded.clear()

@@ -15,7 +15,7 @@ _OfPartition = dict[int, CommittedOffset | None]
 
 
 def size_of(key: OffsetKey, committed: CommittedOffset | None) -> int:
-    """What a committed offset takes in memory, about; None: its place alone."""
+    """Return the approximate size of a committed offset in memory; None: of its key alone."""
     place = place_of(key.group_id, key.partition.topic)
     return place + text_bytes(committed.metadata) if committed is not None else place
 
@@ -42,7 +42,7 @@ class PendingOffsets:
         self._of_producer.setdefault(producer_id, set()).add(key)
 
     def supersede(self, key: OffsetKey) -> None:
-        """Another offset for the partition has been written after all of these."""
+        """Note that a newer offset of the partition has been written after all pending ones."""
         if not self._of_group:
             return
         producers = self._of_group.get(key.group_id, {}).get(key, {})

@@ -43,14 +43,14 @@ class Rebalance:
     # -- joining ------------------------------------------------------------------------------------------------------
 
     def prepare_or_complete(self, group: ClassicGroup, turn: CoordinatorTurn, reason: str) -> None:
-        """Somebody came, went or changed: start a rebalance, or see whether the one that runs can go on."""
+        """Start a rebalance, or check whether the running one can complete, after members changed."""
         if group.state in _MAY_BE_INTERRUPTED:
             self.prepare(group, turn, reason)
         else:
             self.maybe_complete_join(group, turn)
 
     def prepare(self, group: ClassicGroup, turn: CoordinatorTurn, reason: str) -> None:
-        """Have everybody join again; who waits for an assignment of the generation given up is told so."""
+        """Start a rebalance: every member must rejoin, and pending SyncGroups of the generation fail."""
         turn.note("group rebalances", group_id=group.group_id, generation_id=group.generation_id, reason=reason)
         for member_id, token in group.awaiting_sync.items():
             turn.answer_at_once(token, answers.sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))

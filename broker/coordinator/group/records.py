@@ -71,7 +71,7 @@ class MemberMetadata:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes in memory, about, without its assignment."""
+        """The approximate size of the member in memory, without its assignment."""
         names = self.member_id + self.client_id + (self.group_instance_id or "")
         return MEMBER_BYTES + text_bytes(names) + len(self.subscription)
 

@@ -14,7 +14,7 @@ OfGroup = dict[str, dict[int, CommittedOffset]]
 
 
 class Superseded:
-    """Of each key whose newest record is not committed: what it said before each such record, None for nothing."""
+    """The last committed values of keys whose newest record is not committed yet; None for no value."""
 
     def __init__(self) -> None:
         self._of_group: dict[str, dict[TopicPartition, deque[CommittedOffset | None]]] = {}
@@ -39,7 +39,7 @@ class Superseded:
             del self._of_group[key.group_id]
 
     def instead_of(self, newest: OfGroup, group_id: str) -> OfGroup:
-        """What is committed of the group, of which `newest` is in the log."""
+        """Return the committed offsets of the group, of which the log has `newest`."""
         superseded = self._of_group.get(group_id)
         if not superseded:
             return newest

@@ -44,9 +44,7 @@ def _described(transactional_id: str, transaction: Transaction | None) -> descri
 def list_those(
     request: ListTransactionsRequest, transactions: Iterable[Transaction], wall_ms: int
 ) -> ListTransactionsResponse:
-    """The duration is since the newest transaction's start, be it over or not, as Kafka counts it (KIP-994); an id that
-    never had one counts as very old.
-    """
+    """List the transactions; durations count from the newest transaction's start, as in Kafka (KIP-994)."""
     states, producer_ids = set(request.state_filters), set(request.producer_id_filters)
     listed = [
         transaction

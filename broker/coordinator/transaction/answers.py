@@ -30,7 +30,7 @@ def init_refused(error: ErrorCode) -> InitProducerIdResponse:
 
 
 def partitions_added(results: Results) -> AddPartitionsToTxnResponse:
-    """Up to version 3: of the one transaction that was named."""
+    """Return the response; up to version 3 for the single transaction of the request."""
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_by_topic(results))
 
 

@@ -62,7 +62,7 @@ class TransactionCoordinator:
 
     @property
     def transactions(self) -> Mapping[str, Transaction]:
-        """By transactional id; for reading only."""
+        """The transactions by transactional id; read-only."""
         return self._ledger.transactions
 
     # -- producers ----------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ class TransactionCoordinator:
     def init_producer_id(
         self, token: int, request: InitProducerIdRequest, owner: Owner, fresh_producer_id: int, now_ms: int
     ) -> TransactionOutcome:
-        """The producer id and epoch to write under; whoever held the transactional id before is fenced.
+        """Return the producer id and epoch for a transactional id, and fence its earlier producer.
 
         owner: the client, of whose share a new transactional id is taken.
 
@@ -110,7 +110,7 @@ class TransactionCoordinator:
         return answers.initialised(initialised)
 
     def add_partitions_to_txn(self, token: int, request: AddPartitionsToTxnRequest, now_ms: int) -> TransactionOutcome:
-        """Before a producer writes to partitions; the first ones begin a transaction.
+        """Add partitions before a producer writes to them; the first ones begin a transaction.
 
         In the words of version 4, of all transactions named, which must be of this coordinator; without any, in those
         of version 3.
@@ -143,7 +143,7 @@ class TransactionCoordinator:
     def add_offsets_to_txn(
         self, token: int, request: AddOffsetsToTxnRequest, offsets_partition: TopicPartition, now_ms: int
     ) -> TransactionOutcome:
-        """As adding the group's partition of `__consumer_offsets`, which the runtime looks up."""
+        """Add the group's partition of `__consumer_offsets`, which the runtime looks up, to the transaction."""
         turn = self._turn(now_ms)
         producer = request.producer_id, request.producer_epoch
         error = self._add(request.transactional_id, producer, frozenset({offsets_partition}), turn)
@@ -190,7 +190,7 @@ class TransactionCoordinator:
     # -- markers ------------------------------------------------------------------------------------------------------
 
     def markers_written(self, markers: MarkersToWrite, now_ms: int) -> TransactionOutcome:
-        """Every partition has its marker, or needs none any more: the transaction is complete."""
+        """Complete the transaction: every partition has its marker or no longer needs one."""
         turn = self._turn(now_ms)
         transaction = self.transactions.get(markers.transactional_id)
         if transaction is not None and transaction.state.is_decided and markers_of(transaction) == markers:
@@ -295,7 +295,7 @@ class TransactionCoordinator:
             self._timers.cancel(transactional_id)
 
     def after_load(self, now_ms: int) -> TransactionOutcome:
-        """All of the partition has been replayed: what was decided goes on to its markers."""
+        """Called when the partition is replayed: decided transactions continue with their markers."""
         turn = self._turn(now_ms)
         self._ledger.end_load()
         for transaction in list(self.transactions.values()):
@@ -305,17 +305,17 @@ class TransactionCoordinator:
         return self._end(turn)
 
     def written(self, end_offset: int) -> None:
-        """No answer here looks past records that are not committed."""
+        """Note the log's end; no response of this coordinator depends on it."""
 
     def committed(self, high_watermark: int) -> None:
-        """As `written`."""
+        """Note the high watermark, as `written`."""
 
     # -- administration -----------------------------------------------------------------------------------------------
 
     def describe_transactions(
         self, token: int, request: DescribeTransactionsRequest, now_ms: int
     ) -> TransactionOutcome:
-        """All of the ids named must be of this coordinator."""
+        """Describe these transactional ids, which must be of this coordinator."""
         turn = self._turn(now_ms)
         turn.answer_at_once(token, administration.describe(request, self.transactions))
         return self._end(turn)
@@ -350,7 +350,7 @@ class TransactionCoordinator:
         return outcome
 
     def unconfirmed(self, answer: CoordinatorResponse, error_code: ErrorCode) -> CoordinatorResponse:
-        """What to send instead of an answer whose records are not committed; one that does not wait for any stays."""
+        """Return the response to send when the records were not committed; unchanged if it does not depend on any."""
         if answer.is_at_once:
             return answer
         return CoordinatorResponse(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)

@@ -17,7 +17,7 @@ _CERTAINLY_FIT = RECORD_BYTES_MAX // 512
 def producer_error(
     transactional_id: str, transaction: Transaction | None, producer_id: int, producer_epoch: int
 ) -> ErrorCode:
-    """Whether the producer is the one that may write under the transactional id now.
+    """Return an error unless the producer id and epoch are those of the transactional id now.
 
     Nobody is given the last epoch: who names it has made it up, and his transaction could never be aborted.
     """

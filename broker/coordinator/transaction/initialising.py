@@ -27,7 +27,7 @@ def request_error(request: InitProducerIdRequest, timeout_max_ms: int) -> ErrorC
 
 
 def is_fenced(transaction: Transaction, request: InitProducerIdRequest) -> bool:
-    """Whether the producer holds an id that is not the one in use, or is not the one whose transaction is open.
+    """Whether the request comes from a fenced producer: not the current id, or not the one of the open transaction.
 
     The epoch is looked at when it would be raised, and when a transaction would be aborted. Kafka 3.9 does not do the
     latter: there a producer that was fenced, or a request that comes late, aborts the transaction of its successor.
@@ -46,7 +46,7 @@ def is_fenced(transaction: Transaction, request: InitProducerIdRequest) -> bool:
 def initialise(
     transaction: Transaction, request: InitProducerIdRequest, fresh_producer_id: int, now_ms: int
 ) -> Transaction | ErrorCode:
-    """What `transaction`, which is not open, becomes; itself if the request repeats the one that led to it."""
+    """Return the transaction after InitProducerId, which must not be open; unchanged if the request is a retry."""
     timeout_ms, names_itself = request.transaction_timeout_ms, _names_itself(request)
     is_current = request.producer_epoch == transaction.producer_epoch
     is_repeated = request.producer_epoch == transaction.last_producer_epoch

@@ -33,11 +33,11 @@ class TransactionStore:
 
     @property
     def transactions(self) -> Mapping[str, Transaction]:
-        """By transactional id; for reading only."""
+        """The transactions by transactional id; read-only."""
         return self._transactions
 
     def current(self, transactional_id: str, turn: TransactionTurn) -> Transaction | None:
-        """As it is after what this call has proposed."""
+        """Return the transaction including this call's own changes; None if there is none."""
         if transactional_id in turn.proposed:
             return turn.proposed[transactional_id]
         return self._transactions.get(transactional_id)
@@ -76,7 +76,7 @@ class TransactionStore:
             self._owners[transactional_id] = owner
 
     def forget_owner_of_nothing(self, transactional_id: str) -> None:
-        """What was asked for came to nothing: the id is neither known nor proposed."""
+        """Forget an id whose creation came to nothing: it is neither known nor proposed."""
         if transactional_id not in self._transactions and transactional_id not in self._proposed:
             self._count_for(transactional_id, None)
 

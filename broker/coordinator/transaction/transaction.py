@@ -57,7 +57,7 @@ class Transaction:
         return self.producer_epoch >= _EPOCH_MAX
 
     def under_new_producer_id(self, producer_id: int, last_epoch: int, timeout_ms: int, now_ms: int) -> "Transaction":
-        """All epochs of the old id are used up."""
+        """Return the transaction under a new producer id, since all epochs of the old one are used."""
         fresh = self.initialised(0, last_epoch, timeout_ms, now_ms)
         return replace(fresh, producer_id=producer_id)
 
@@ -87,7 +87,7 @@ class Transaction:
         return fenced.decided(False, now_ms)
 
     def completed(self, now_ms: int) -> "Transaction":
-        """Every partition has its marker."""
+        """Return the completed transaction: every partition has its marker."""
         is_commit = self.state is TransactionPhase.PREPARE_COMMIT
         after = TransactionPhase.COMPLETE_COMMIT if is_commit else TransactionPhase.COMPLETE_ABORT
         return self._next(after, now_ms, partitions=frozenset())

@@ -31,7 +31,7 @@ class CleanerCheckpoint:
             self._offsets = {}
 
     def first_dirty_offset(self, partition: TopicPartition, log_start_offset: int, active_base_offset: int) -> int:
-        """Where the dirty part of a log begins; at its start if the checkpoint is not from this log's life."""
+        """Return where the dirty part of a log begins; its start if the checkpoint belongs to an earlier log."""
         offset = self._offsets.get(partition, log_start_offset)
         return offset if log_start_offset <= offset <= active_base_offset else log_start_offset
 

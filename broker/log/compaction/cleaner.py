@@ -42,7 +42,10 @@ class CleanerPass:
         self._last_segment: Segment | None = None
 
     def run(self) -> PassStats:
-        """Raises ApiError(CORRUPT_MESSAGE), OSError, CleaningStopped; what was exchanged before stays so."""
+        """Clean the log.
+
+        Raises ApiError(CORRUPT_MESSAGE), OSError, CleaningStopped; segments replaced before that stay replaced.
+        """
         started_ms = self._settings.clock.monotonic_ms()
         transactions = self._find_transactions()
         undecided = transactions.first_undecided_offset()

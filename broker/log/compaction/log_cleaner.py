@@ -43,7 +43,7 @@ class LogCleaner:
         return MappingProxyType(self._uncleanable)
 
     def plan(self, target: LogToClean) -> CompactionPlan:
-        """What a pass would rewrite now, under `target.config`. Raises ApiError(CORRUPT_MESSAGE), OSError."""
+        """Plan what a pass would rewrite now, under `target.config`. Raises ApiError(CORRUPT_MESSAGE), OSError."""
         first_dirty_offset = self._checkpoint(target).first_dirty_offset(
             target.partition, target.log_start_offset, target.active_base_offset
         )
@@ -52,7 +52,7 @@ class LogCleaner:
         return plan_compaction(facts, first_dirty_offset, target.end_offset_max, target.config, now_ms)
 
     def preview(self, target: LogToClean) -> PassStats:
-        """What a pass would drop now: by the same code, reading all a pass reads, writing nothing.
+        """Count what a pass would drop now, by the same code, without writing.
 
         Raises ApiError(CORRUPT_MESSAGE), OSError, CleaningStopped.
         """

@@ -41,7 +41,10 @@ class LogToClean:
         last_offsets_of_producers: frozenset[int],
         config: LogConfig | None = None,
     ) -> "LogToClean":
-        """For the owner of `log`. With another `config` than the log's, planning tells what would be then."""
+        """Return the log for cleaning; called by its owner.
+
+        With another `config`, planning tells the effect of that configuration.
+        """
         *sealed, active = log.segments
         return cls(
             partition=partition,
@@ -62,7 +65,7 @@ class LogToClean:
         return self.log.cuts_count != self.cuts_count
 
     def facts(self, first_dirty_offset: int) -> list[CleanableSegment]:
-        """Of the sealed segments; times only of what is dirty, which is all that is judged by time.
+        """Return facts about the sealed segments; timestamps only for dirty ones, which retention by time judges.
 
         Reads indexes and headers. Raises ApiError(CORRUPT_MESSAGE), OSError.
         """

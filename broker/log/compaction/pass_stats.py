@@ -32,7 +32,7 @@ class PassStats:
         return self.records.get(RecordFate.KEPT, 0) + self.records.get(RecordFate.UNREADABLE, 0)
 
     def facts(self) -> dict[str, object]:
-        """As keys of a log line."""
+        """Return the figures as keys of a log line."""
         counts = {f"records_{fate.value}": self.records.get(fate, 0) for fate in RecordFate}
         return {
             "partition": str(self.partition),

@@ -24,7 +24,10 @@ K = TypeVar("K", bound=Hashable)
 
 
 class CleanableSegment(NamedTuple):
-    """What must be known of a sealed segment. Timestamps are -1 where there are none, or where nobody needs them."""
+    """What planning needs of a sealed segment.
+
+    Timestamps are -1 where there are none, or where planning does not need them.
+    """
 
     base_offset: int
     #: Where the following segment begins.

@@ -36,12 +36,12 @@ from broker.records.varint import append_varint
 
 
 def delete_horizon_of(header: BatchHeader) -> int | None:
-    """From when on the tombstones of the batch may go, in milliseconds; None if no pass has seen them yet."""
+    """Return when the batch's tombstones may be deleted, in ms; None before the first pass over them."""
     return header.base_timestamp if header.attributes & DELETE_HORIZON_BIT else None
 
 
 def empty_batch(header: BatchHeader) -> bytes:
-    """What remains of a batch without records; its largest timestamp stays, for retention by time."""
+    """Return the batch without records; its largest timestamp stays, for retention by time."""
     attributes = header.attributes & ~(COMPRESSION_BITS | DELETE_HORIZON_BIT)
     return _assemble(
         header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, records_count=0),

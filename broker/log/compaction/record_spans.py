@@ -28,7 +28,8 @@ class RecordSpan(NamedTuple):
 
 
 def unpack_batch(header: BatchHeader, batch: bytes | bytearray | memoryview) -> tuple[bytes, list[RecordSpan]]:
-    """(uncompressed records, where each lies). Raises ApiError if they cannot be decoded within the limits.
+    """Return the uncompressed records and the span of each. Raises ApiError if they cannot be decoded within the
+    limits.
 
     INVALID_TIMESTAMP is for times that no header could tell.
     """
@@ -46,8 +47,9 @@ def unpack_records(
 
 
 def record_spans(header: BatchHeader, payload: bytes) -> Iterator[RecordSpan]:
-    """All records, in offset order. Raises ApiError: CORRUPT_MESSAGE if they are not what the header says,
-    INVALID_TIMESTAMP if a time is no 64-bit number.
+    """Yield the span of each record, in offset order.
+
+    Raises ApiError(CORRUPT_MESSAGE, INVALID_TIMESTAMP) for records that contradict the header.
     """
     at, offset_before, count = 0, header.base_offset - 1, 0
     lowest, highest = _times_told_by(header)

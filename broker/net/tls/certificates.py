@@ -21,7 +21,7 @@ class Claims(NamedTuple):
 
 
 def claims_of(chain: str) -> Claims:
-    """Of the first certificate of a chain in PEM. Raises BadStore."""
+    """Return the claims of the first certificate of a PEM chain. Raises BadStore."""
     from cryptography import x509
 
     try:
@@ -44,14 +44,16 @@ def why_not_valid(claims: Claims, now: datetime) -> str:
 
 
 def why_not_for_long(claims: Claims, now: datetime) -> str:
-    """Of one that is valid now."""
+    """Return a warning for a certificate that is valid now but expires soon; empty otherwise."""
     if now > claims.ends - timedelta(days=CERTIFICATE_ENDS_SOON_DAYS):
         return f"the certificate of {claims.subject} ends at {claims.ends:%Y-%m-%d %H:%M} UTC: renew it"
     return ""
 
 
 def changes_refused(before: Claims, after: Claims, allow_dn_changes: bool, allow_san_changes: bool) -> str:
-    """As KIP-978 has it: another name, or a missing alternative name; more of these are no change."""
+    """Return why KIP-978 refuses the new certificate: another subject or a missing alternative name; empty if it does
+    not.
+    """
     if not allow_dn_changes and before.canonical != after.canonical:
         return (
             f"the new certificate is for {after.subject}, the one in use for {before.subject}; "

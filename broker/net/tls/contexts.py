@@ -47,7 +47,10 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
 
 
 def client_context(settings: TlsSettings) -> ssl.SSLContext:
-    """Its own certificate is shown to who asks for one. Without a trust store the system's certificates count."""
+    """Return a client context that shows its certificate on request.
+
+    Without a trust store the system's certificates apply.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = settings.endpoint_identification_algorithm.lower() == "https"
     _restrict(context, settings)

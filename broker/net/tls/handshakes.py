@@ -64,7 +64,7 @@ class Handshakes:
         self._under_way.pop(handshake, None)
 
     def note_failure(self, peer: str, reason: str) -> None:
-        """Each reason at once, then the sum of what came since, at intervals."""
+        """Log each reason at once, then at intervals the number of repeats."""
         if len(self._failed) >= _REASONS_MAX and reason not in self._failed:
             reason = "other reasons"
         if reason not in self._failed:

@@ -61,7 +61,7 @@ class ContextKeeper:
 
     @property
     def ends(self) -> datetime | None:
-        """When the certificate in use does; None: there is none."""
+        """When the certificate in use expires; None without one."""
         claims = self._current.claims
         return claims.ends if claims else None
 

@@ -28,7 +28,7 @@ class Identify:
 
 
 def subject_of(certificate: bytes) -> str:
-    """As Java writes it. ValueError if it cannot be read, or has none."""
+    """Return the subject in Java's format. ValueError if it is unreadable or empty."""
     from cryptography.x509 import load_der_x509_certificate
 
     name = java_name(load_der_x509_certificate(certificate).subject.public_bytes())

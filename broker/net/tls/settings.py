@@ -38,5 +38,5 @@ class TlsSettings:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """What is looked at for changes."""
+        """The files to watch for changes."""
         return tuple(path for path in (self.keystore_location, self.truststore_location) if path)

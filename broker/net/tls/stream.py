@@ -91,7 +91,7 @@ class TlsStream:
         return True
 
     def to_send(self) -> bytes:
-        """What the handshake has to say to the peer."""
+        """Return the handshake bytes to send to the peer."""
         return self._outgoing.read()
 
     @property
@@ -102,7 +102,7 @@ class TlsStream:
     # -- reading
 
     def recv_into(self, view: memoryview) -> int:
-        """As a socket's: 0 at the end, BlockingIOError if there is nothing. Raises OSError."""
+        """Read as a socket does: 0 at the end, BlockingIOError if there is nothing. Raises OSError."""
         if self._is_over:
             return 0
         count = self._decrypt(view) if self._is_within else 0
@@ -168,7 +168,7 @@ class TlsStream:
     # -- sending
 
     def send(self) -> int:
-        """Send what the socket takes now, up to what takes a moment; how many bytes of the answers have left.
+        """Send what the socket takes now, within a bounded time; return how many bytes of responses have left.
 
         Raises OSError.
         """
@@ -246,7 +246,7 @@ class TlsStream:
     # -- end
 
     def close(self) -> None:
-        """Tell the peer that nothing more comes, if the socket takes it, and close that."""
+        """Send close_notify if the socket takes it, and close the socket."""
         if not self._is_sealed:
             with contextlib.suppress(OSError):
                 self._tls.unwrap()

@@ -11,12 +11,12 @@ from broker.registry.avro.model import NO_DEFAULT, TYPE_NAMES, AvroType, Name
 
 
 def canonical(type_: AvroType) -> str:
-    """What Confluent's registry stores: nothing is dropped, but what is written in several ways is written in one."""
+    """Format the schema as Confluent's registry stores it: nothing is dropped, and equivalent notations become one."""
     return _dumps(_Printer(sorts=False).tree(type_, ""))
 
 
 def normalized(type_: AvroType) -> str:
-    """As `canonical`, with aliases and properties that are of no order in the order of their names."""
+    """Format as `canonical`, with unordered aliases and properties sorted by name."""
     return _dumps(_Printer(sorts=True).tree(type_, ""))
 
 

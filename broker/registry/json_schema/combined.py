@@ -7,7 +7,7 @@ from broker.registry.schema import SchemaDifference
 
 
 def compare_negations(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
-    """What is excluded may become less: compared the other way round."""
+    """Compare `not` schemas in reverse: what is excluded may only become less."""
     with comparison.at("not"):
         differences = comparison.compared(update.subs[0], original.subs[0])
         comparison.add("NOT_TYPE_NARROWED" if comparison.is_harmless(differences) else "NOT_TYPE_EXTENDED")

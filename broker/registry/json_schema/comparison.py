@@ -64,7 +64,7 @@ class JsonSchemaComparison:
         del self._path[len(self._path) - len(path) :]
 
     def apart(self, compare: Callable[[], None]) -> list[SchemaDifference]:
-        """What `compare` finds, without taking it."""
+        """Return the differences that `compare` reports, without adding them."""
         before, self.differences = self.differences, []
         compare()
         differences, self.differences = self.differences, before

@@ -28,7 +28,7 @@ _BY_KIND: Mapping[str, Compare] = {
 def differences(
     original: JsonSchemaNode, update: JsonSchemaNode, means: Means, *, lenient: bool = False
 ) -> list[SchemaDifference]:
-    """Raises InvalidSchema for schemas that would take too long.
+    """Return the differences of two schemas. Raises InvalidSchema if comparing takes too long.
 
     A pair that contains itself counts as compatible while it is compared. What was concluded from that may be wrong if
     the pair turns out not to be: so it is done again, with all such pairs known, until nothing new comes of it.

@@ -94,7 +94,7 @@ def _compare_required(comparison: JsonSchemaComparison, original: JsonSchemaNode
 
 
 def dependencies_of(node: JsonSchemaNode) -> tuple[dict[str, set[str]], dict[str, JsonSchemaNode]]:
-    """By property: what else must be there, and what else must hold; of drafts before 2019-09 both are one keyword."""
+    """Return by property which other properties and which schema must hold; before 2019-09 one keyword had both."""
     both = node.keywords.get("dependencies") or {}
     names = {name: set(item) for name, item in both.items() if isinstance(item, list)}
     names |= {name: set(item) for name, item in (node.keywords.get("dependentRequired") or {}).items()}

@@ -7,7 +7,7 @@ from broker.registry.json_schema.model import JsonSchemaNode
 
 
 def said_rest(node: JsonSchemaNode, keyword: str) -> Any:
-    """What the keyword says. In 2020-12 `items` beside `prefixItems` is what `additionalItems` was before."""
+    """Return the keyword's schema. In 2020-12 `items` beside `prefixItems` replaces `additionalItems`."""
     if keyword == "additionalItems" and "prefixItems" in node.keywords:
         return node.keywords.get("items")
     return node.keywords.get(keyword)

@@ -52,7 +52,7 @@ class JsonSchema:
         return [item.explanation for item in schema_differences if item.type not in harmless]
 
     def require_valid(self) -> None:
-        """What is no JSON schema was refused when it was parsed."""
+        """Do nothing: an invalid schema was refused when it was parsed."""
 
     def require_valid_fields(self) -> None:
         for name in self._top_level_fields():

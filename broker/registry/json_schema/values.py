@@ -18,7 +18,7 @@ def as_key(value: Any) -> Hashable:
 def compare_bounds(
     comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode, names: dict[str, str]
 ) -> None:
-    """Of each keyword: added, removed, increased or decreased."""
+    """Compare each bound keyword: added, removed, increased or decreased."""
     for keyword, name in names.items():
         old, new = _number(original.keywords.get(keyword)), _number(update.keywords.get(keyword))
         if old == new:

@@ -49,7 +49,10 @@ _MESSAGES = (F.TYPE_MESSAGE, F.TYPE_GROUP)
 def differences(
     original: Sequence[FileDescriptorProto], update: Sequence[FileDescriptorProto]
 ) -> list[SchemaDifference]:
-    """Of the last file of each; the others are what it imports. Raises InvalidSchema where comparing takes too long."""
+    """Return the differences of the last file of each; the others are its imports.
+
+    Raises InvalidSchema if comparing takes too long.
+    """
     return _ProtobufComparison(_Types(original), _Types(update)).of_files(original[-1], update[-1])
 
 
@@ -70,7 +73,7 @@ class _Types:
             self._add(f"{name}.{nested.name}", nested, file)
 
     def local(self, full: str) -> str:
-        """Without the package of its file."""
+        """Return the name without the package of its file."""
         message = self.messages.get(full)
         package = message[1].package if message else ""
         return full.removeprefix(f".{package}.") if package else full.lstrip(".")

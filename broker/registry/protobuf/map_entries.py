@@ -79,7 +79,7 @@ def tokens(text: str) -> Iterator[re.Match[str]]:
 
 
 def blanked(text: str, cuts: Iterable[tuple[int, int]]) -> str:
-    """Of the same length, so that the compiler's words name the same places."""
+    """Blank out the ranges, keeping the length so that the compiler's errors name the same positions."""
     pieces: list[str] = []
     at = 0
     for start, end in cuts:

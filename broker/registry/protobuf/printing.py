@@ -32,9 +32,9 @@ _EDITIONS: dict[int, str] = {descriptor_pb2.EDITION_2023: "2023"}
 
 
 def text_of(files: Sequence[FileDescriptorProto], *, sorts: bool = False) -> str:
-    """Of the last one; the others are what it imports. `sorts`: fields by tag, imports and options by name.
+    """Format the last of the files; the others are its imports.
 
-    Raises InvalidSchema.
+    `sorts`: fields by tag, imports and options by name. Raises InvalidSchema.
     """
     try:
         return _ProtobufPrinter(files, sorts).file(files[-1])

@@ -42,7 +42,7 @@ class ProtobufSchema:
         return [item.explanation for item in schema_differences if item.type in INCOMPATIBLE]
 
     def require_valid(self) -> None:
-        """What the compiler refuses is no schema, whether it is new or not."""
+        """Raise InvalidSchema if the compiler refuses the schema, whether it is new or not."""
 
     def require_valid_fields(self) -> None:
         """The compiler has refused all names that are none."""

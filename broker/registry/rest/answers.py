@@ -98,6 +98,6 @@ def tags_fields(tags: TaggedEntities, wanted: Iterable[str]) -> list[dict[str, A
 
 
 def registered_fields(version: Version, text: str | None = None) -> dict[str, Any]:
-    """What a registration is answered: the id, and what was registered."""
+    """Return the fields of a registration's response: the id, and the registered content."""
     fields = version_fields(version, text)
     return {"id": fields.pop("id"), **{name: item for name, item in fields.items() if name != "subject"}}

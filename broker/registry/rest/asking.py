@@ -25,13 +25,13 @@ def registry_of(request: Request) -> SchemaRegistry:
 
 
 def context_in(request: Request) -> str:
-    """Of `/contexts/.x/…` before the path."""
+    """Return the context in a path such as `/contexts/.x/…`."""
     context: str = request.scope.get("registry.context", DEFAULT_CONTEXT)
     return context
 
 
 def subject_of(request: Request) -> str:
-    """Of the path, in its context; the one that an alias stands for. Raises RegistryError 42208."""
+    """Return the subject of the path in its context, with aliases resolved. Raises RegistryError 42208."""
     registry = registry_of(request)
     subject = aliased(registry.store, within(context_in(request), unquote(request.path_params["subject"])))
     check_subject(subject, allows_empty=not registry.config.schema_reject_empty_subject)
@@ -72,7 +72,7 @@ def number(request: Request, name: str, default: int) -> int:
 
 
 def page(request: Request, listed: list[Any], limit_max: int | None = None) -> list[Any]:
-    """What `offset` and `limit` leave of it."""
+    """Return the page of the list that `offset` and `limit` select."""
     offset, limit = max(0, number(request, "offset", 0)), number(request, "limit", -1)
     if limit_max is not None and not 0 <= limit <= limit_max:
         limit = limit_max

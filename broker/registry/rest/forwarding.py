@@ -25,7 +25,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def for_leader(endpoint: Endpoint) -> Endpoint:
-    """Here if this one leads, else there. Raises RegistryError 50003, 50004."""
+    """Handle the request if this registry leads, else forward it. Raises RegistryError 50003, 50004."""
 
     async def run(request: Request) -> Response:
         registry = registry_of(request)

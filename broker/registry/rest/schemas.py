@@ -117,7 +117,7 @@ async def get_types(_request: Request) -> Response:
 
 
 async def list_schemas(request: Request) -> Response:
-    """At most a thousand at once; `offset` goes on."""
+    """List schemas, at most a thousand; `offset` continues."""
     deleted, latest_only, prefix = flag(request, "deleted"), flag(request, "latestOnly"), prefix_of(request, "")
     rule_type = request.query_params.get("ruleType", "")
     offset, limit = max(0, number(request, "offset", 0)), number(request, "limit", _LISTED_MAX)

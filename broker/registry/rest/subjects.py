@@ -35,7 +35,7 @@ def prefix_of(request: Request, default: str) -> str:
 
 
 async def list_subjects(request: Request) -> Response:
-    """Those of every context, unless the path or the prefix names one."""
+    """List the subjects of every context, unless the path or the prefix names one."""
     deleted, only_deleted = flag(request, "deleted"), flag(request, "deletedOnly")
     prefix, subjects = prefix_of(request, EVERY_CONTEXT), []
     for subject, versions in registry_of(request).store.subjects():

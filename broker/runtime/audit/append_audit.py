@@ -90,7 +90,7 @@ class AppendAudit:
         return len(self._counted)
 
     def waiting(self) -> list[TopicPartition]:
-        """Those of which not all is told."""
+        """Return the partitions with counts not yet reported."""
         return [
             counted.partition for counted in self._counted.values() if not counted.count.is_all_told(counted.log_end)
         ]
@@ -149,7 +149,7 @@ class AppendAudit:
     # -- what is told
 
     def increments(self) -> Iterator[Increment]:
-        """One of each partition that has something to tell."""
+        """Yield one increment for each partition with something to report."""
         now_ms = self._clock.now_ms()
         for counted in list(self._counted.values()):
             piece = counted.count.to_tell(counted.hosted.partition.high_watermark)
@@ -167,7 +167,7 @@ class AppendAudit:
             yield counted.pending
 
     def arrived(self, increments: list[Increment]) -> None:
-        """These are in the audit topic."""
+        """Note that these increments are in the audit topic."""
         for increment in increments:
             counted = self._counted.get(increment.chain.topic_partition)
             if counted is not None and counted.pending is increment:
@@ -179,7 +179,7 @@ class AppendAudit:
             counted.count.seal(counted.log_end)
 
     async def commit(self) -> None:
-        """Let whoever leads next go on behind what is told. Raises BarnabasError."""
+        """Store the position from which the next leader continues. Raises BarnabasError."""
         new = [item for item in self._counted.values() if item.position != item.noted]
         if not new:
             return
@@ -241,7 +241,7 @@ class AppendAudit:
 
 
 def is_counted(topic: str, config: LogConfig) -> bool:
-    """What compaction takes away again is not counted: nobody would find the same."""
+    """Whether the topic is counted; a compacted one is not, since no reader would find the same records."""
     return config.barnabas_audit_enable and not config.is_compacted and UNCOUNTED.fullmatch(topic) is None
 
 

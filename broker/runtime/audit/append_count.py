@@ -108,7 +108,7 @@ class AppendCount:
         self.low, self.high = _NEVER, 0
 
     def give_up(self) -> None:
-        """Of what is open the log has to be walked."""
+        """Drop the open counts: that part of the log must be read again."""
         self._is_plain = False
         self._clear()
 
@@ -118,8 +118,8 @@ class AppendCount:
         self._window, self.low, self.high = _NO_RUN, _NEVER, 0
 
     def begin_at(self, position: int) -> None:
-        """The leader before has told all up to `position`. Behind the log's end here, what it told was lost since, and
-        is told anew from where this leader began.
+        """Begin behind the reports of the previous leader, which end at `position`. Behind the log's end here, what it
+        told was lost since, and is told anew from where this leader began.
         """
         self.is_placed = True
         first = self.pieces[0].start if self.pieces else self._open_start
@@ -127,9 +127,7 @@ class AppendCount:
             self.pieces.insert(0, CountedRange(position, first, None))
 
     def seal(self, end: int) -> None:
-        """What is open becomes a piece, unless one is left from before: it waits with what follows it, then. The log
-        ends at `end`.
-        """
+        """Close the open count as a piece unless an earlier one is waiting; the log ends at `end`."""
         if self.pieces or end == self._open_start:
             return
         self._end_run(end)
@@ -139,7 +137,7 @@ class AppendCount:
         self._is_plain, self._open_start = True, end
 
     def is_all_told(self, end: int) -> bool:
-        """Up to `end`, where the log ends."""
+        """Whether everything up to `end`, the log's end, is reported."""
         return self.is_placed and not self.pieces and end == self._open_start
 
     def to_tell(self, high_watermark: int) -> CountedRange | None:
@@ -165,7 +163,7 @@ class AppendCount:
         self.pieces.pop(0)
 
     def let_go(self) -> None:
-        """Somebody else leads, or nobody counts any more."""
+        """Stop counting: another broker leads, or the audit is off."""
         self.give_up()
 
 

@@ -46,7 +46,10 @@ class AuditTopic:
         self._troubles = Troubles()
 
     async def tell(self, increments: Iterable[Increment], now_ms: int) -> list[Increment]:
-        """Those that are acknowledged by all in-sync replicas; of the others nothing is known."""
+        """Write the increments; return those acknowledged by all in-sync replicas.
+
+        The fate of the others is unknown.
+        """
         sent: list[Increment] = []
         with self._noting(AUDIT_TOPIC, now_ms):
             await self._ensure()
@@ -122,7 +125,7 @@ class _Encoded(NamedTuple):
 
 
 def partition_of(key: bytes, count: int) -> int:
-    """As librdkafka's partitioner `consistent`."""
+    """Return the partition that librdkafka's partitioner `consistent` chooses."""
     return crc32(key) % count
 
 

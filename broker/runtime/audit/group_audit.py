@@ -59,14 +59,15 @@ class GroupAudit:
                 coordinator.offsets.on_stored = coordinated.steps.note
 
     def cease(self) -> None:
-        """Nobody wants to hear of groups any more."""
+        """Stop reporting on groups."""
         for coordinator in self._coordinated:
             coordinator.offsets.on_stored = None
         self._coordinated.clear()
 
     async def increments(self) -> list[Increment]:
-        """What is to be told now: first again, under its id, what did not arrive. Raises TimeoutError while ZooKeeper
-        is away.
+        """Return the increments to report: first those that did not arrive, under their ids.
+
+        Raises TimeoutError while ZooKeeper is away.
         """
         followed = [self._coordinated[group] for group, _ in self._groups.settled() if group in self._coordinated]
         await self._learn({topic for log in followed for topic in log.steps.topics()})

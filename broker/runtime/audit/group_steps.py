@@ -44,7 +44,7 @@ class GroupSteps:
         return {partition.topic for _, partition in self._steps}
 
     def take(self, count: int) -> Iterator[tuple[GroupPartition, Steps]]:
-        """At most so many of those that wait longest; what is taken is not here any more."""
+        """Yield and remove at most `count` of the entries that wait longest."""
         for key in list(self._steps)[:count]:
             yield key, self._steps.pop(key)
 

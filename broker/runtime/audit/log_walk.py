@@ -58,7 +58,7 @@ class Walked(NamedTuple):
 
 
 def walk(batches: bytes, start: int, end: int, aborted: Sequence[Aborted], window_ms: int = WINDOW_MS) -> Walked:
-    """What whole batches before `end` hold from offset `start` on, which `batches` begin with, as far as they go.
+    """Count the records of whole batches in [`start`, `end`), as far as they can be read.
 
     A batch whose records nobody can read, or that has too many windows by itself, is not counted: the walk ends before
     it, and the next goes on behind it. Damage to headers raises ApiError.

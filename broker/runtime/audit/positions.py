@@ -33,8 +33,9 @@ class Positions:
         self._topics = topics
 
     async def of(self, partitions: Mapping[TopicPartition, UUID]) -> dict[TopicPartition, int]:
-        """By topic id. NOWHERE for those nobody has told of; which the coordinator cannot say yet are missing. Raises
-        BarnabasError.
+        """Return the positions by topic id; NOWHERE for unreported partitions.
+
+        Those the coordinator does not know yet are missing. Raises BarnabasError.
         """
         await self._topics.ensure_internal(OFFSETS_TOPIC)
         topics = [
@@ -56,7 +57,7 @@ class Positions:
         }
 
     async def commit(self, positions: Mapping[TopicPartition, tuple[UUID, int]]) -> set[TopicPartition]:
-        """By topic id; those that are committed now. Raises BarnabasError."""
+        """Commit positions by topic id, and return the committed partitions. Raises BarnabasError."""
         topics = [
             OffsetCommitRequestTopic(
                 name=name,

@@ -163,7 +163,7 @@ class _Channel:
         self._queue.put_nowait(_Queued(request, version, on_response, is_over, after, not_before_s))
 
     def go_on(self, broker: LiveBroker) -> None:
-        """Its listeners may have changed. A request that is under way is asked again."""
+        """Use the broker's current listeners. A request in flight is sent again."""
         moved = self.broker.registration.endpoint(self._listener) != broker.registration.endpoint(self._listener)
         self.broker = broker
         if moved:

@@ -23,7 +23,7 @@ class ControllerDoubts:
         self._timer: asyncio.TimerHandle | None = None
 
     def note(self, doubt: ControllerDoubt | None) -> None:
-        """What a look has found, None if all seems well. One that was there the last time is told."""
+        """Note the result of a check, None if all is well. A doubt is logged if the previous check had it, too."""
         if doubt is None:
             self._doubt = None
         elif self._timer is None:

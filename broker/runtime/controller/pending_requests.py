@@ -39,7 +39,7 @@ class PendingRequests:
             waiting.set_result(answer)
 
     def refuse_all(self) -> None:
-        """What was asked will not be answered: this broker is controller no longer, or starts over."""
+        """Fail all pending requests: this broker is no longer controller, or starts over."""
         for waiting in self._open.values():
             if not waiting.done():
                 waiting.set_exception(ApiError(ErrorCode.NOT_CONTROLLER))

@@ -182,7 +182,7 @@ def stop_replica_request(effect: SendStopReplica, controller_id: int, broker_epo
 def replicas_deleted(
     broker: LiveBroker, effect: SendStopReplica, response: StopReplicaResponse
 ) -> ReplicasDeleted | None:
-    """What became of those that were to be deleted; None when there were none."""
+    """Return the outcome of the deletions in the request; None if it had none."""
     epochs = {stop.partition: stop.leader_epoch for stop in effect.stops if stop.delete}
     deleted: set[TopicPartition] = set()
     failed: set[TopicPartition] = set()

@@ -23,7 +23,9 @@ ALL_BROKERS = "<default>"
 async def topics_with_unclean_election(
     store: ClusterStore, topics: Collection[str], broker_id: int, *, by_file: bool
 ) -> frozenset[str]:
-    """Those of `topics` that allow it; `by_file` is what the configuration file of broker `broker_id` says."""
+    """Return those of `topics` that allow unclean elections; `by_file` is the configuration file's value of broker
+    `broker_id`.
+    """
     names = sorted(topics)
     *of_topics, of_broker, of_all = await asyncio.gather(
         *(_config(store, "topics", name) for name in names),

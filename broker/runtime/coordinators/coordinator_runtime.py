@@ -96,7 +96,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         return (shard.coordinator for shard in self._shards.values() if shard.is_loaded)
 
     def settled(self) -> Iterator[tuple[C, int]]:
-        """Those of which nothing that they know of can be lost any more, with the leader epoch of each."""
+        """Yield the coordinators all of whose state is committed, with their leader epochs."""
         for shard in self._shards.values():
             if shard.is_loaded and shard.is_all_committed:
                 yield shard.coordinator, shard.hosted.partition.leader_epoch
@@ -110,7 +110,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
     # -- requests
 
     def submit(self, partition: int, ask: Callable[[C, int, int], Proposed]) -> Message | Awaitable[Message]:
-        """Run `ask(coordinator, token, now_ms)` on the shard; its answer now, or when the machine gives it.
+        """Run `ask(coordinator, token, now_ms)` on the shard; return its response, now or later.
 
         Raises ApiError NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS. After a lost session others may coordinate,
         and have changed what is known here: nobody is answered until the controller has told which roles go with the
@@ -155,10 +155,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
             raise
 
     def tell(self, partition: int, tell: Callable[[C, int], Proposed]) -> None:
-        """Run `tell(coordinator, now_ms)` on the shard, for news that nobody waits to have answered.
-
-        Raises ApiError as `submit`.
-        """
+        """Run `tell(coordinator, now_ms)` on the shard, without a response. Raises ApiError as `submit`."""
         shard = self.shard(partition)
         self._carry_out(shard, self._call(shard, tell))
 

@@ -26,8 +26,9 @@ def group_coordinators(
     topic_id_of: Callable[[str], uuid.UUID],
     steady_now_ms: Callable[[], int] | None = None,
 ) -> GroupCoordinators:
-    """topic_id_of: of a topic's name, as this broker knows it now; NO_TOPIC_ID if it does not. steady_now_ms: as
-    `GroupCoordinator` takes it."""
+    """Return the coordinators. topic_id_of: NO_TOPIC_ID for an unknown topic name; steady_now_ms: as `GroupCoordinator`
+    takes it.
+    """
 
     def new_coordinator() -> GroupCoordinator:
         return GroupCoordinator(config, _new_member_id, clock.now_ms, memory, deleted, topic_id_of, steady_now_ms)
@@ -40,7 +41,7 @@ def group_coordinators(
 def forget_partitions(
     groups: GroupCoordinators, deleted: DeletedPartitions, clock: Clock, partitions: list[TopicIdPartition]
 ) -> None:
-    """They are gone for good: every coordinator forgets what was committed for them, one that is loading when it is."""
+    """Forget the committed offsets of deleted partitions in every coordinator, loading ones when they are loaded."""
     deleted.note(partitions, clock.now_ms())
     for partition in groups.loaded_partitions():
         groups.tell(partition, lambda coordinator, now_ms: coordinator.partitions_deleted(partitions, now_ms))

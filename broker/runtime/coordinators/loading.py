@@ -29,7 +29,7 @@ async def load(
     not_loaded: set[int],
     turns: Turns,
 ) -> None:
-    """Until it works, since clients are sent here as long as this broker leads; `not_loaded` names it meanwhile.
+    """Load the coordinator, retrying until it works; `not_loaded` names it meanwhile.
 
     A broker may begin to lead fifty partitions at once: they share `turns`, so that their slices never add up.
     Raises InvariantViolation for a log that will not be readable tomorrow either.
@@ -52,9 +52,9 @@ async def load(
 
 
 async def replay_all(shard: Shard[C, Proposed], turns: Turns) -> None:
-    """To the end as it is then: markers are appended while the partition is loaded.
+    """Replay the log to its current end, markers appended meanwhile included.
 
-    Raises InvariantViolation or ApiError when it cannot be read to its end.
+    Raises InvariantViolation or ApiError if it is unreadable.
     """
     log = shard.hosted.log
     at = log.log_start_offset

@@ -41,7 +41,7 @@ _log = logger(__name__)
 
 @dataclass(eq=False, slots=True)
 class Ending:
-    """A transaction whose outcome is durable, and the partitions that have not been told yet."""
+    """A transaction whose outcome is durable, and the partitions that still need its marker."""
 
     shard: Shard[TransactionCoordinator, TransactionOutcome]
     markers: MarkersToWrite

@@ -80,7 +80,7 @@ class MarkerSender:
             self._timer.cancel()
 
     def send(self, shard: Shard[TransactionCoordinator, TransactionOutcome], markers: MarkersToWrite) -> None:
-        """Have `markers` written; those of an earlier transaction of the id are not needed any more."""
+        """Write `markers`; those of an earlier transaction of the id are no longer needed."""
         self._drop(markers.transactional_id)
         ending = Ending(shard, markers, set(markers.partitions))
         self._endings[markers.transactional_id] = ending
@@ -93,7 +93,7 @@ class MarkerSender:
                 self._drop(transactional_id)
 
     def ended(self, transactional_id: str) -> asyncio.Future[None] | None:
-        """Done when the transaction's markers are written, or nobody here writes them any more; None if none are."""
+        """Return a future for the end of the transaction's markers; None if none are being written."""
         if transactional_id not in self._endings:
             return None
         future = asyncio.get_running_loop().create_future()

@@ -30,7 +30,7 @@ def size_of(partitions: Iterable[TopicPartition], transactional_id: str = "") ->
 
 
 def how_many_fit(sizes: Iterable[int]) -> int:
-    """How many of the first go into one request together; the very first goes however large it is."""
+    """Return how many of the first fit into one request; at least one, however large it is."""
     count = total = 0
     for size in sizes:
         total += size

@@ -80,7 +80,7 @@ class Shard(Generic[C, Proposed]):
         self._transactional = coordinator if isinstance(coordinator, TransactionalCoordinator) else None
 
     def replay(self, key: bytes, value: bytes | None, headers: Headers = (), producer_id: int | None = None) -> None:
-        """`producer_id`: whose transaction the record belongs to, None if to nobody's."""
+        """Replay a record; `producer_id` is that of its transaction, None outside of one."""
         if producer_id is None:
             self.coordinator.replay(key, value, headers)
         elif self._transactional is not None:
@@ -91,7 +91,7 @@ class Shard(Generic[C, Proposed]):
             self._transactional.complete_transaction(producer_id, marker.type is MarkerType.COMMIT)
 
     def note_written(self, end_offset: int) -> None:
-        """What comes from now on is answered when the log is committed up to `end_offset`, if it must be at all."""
+        """Note that answers from now on wait until the log is committed up to `end_offset`, if they must wait at all."""
         self.written_to = end_offset
         self.coordinator.written(end_offset)
         self.coordinator.committed(self.hosted.partition.high_watermark)
@@ -110,7 +110,7 @@ class Shard(Generic[C, Proposed]):
         return None if deadline_ms is None else max(deadline_ms, self.timers_wait_until_ms)
 
     def next_deadline_ms(self) -> int | None:
-        """Of its timers and of the answers that wait."""
+        """Return the next deadline of its timers and pending answers."""
         timer_ms, answer_ms = self.next_timer_ms(), self.uncommitted.next_deadline_ms
         if timer_ms is None or answer_ms is None:
             return answer_ms if timer_ms is None else timer_ms

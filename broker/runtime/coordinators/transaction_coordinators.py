@@ -69,7 +69,7 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator, Transac
         self._sender.close()
 
     async def wait_until_ended(self, transactional_id: str) -> None:
-        """Returns when the transaction that is being ended is over, or takes too long, or if there is none."""
+        """Wait until the transaction that is being ended is over, or too long; return at once without one."""
         ended = self._sender.ended(transactional_id)
         if ended is None:
             return
@@ -82,7 +82,7 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator, Transac
     async def verify(
         self, transactional_id: str, producer_id: int, epoch: int, partitions: Sequence[TopicPartition]
     ) -> Verdicts:
-        """What a leader on this broker asks before a batch opens a transaction (KIP-890)."""
+        """Verify a leader's request before a batch opens a transaction (KIP-890)."""
         question = VerificationRequest(transactional_id, producer_id, epoch, tuple(partitions))
         request = AddPartitionsToTxnRequest(transactions=[transaction_of(question)])
         try:
@@ -97,7 +97,7 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator, Transac
         return verdicts_of(question, response)
 
     def partition_of(self, transactional_id: str) -> int:
-        """The partition whose leader coordinates the id; raises NOT_COORDINATOR if there is none yet."""
+        """Return the partition whose leader coordinates the id. Raises NOT_COORDINATOR while there is none."""
         count = self._metadata.partition_count(TRANSACTION_TOPIC)
         if not count:
             raise ApiError(ErrorCode.NOT_COORDINATOR)

@@ -61,7 +61,7 @@ class TransactionVerifier:
     async def verify(
         self, transactional_id: str, producer_id: int, epoch: int, partitions: Sequence[TopicPartition]
     ) -> Verdicts:
-        """What the coordinator says of each of `partitions`.
+        """Return the coordinator's verdict on each of `partitions`.
 
         Without an answer of its own: COORDINATOR_NOT_AVAILABLE (nobody knows who it is), NETWORK_EXCEPTION.
         """
@@ -169,7 +169,7 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> list[AddPartitionsToTxnTo
 
 
 def verdicts_of(question: VerificationRequest, response: AddPartitionsToTxnResponse) -> Verdicts:
-    """What the coordinator does not mention it has not verified."""
+    """Return the verdicts; partitions missing in the response are not verified."""
     if response.error_code:
         return question.all_of(error_code_of(response.error_code))
     codes = {

@@ -27,14 +27,14 @@ class Uncommitted(Generic[Proposed]):
         return len(self._answers) + len(self._outcomes)
 
     def add_answer(self, end_offset: int, deadline_ms: int, answer: CoordinatorResponse) -> None:
-        """It is due when the log is committed up to `end_offset`, and in some form at its deadline."""
+        """Add an answer, due when the log is committed up to `end_offset`, and in some form at its deadline."""
         self._answers[answer.token] = _PendingResponse(end_offset, deadline_ms, answer)
 
     def add_outcome(self, end_offset: int, outcome: Proposed) -> None:
         self._outcomes.append((end_offset, outcome))
 
     def forget(self, token: int) -> None:
-        """Nobody waits for this answer any more."""
+        """Forget an answer that is no longer awaited."""
         self._answers.pop(token, None)
 
     def take_answers(self, high_watermark: int) -> Iterator[CoordinatorResponse]:

@@ -38,7 +38,7 @@ class DiskExecutor:
         self._lanes: dict[Path, _Lane] = {}
 
     def submit(self, directory: Path, key: Hashable, work: Callable[[], T]) -> "asyncio.Future[T]":
-        """Have `work` done by a thread of the log directory; what it returns or raises is the future's.
+        """Run `work` on a thread of the log directory; the future has its result or exception.
 
         Cancelling the future does not stop the work, nor let what is behind it overtake it.
         """

@@ -23,9 +23,9 @@ class GroupFlushes:
         self._held: set[Log] = set()
 
     def begin(self, partition: TopicPartition, log: Log) -> "asyncio.Future[None]":
-        """Done when all that is in the log now is fsynced; raises ApiError as `Log.flush` if it cannot be.
+        """Return a future for the fsync of everything now in the log; raises ApiError as `Log.flush`.
 
-        Several may wait for it, none may cancel it.
+        Several may await it, none may cancel it.
         """
         if log not in self.under_way:
             self.under_way[log] = done = _new_future()
@@ -48,7 +48,7 @@ class GroupFlushes:
             await asyncio.wait([self.under_way[log]])
 
     def release(self, partition: TopicPartition, log: Log, successor: Log) -> None:
-        """What was asked for of `log` meanwhile is done, of `successor`: itself, or the log that holds it all now."""
+        """Fsync, for requests on `log` made meanwhile, its `successor`: itself, or the log that has its records now."""
         self._held.discard(log)
         waiting = self.under_way.get(log)
         if waiting is None or log in self._running:
@@ -89,7 +89,7 @@ def _new_future() -> "asyncio.Future[None]":
 
 
 def refusal_of(done: asyncio.Future[None]) -> ApiError | None:
-    """Why what was appended is not fsynced; raises what is no answer."""
+    """Return the error if the fsync failed with an ApiError; raise other exceptions."""
     error = done.exception()
     if error is not None and not isinstance(error, ApiError):
         raise error

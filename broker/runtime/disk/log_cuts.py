@@ -27,8 +27,9 @@ class LogCuts:
         self._waiting: dict[Path, dict[TopicPartition, tuple[Log, Truncation]]] = {}
 
     def begin(self, partition: TopicPartition, log: Log, cut: Truncation) -> "asyncio.Future[None]":
-        """Done when the log is cut and its owner's again; raises what `Log.cut` does. Raises ApiError: then nothing
-        has begun.
+        """Truncate the log on a worker thread.
+
+        The future raises what `Log.cut` raises. Raises ApiError if nothing has begun.
         """
         log.lend()
         done = asyncio.get_running_loop().create_future()

@@ -43,7 +43,7 @@ class _ProduceWaiter(Generic[Response]):
             self.answer()
 
     def answer(self) -> None:
-        """Nothing happens if it was, or if nobody wants it any more.
+        """Answer unless that has happened or the client is gone.
 
         Whoever moved the high watermark calls this: an answer that cannot be made is the fault of its request alone.
         """
@@ -95,7 +95,7 @@ class DelayedProduces:
         return future
 
     def close(self) -> None:
-        """No sweep comes, until somebody waits again."""
+        """Stop the periodic sweep until the next request waits."""
         if self._sweep_timer:
             self._sweep_timer.cancel()
             self._sweep_timer = None

@@ -38,9 +38,9 @@ def check_is_of(hosted: HostedPartition, topic_id: UUID) -> None:
 
 
 def disagreement(hosted: HostedPartition, fetch_partition: FetchPartition) -> PartitionData | None:
-    """What a follower must hear whose log is not the beginning of ours; None if it is (KIP-595).
+    """Return the divergence of the follower's log from ours; None if there is none (KIP-595).
 
-    Raises ApiError when we do not lead under the follower's epoch.
+    Raises ApiError if we do not lead in its epoch.
     """
     hosted.partition.check_leader(fetch_partition.current_leader_epoch)
     log = hosted.log
@@ -57,7 +57,7 @@ def disagreement(hosted: HostedPartition, fetch_partition: FetchPartition) -> Pa
 
 
 def diverging(log: Log, partition: int, fetch_offset: int, last_fetched_epoch: int) -> PartitionData | None:
-    """Where the reader's records, the last of them of that epoch, part from `log`'s; None if they do not.
+    """Return where the reader's log diverges from `log`; None if it does not.
 
     Of an epoch above all that `log` knows, it says epoch and offset -1.
     """
@@ -78,7 +78,10 @@ def _diverging_at(log: Log, partition: int, epoch: int, end_offset: int) -> Part
 def read_for_follower(
     hosted: HostedPartition, fed: FedPartition, max_bytes: int, *, at_least_one: bool
 ) -> PartitionData | None:
-    """What is new in the partition; it counts as sent then. None if nothing is. Raises ApiError, and ColdReadError."""
+    """Read what is new for a follower, which then counts as sent; None if nothing is.
+
+    Raises ApiError, and ColdReadError.
+    """
     log, high_watermark = hosted.log, hosted.partition.high_watermark
     if fed.is_in_memory:
         fed.is_in_memory = False

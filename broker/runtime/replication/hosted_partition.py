@@ -144,10 +144,7 @@ async def find_time(hosted: HostedPartition, timestamp_ms: int | None) -> tuple[
 def tell(
     listeners: Sequence[Callable[[HostedPartition, *More], object]], hosted: HostedPartition, *more: *More
 ) -> bool:
-    """One listener's defect stops neither the others nor what they are told of: that has happened already.
-
-    False if one had a defect.
-    """
+    """Call every listener, also after one has failed. False if one failed."""
     is_told = True
     for listener in listeners:
         try:
@@ -159,8 +156,9 @@ def tell(
 
 
 class RoleListeners(list[Callable[[HostedPartition], None]]):
-    """Those who hear of roles. Who raises is told again after a pause, of the role as it is by then: what nobody
-    follows or coordinates would stay so. Anybody may therefore hear of the same role twice.
+    """Listeners of role changes. One that raises is called again after a pause, with the role of then. Who raises is
+    told again after a pause, of the role as it is by then: what nobody follows or coordinates would stay so. Anybody
+    may therefore hear of the same role twice.
     """
 
     def __init__(self, current: Callable[[HostedPartition], HostedPartition]):

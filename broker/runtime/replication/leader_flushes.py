@@ -13,7 +13,7 @@ AGAIN_S = 1.0
 
 
 class LeaderFlushes:
-    """`on_moved` is told of each partition whose high watermark moved."""
+    """Flushes of leaders' logs; `on_moved` is called for each partition whose high watermark moved."""
 
     def __init__(self, flushes: GroupFlushes, clock: Clock, on_moved: Callable[[HostedPartition], None]):
         self._flushes = flushes
@@ -21,7 +21,7 @@ class LeaderFlushes:
         self._on_moved = on_moved
 
     def begin(self, hosted: HostedPartition) -> None:
-        """All that is in the log now is to count."""
+        """Fsync everything now in the log, so that it counts."""
         partition = hosted.partition
         flushed = self._flushes.begin(partition.topic_partition, hosted.log)
         flushed.add_done_callback(partial(self._ended, hosted, partition.leader_epoch, hosted.log.log_end_offset))

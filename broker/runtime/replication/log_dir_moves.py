@@ -59,7 +59,7 @@ class LogDirMoves:
         self.on_moved: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Go on with what an earlier process had begun."""
+        """Resume the moves that an earlier process had begun."""
         for future in self._logs.futures.values():
             self._work_on(future.home)
 
@@ -78,9 +78,9 @@ class LogDirMoves:
     # -- what is asked
 
     async def alter(self, partition: TopicPartition, path: str) -> None:
-        """Have the partition's log moved to the log directory `path`, or made there if there is none yet; to ask for
-        where it is ends a move. Raises ApiError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR, INVALID_TOPIC_EXCEPTION,
-        UNKNOWN_TOPIC_OR_PARTITION if it is not here.
+        """Move the partition's log to the log directory `path`, or create it there; the current directory ends a move.
+        Raises ApiError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR, INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION
+        if it is not here.
         """
         await self._replicas.taking_roles.to_the_end(partial(self._alter, partition, path))
 

@@ -37,7 +37,7 @@ _WRITES_AT_ONCE = 64
 
 
 class LostLogs:
-    """Takes this broker out of the ISRs of partitions whose logs are missing, or doubted by `LogManager`."""
+    """Removes this broker from the ISRs of partitions whose logs are missing or doubted by `LogManager`."""
 
     def __init__(self, store: ClusterStore, broker_id: int, logs: LogManager):
         self._store = store

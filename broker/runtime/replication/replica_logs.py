@@ -79,8 +79,8 @@ class ReplicaLogs:
             raise
 
     def release_if_led_elsewhere(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> None:
-        """Let a missing log be made anew when the replica of another broker leads, or there is no other and no record
-        is set aside.
+        """Allow a missing log to be recreated if another broker leads, or if there is no other replica and nothing is
+        set aside.
         """
         is_alone = len(state.replicas) == 1 and topic_partition not in self._logs.records_aside
         if is_alone or state.leader not in (NO_BROKER, self._logs.broker_id):
@@ -91,7 +91,7 @@ class ReplicaLogs:
         return topic_partition in self._logs.withheld
 
     def is_out_of_reach(self, topic_partition: TopicPartition) -> bool:
-        """Of a log that could not be had: whether that will stay so until this broker starts again."""
+        """Whether an unavailable log stays so until this broker restarts."""
         return self._logs.is_out_of_reach(topic_partition) and not self._logs.waits_for_room(topic_partition)
 
     def lost_offsets_of(self, topic_partition: TopicPartition) -> tuple[OffsetGap, ...]:
@@ -104,7 +104,7 @@ class ReplicaLogs:
         return room is not None and room.is_full
 
     def awaited_before_fetch(self, hosted: HostedPartition) -> asyncio.Future[None] | None:
-        """What a follower's log needs before its leader is asked for more: None, to be fsynced, or room on its disk.
+        """Return what a follower's log waits for before the next fetch: None, an fsync, or room on its disk.
 
         A leader counts in whoever has caught up, and waits for each of its ISR. A replica that left the ISR because it
         handed over its leadership, and can write nothing, would join again and hold up the next acks=all.
@@ -127,7 +127,7 @@ class ReplicaLogs:
         return self._logs.high_watermark_of(topic_partition)
 
     async def delete_all(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, ApiError]:
-        """Their records are gone for good when this returns, and the disk is freed soon; which could not be deleted.
+        """Delete the logs for good, and return those that could not be deleted.
 
         For who holds off everybody that would give them a role meanwhile.
         """
@@ -217,7 +217,7 @@ class LogCopies:
         self._under_way: dict[TopicPartition, asyncio.Future[Any]] = {}
 
     def begin(self, partition: TopicPartition, directory: Path, work: Callable[[], _T]) -> "asyncio.Future[_T]":
-        """Have `work` done, which writes to the log directory. Cancelling the future does not stop it."""
+        """Run `work`, which writes to the log directory. Cancelling the future does not stop it."""
         done = self._under_way[partition] = self._disk.submit(directory, partition, work)
         done.add_done_callback(partial(self._ended, partition))
         return done

@@ -82,7 +82,7 @@ class ReplicaManager:
         return len(self._hosted)
 
     def high_watermarks(self) -> dict[TopicPartition, int]:
-        """Of all hosted partitions, as they are now."""
+        """Return the high watermarks of all hosted partitions."""
         return {topic_partition: hosted.partition.high_watermark for topic_partition, hosted in self._hosted.items()}
 
     def get(self, topic: str, partition: int) -> HostedPartition | None:
@@ -100,8 +100,9 @@ class ReplicaManager:
     # -- what the controller says
 
     def check_controller(self, controller_epoch: int, broker_epoch: int) -> None:
-        """Raise STALE_CONTROLLER_EPOCH for who is not the newest controller known, STALE_BROKER_EPOCH for what was said
-        to another registration than ours. What is newer is known by `ControllerEpochs`.
+        """Raise STALE_CONTROLLER_EPOCH for an old controller, STALE_BROKER_EPOCH for another registration than ours.
+
+        What is newer is known by `ControllerEpochs`.
         """
         if broker_epoch != self.broker_epoch:
             raise ApiError(ErrorCode.STALE_BROKER_EPOCH)
@@ -111,7 +112,7 @@ class ReplicaManager:
     def apply_role(
         self, topic: LeaderAndIsrTopicState, state: LeaderAndIsrPartitionState, configs: Mapping[str, LogConfig]
     ) -> ErrorCode:
-        """Take the role of one partition, now; `configs` are by topic, for a partition that was not hosted before.
+        """Apply the role of one partition; `configs` are by topic, for partitions not hosted before.
 
         KAFKA_STORAGE_ERROR: this broker cannot before it starts again. REPLICA_NOT_AVAILABLE and UNKNOWN_SERVER_ERROR:
         it could not just now, and serves the partition no more until it is told again.
@@ -186,7 +187,7 @@ class ReplicaManager:
     def stop_replica(
         self, topic_partition: TopicPartition, *, delete: bool = False, leader_epoch: int = NO_LEADER_EPOCH
     ) -> None:
-        """Serve the partition no more, and not again if it is to be deleted; its files stay, see `role_changes`.
+        """Stop serving the partition; its files stay, see `role_changes`.
 
         FENCED_LEADER_EPOCH when this broker has had a role of a later epoch since; a negative epoch always counts.
         """
@@ -202,9 +203,10 @@ class ReplicaManager:
     def assigned_elsewhere(
         self, topic_partition: TopicPartition, topic_id: UUID, leader_epoch: int, replicas: Sequence[int]
     ) -> None:
-        """In a later epoch than ours the partition's replicas are these: serve it no more if we are none of them.
+        """Stop serving the partition if a later epoch's replicas exclude this broker.
 
-        It was moved while we were cut off, and the controller that would have stopped us is no longer. The files stay.
+        It was moved while we were cut off, and the controller that would have stopped us is no longer. The files
+        stay.
         """
         hosted = self._hosted.get(topic_partition)
         if hosted is None or self._broker_id in replicas or hosted.topic_id != topic_id:
@@ -258,7 +260,7 @@ class ReplicaManager:
         is_for_all: bool = False,
         look: BatchValidation = BatchValidation.WHOLE,
     ) -> ProduceResult:
-        """As `append`, for who knows that the batch may open a transaction (`TransactionalAppends`)."""
+        """Append as `append`, knowing that the batch may open a transaction (`TransactionalAppends`)."""
         hosted = self._leader(topic_partition)
         if is_for_all:
             hosted.partition.check_enough_in_sync()
@@ -333,7 +335,7 @@ class ReplicaManager:
     def take_fetched(
         self, hosted: HostedPartition, records: Buffer, high_watermark: int, log_start_offset: int
     ) -> None:
-        """Append what the leader sent, and know what it knows. Raises ApiError."""
+        """Append the leader's records, and take over its high watermark and log start. Raises ApiError."""
         if len(records):
             hosted.log.append_as_follower(records, self._clock.now_ms())
         hosted.log.follow_log_start(log_start_offset)
@@ -361,7 +363,7 @@ class ReplicaManager:
         is_stable_only: bool = False,
         is_waiting_for_disk: bool = True,
     ) -> ReadResult:
-        """Committed batches from `fetch_offset` of the topic of that id (of whatever id if None); raises ApiError.
+        """Read committed batches from `fetch_offset` of the topic of that id (any id if None); raises ApiError.
         Unless it `is_waiting_for_disk`, ColdReadError tells what `ReplicaLogs.fetch` has to have read first.
 
         Only the leader serves, unless `may_follow`: then a follower does as far as it knows records to be committed.

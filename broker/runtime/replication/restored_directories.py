@@ -29,7 +29,7 @@ class RestoredDirectories:
         self._starts: dict[str, int] = {}
 
     async def doubt(self) -> None:
-        """Have `LogManager.restored` name the logs of directories from a backup. Raises the errors of ZooKeeper."""
+        """Have `LogManager.restored` name the logs of restored directories. Raises the errors of ZooKeeper."""
         self._starts = await read_directory_starts(self._session, self._broker_id)
         await asyncio.to_thread(self._logs.doubt_restored, self._starts)
 

@@ -57,7 +57,7 @@ def topics_new_here(replicas: ReplicaManager, request: LeaderAndIsrRequest) -> s
 async def take_roles(
     replicas: ReplicaManager, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig]
 ) -> dict[UUID, dict[int, ErrorCode]]:
-    """Take the roles of one request, a few at a time; where a log is being cut, when it is.
+    """Apply the roles of one request, a few at a time; a truncating log takes its role afterwards.
 
     The outcome of each partition is by topic id, see `note_outcome`. `configs` are by topic, for partitions that were
     not hosted before: they serve nobody under another one.
@@ -77,7 +77,7 @@ async def take_roles(
 
 
 async def stop_replicas(replicas: ReplicaManager, stops: Sequence[StoppedPartition]) -> dict[TopicPartition, ErrorCode]:
-    """As `ReplicaManager.stop_replica` of each, and what is to be deleted is, durably: the outcome of each."""
+    """Stop the replicas as `ReplicaManager.stop_replica`, delete those to be deleted, and return each outcome."""
     outcomes, to_delete = {}, []
     async for stop in _paced(stops):
         code = outcomes[stop.topic_partition] = _stop(replicas, stop)

@@ -40,14 +40,17 @@ class TopicNames:
         return topic_id
 
     def hosted(self, topic_id: UUID, name: str) -> None:
-        """One partition more of it is. Raises InvariantViolation for NO_TOPIC_ID, which many topics may have."""
+        """Count one more hosted partition of the topic id.
+
+        Raises InvariantViolation for NO_TOPIC_ID, which many topics may have.
+        """
         if topic_id == NO_TOPIC_ID:
             raise InvariantViolation(f"a partition of {name} would be hosted without a topic id")
         self._names[topic_id] = name
         self._partitions[topic_id] = self._partitions.get(topic_id, 0) + 1
 
     def let_go(self, topic_id: UUID) -> None:
-        """One that was `hosted` is no more."""
+        """Count one hosted partition less; drop the name with the last."""
         self._partitions[topic_id] -= 1
         if not self._partitions[topic_id]:
             del self._partitions[topic_id], self._names[topic_id]

@@ -35,7 +35,7 @@ def current_leader(topic_partition: TopicPartition, context: RequestContext) -> 
 
 
 def addresses(leader_ids: Iterable[int], context: RequestContext) -> Iterator[NodeAddress]:
-    """Where to reach the brokers that live and have the listener the request came in on; each once."""
+    """Yield the addresses of live brokers on the listener of the request; each once."""
     brokers = context.services.metadata.brokers
     for broker_id in sorted(set(leader_ids) & brokers.keys()):
         broker = brokers[broker_id]

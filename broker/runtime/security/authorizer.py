@@ -164,7 +164,7 @@ class Authorizer:
         return acl_entries
 
     async def create(self, bindings: Iterable[Binding]) -> dict[Binding, ApiError]:
-        """Those that could not be created; all others count here and are told when this returns."""
+        """Create ACLs and return those that failed; all others are in effect and announced on return."""
         by_pattern: dict[Pattern, list[AclEntry]] = {}
         for pattern, entry in bindings:
             by_pattern.setdefault(pattern, []).append(entry)
@@ -179,8 +179,8 @@ class Authorizer:
         return refused
 
     async def delete(self, filters: Sequence[BindingFilter]) -> list[list[DeletedAcl]]:
-        """What each filter meant; a rule that several mean is told under the first. Those that name one pattern reach
-        also what has not been heard of yet (KAFKA-9386).
+        """Delete ACLs and return those that each filter matched; one that several match is under the first. Those that
+        name one pattern reach also what has not been heard of yet (KAFKA-9386).
         """
         patterns = dict.fromkeys(
             [*self._rules.rules(), *(only for filter_ in filters if (only := filter_.pattern.only))]

@@ -36,7 +36,7 @@ class UserCredentials:
     # -- kept up to date
 
     async def load(self) -> None:
-        """All there are; for when changes are told of already. Raises ZooKeeperError."""
+        """Load all users; call after the watches are set. Raises ZooKeeperError."""
         names = await self._store.configured(ENTITY)
         await ask_each(self.apply, names)
         present = {desanitized(name) for name in names}
@@ -45,7 +45,10 @@ class UserCredentials:
         _log.info("credentials loaded", users=len(self._of))
 
     async def apply(self, name: str) -> None:
-        """What the user has now counts; raises ZooKeeperError. `name` is as in the path, perhaps of a user's client."""
+        """Apply the user's current credentials; raises ZooKeeperError.
+
+        `name` is as in the path, perhaps of a user's client.
+        """
         if "/" not in name and name != DEFAULT:
             self._set(desanitized(name), await self._read(desanitized(name)))
 
@@ -74,7 +77,9 @@ class UserCredentials:
         return ScramAccount(credential, f"User:{user}") if credential else None
 
     def likeness(self, mechanism: str) -> Credential | None:
-        """The credential of somebody that looks as most do, in salt and iterations; None if nobody has one."""
+        """Return a credential with the most common iterations and salt length, to disguise unknown users; None if there
+        is none.
+        """
         if mechanism not in self._likeness:
             known = [of[mechanism] for of in self._of.values() if mechanism in of]
             looks = Counter(
@@ -94,13 +99,13 @@ class UserCredentials:
     # -- for clients
 
     async def of_users(self, users: Iterable[str]) -> dict[str, OfUser]:
-        """As they are in ZooKeeper; nothing for a user without. Raises ApiError."""
+        """Return the users' credentials as they are in ZooKeeper; none for an unknown user. Raises ApiError."""
         names = list(users)
         with _answered():
             return dict(zip(names, await ask_each(self._read, names), strict=True))
 
     async def users(self) -> list[str]:
-        """Whoever has a configuration, not in order. Raises ApiError."""
+        """Return the users with a configuration, unsorted. Raises ApiError."""
         with _answered():
             return [desanitized(name) for name in await self._store.configured(ENTITY) if name != DEFAULT]
 

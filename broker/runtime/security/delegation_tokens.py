@@ -146,7 +146,7 @@ class DelegationTokens:
         return token, self._known.hmac_of(token_id)
 
     async def renew(self, token_hmac: bytes, asker: Principal, period_ms: int) -> int:
-        """When it expires now."""
+        """Renew the token and return its new expiry."""
         renewed = partial(
             renew, asker=asker, period_ms=period_ms, lifetimes=self._settings.lifetimes, now_ms=self._clock.now_ms()
         )
@@ -154,7 +154,7 @@ class DelegationTokens:
         return token.expiry_ms if token else 0
 
     async def expire(self, token_hmac: bytes, asker: Principal, period_ms: int) -> int:
-        """When it expires: now, if it is removed."""
+        """Expire the token and return when it expires: now, if it is removed."""
         now_ms = self._clock.now_ms()
         token = await self._change(token_hmac, partial(expire, asker=asker, period_ms=period_ms, now_ms=now_ms))
         return token.expiry_ms if token else now_ms

@@ -56,7 +56,7 @@ def parse_place(url: str) -> KeySetLocation:
 
 
 def tls_context(ca_file: str | None) -> SSLContext:
-    """For servers: of whom the system believes, or only of whom the file names. Takes 50 ms. Raises OSError."""
+    """Return a context that trusts the system's authorities, or only those of the file. Takes 50 ms. Raises OSError."""
     return create_default_context(cafile=ca_file)
 
 

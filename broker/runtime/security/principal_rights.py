@@ -21,7 +21,7 @@ class Decider(Protocol):
     def allows_on_any(self, principal: str, host: str, operation: AclOperation, kind: ResourceType) -> bool: ...
 
     def has_remembered(self) -> None:
-        """One more decision is about to be kept."""
+        """Make room for one more remembered decision."""
         ...
 
 

@@ -55,11 +55,11 @@ class Quotas:
 
     @property
     def keepers(self) -> list[tuple[str, Apply]]:
-        """By entity type, for `ConfigKeepers`."""
+        """The quota listeners by entity type, for `ConfigKeepers`."""
         return [(kind, partial(self._apply, kind)) for kind in ("users", "clients", "ips")]
 
     async def load(self) -> None:
-        """All there are; raises ZooKeeperError."""
+        """Load all quotas; raises ZooKeeperError."""
         async with self._applying:
             configs = await self._configs.all()
             for known in self.clients.entities():
@@ -112,7 +112,7 @@ class Quotas:
     # -- for clients
 
     async def described(self, entity_filter: EntityFilter) -> list[tuple[QuotaEntity, Values]]:
-        """What is set for all that match, in the order of their paths. Raises ApiError."""
+        """Return the quotas of matching entities, in the order of their paths. Raises ApiError."""
         try:
             configs = await self._configs.all()
         except ZooKeeperError as error:
@@ -152,28 +152,28 @@ class Quotas:
     # -- for requests
 
     def meter_of(self, session: Session, client_id: str, now_ns: int) -> QuotaMeter:
-        """What measures who speaks; the session keeps it."""
+        """Return the meter of the session's client; the session keeps it."""
         meter = session.meter
         if meter is None or meter.client_id != client_id:
             meter = session.meter = self.clients.meter_of(session.principal, client_id, now_ns)
         return meter
 
     def of_fetches(self, session: Session, client_id: str) -> WindowedRate | None:
-        """None: whatever is fetched."""
+        """Return the fetch rate of the client; None if it has no quota."""
         meter = session.meter
         if meter is None or meter.client_id != client_id:
             meter = self.meter_of(session, client_id, self.now_ns())
         return meter.fetch
 
     def of_mutations(self, session: Session, client_id: str, *, is_strict: bool) -> Mutations:
-        """For one request that changes topics."""
+        """Return the mutation quota for one request that changes topics."""
         bucket = None
         if self.clients.limits_mutations:
             bucket = self.meter_of(session, client_id, self.now_ns()).mutation
         return Mutations(bucket, self.now_ns, is_strict=is_strict)
 
     def delay_s(self, address: str) -> float:
-        """For a connection that has just come: 0, or how long it is to be held before it is closed."""
+        """Return how long a new connection is held before it is closed; 0 if it is welcome."""
         return self.addresses.admit(address, self.now_ns()) / 1000 if self.addresses.is_on else 0.0
 
     def uses(self) -> list[QuotaSensor]:
@@ -181,7 +181,7 @@ class Quotas:
         return self.clients.uses(self.now_ns(), QUOTA_USES_TOLD_MAX)
 
     def address_uses(self) -> list[QuotaSensor]:
-        """As `uses`, of addresses and the connections they open."""
+        """Return the connection rates of addresses, as `uses` does those of clients."""
         return self.addresses.uses(self.now_ns(), QUOTA_USES_TOLD_MAX)
 
 

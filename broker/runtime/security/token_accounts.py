@@ -36,7 +36,7 @@ class TokenAccounts:
             self._task.cancel()
 
     def find(self, mechanism: str, token_id: str) -> ScramAccount | None:
-        """Whoever logs in by a token is its owner. One that is over may log in to a session that is over, too."""
+        """Return the account of the token's owner. An expired token may log in to a session that has expired, too."""
         token = self._tokens.get(token_id)
         if token is None or token.owner.type != USER or token.owner.name == CLUSTER_USER:
             return None

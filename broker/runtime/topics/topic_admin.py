@@ -45,7 +45,7 @@ Charge = Callable[[int], None]
 
 
 def free(_partitions: int) -> None:
-    """What brokers do for themselves."""
+    """Charge nothing, for what brokers do themselves."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class TopicConfigs:
         self._changes = 0
 
     async def overrides(self, topic: str) -> dict[str, str]:
-        """What is set for the topic itself; raises ApiError while ZooKeeper is away."""
+        """Return the topic's own overrides; raises ApiError while ZooKeeper is away."""
         try:
             return await self._store.config(ENTITY, topic)
         except MalformedZnode as error:
@@ -50,7 +50,7 @@ class TopicConfigs:
             raise answer_of(error) from error
 
     async def log_configs(self, topics: Iterable[str]) -> dict[str, LogConfig]:
-        """What the logs of `topics` go by, to be known before they are hosted; without those nobody can go by.
+        """Return the log configurations of `topics` before they are hosted, without invalid ones.
 
         Waits while ZooKeeper is out of reach: under the defaults a log could be acknowledged by too few replicas, or
         let go of what its topic keeps.
@@ -99,7 +99,7 @@ class TopicConfigs:
         _log.info("topic configuration changed", topic=topic, overrides=",".join(sorted(overrides)))
 
     async def apply(self, topic: str) -> None:
-        """Let what the topic's configuration is now count for its logs here; raises ZooKeeperError."""
+        """Apply the topic's current configuration to its logs here; raises ZooKeeperError."""
         self._changes += 1
         if topic not in self._hosted_topics():
             return
@@ -122,6 +122,6 @@ class TopicConfigs:
 
 
 def log_config(overrides: Mapping[str, str], broker_config: BrokerConfig) -> LogConfig:
-    """What a topic's logs go by; raises ConfigError for overrides that were written past every check."""
+    """Return the topic's log configuration; raises ConfigError for overrides that were written without validation."""
     values = topic_values(overrides, broker_config)
     return LogConfig(**{field.name: values[field.name] for field in fields(LogConfig)})

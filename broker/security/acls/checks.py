@@ -10,7 +10,7 @@ _NO_ZNODE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff]")
 
 
 def refusal_of(binding: Binding) -> str:
-    """Why there cannot be such a rule; empty if there can."""
+    """Return why the ACL is invalid; empty if it is valid."""
     pattern, entry = binding
     if pattern.kind is ResourceType.CLUSTER and pattern.name != CLUSTER_NAME:
         return f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"

@@ -82,7 +82,7 @@ class AccessRules:
             self.replace(pattern, entries)
 
     def replace(self, pattern: Pattern, entries: Iterable[AclEntry]) -> bool:
-        """What holds of this pattern from now on, perhaps nothing; whether anything is different."""
+        """Replace the pattern's entries, perhaps by none; return whether anything changed."""
         kind, kept = self._kinds[pattern.kind], tuple(dict.fromkeys(entries))
         named = kind.of_type(pattern.type)
         before = named.pop(pattern.name, ())
@@ -127,7 +127,7 @@ class AccessRules:
     def explain(
         self, principal: str, host: str, kind: ResourceType, name: str, operations: Iterable[AclOperation]
     ) -> dict[AclOperation, Why]:
-        """As `allows` of each, with the rule that decides: of several the one that says most about just this case."""
+        """Return the decision on each operation with the rule that made it, the most specific one of several."""
         patterns = list(self._kinds[kind].patterns_about(kind, name))
         if not patterns:
             return {operation: Why(self._allows_if_none, None, no_rule=True) for operation in operations}
@@ -140,8 +140,8 @@ class AccessRules:
         return {operation: _why(mine, operation) for operation in operations}
 
     def allows_on_any(self, principal: str, host: str, operation: AclOperation, kind: ResourceType) -> bool:
-        """Whether there can be a resource of this type on which the operation is allowed (KIP-679): an allow counts
-        unless every name it holds for is denied. Nothing is implied here: the operation itself, or ALL.
+        """Whether the operation is allowed on some resource of this type (KIP-679): an allow counts unless its names
+        are all denied. Nothing is implied here: the operation itself, or ALL.
         """
         rules = self._kinds[kind]
         literals = _names(rules.literal, principal, host, operation, Permission.DENY)

@@ -60,7 +60,7 @@ class AddressQuotas:
         return delay_ms
 
     def throttled_ms(self) -> int:
-        """All that connections were held, as far as their addresses are remembered."""
+        """Return how long connections were held in all, of remembered addresses."""
         return sum(sensor.throttled_ms for sensor in self._rates.values())
 
     def uses(self, now_ns: int, most: int) -> list[QuotaSensor]:

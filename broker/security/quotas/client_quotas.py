@@ -32,7 +32,7 @@ Sensor = WindowedRate | TokenBucket
 
 
 class Tags(NamedTuple):
-    """Who shares a sensor; empty: whoever it is. Sanitized."""
+    """The key of a shared sensor, sanitized; an empty part matches any client."""
 
     key: QuotaKey
     user: str
@@ -90,7 +90,7 @@ class ClientQuotas:
             listener()
 
     def entities(self) -> Iterable[QuotaEntity]:
-        """Those that have quotas."""
+        """Return the entities with quotas."""
         return tuple(self._limits)
 
     def _adjust(self, entity: QuotaEntity, values: Mapping[QuotaKey, float], now_ns: int) -> None:
@@ -114,7 +114,8 @@ class ClientQuotas:
     # -- what is measured
 
     def meter_of(self, principal: str, client_id: str, now_ns: int) -> QuotaMeter:
-        """Of `Type:name`; the type does not matter. Members of the cluster are never limited.
+        """Return the meter of a `Type:name` principal; the type is ignored. Cluster members are never limited. Members
+        of the cluster are never limited.
 
         Of a client id that is too long the beginning counts.
         """
@@ -189,7 +190,7 @@ class ClientQuotas:
     # -- what is told
 
     def uses(self, now_ns: int, most: int) -> list[QuotaSensor]:
-        """Those that have used the largest share of what they may, at most so many."""
+        """Return the sensors with the largest share of their quota used, at most `most`."""
         self.expire(now_ns)
         uses = [
             QuotaSensor(

@@ -41,7 +41,7 @@ class QuotaEntity(NamedTuple):
 
     @property
     def parts(self) -> list[Part]:
-        """As answers name them."""
+        """The entity's parts as responses name them."""
         named = zip(EntityType, self, strict=True)
         return [(str(kind), _name_of(text)) for kind, text in named if text is not None]
 
@@ -51,7 +51,7 @@ def _name_of(text: str) -> str | None:
 
 
 def entity_at(path: str) -> QuotaEntity | None:
-    """Whose quotas stand at this path below /config; None: nobody's."""
+    """Return the entity whose quotas are at this path below /config; None for another path."""
     match path.split("/"):
         case ["users", user]:
             return QuotaEntity(user=user)
@@ -65,7 +65,7 @@ def entity_at(path: str) -> QuotaEntity | None:
 
 
 def entity_of(parts: Iterable[Part]) -> QuotaEntity:
-    """Whom a request names. ApiError INVALID_REQUEST if that can be nobody."""
+    """Return the entity of a request. ApiError INVALID_REQUEST for an invalid one."""
     names: dict[EntityType, str] = {}
     for kind, name in parts:
         if kind not in set(EntityType):
@@ -87,7 +87,7 @@ def _invalid(reason: str) -> ApiError:
 
 
 def candidates(user: str, client_id: str) -> Iterator[QuotaEntity]:
-    """Whose quotas may count for who is this user and says this client id (both sanitized), the first one first."""
+    """Yield the entities whose quotas may apply to this user and client id (both sanitized), the most specific first."""
     yield QuotaEntity(user, client_id)
     yield QuotaEntity(user, DEFAULT)
     yield QuotaEntity(user)

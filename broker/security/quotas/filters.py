@@ -32,7 +32,10 @@ class EntityFilter(NamedTuple):
 
 
 def read_filter(components: Iterable[tuple[str, int, str | None]], *, is_strict: bool) -> EntityFilter:
-    """Of (entity type, match type, name). ApiError: INVALID_REQUEST, UNSUPPORTED_VERSION for a type nobody knows."""
+    """Parse a filter of (entity type, match type, name).
+
+    ApiError: INVALID_REQUEST, UNSUPPORTED_VERSION for an unknown type.
+    """
     conditions: dict[str, EntityCondition] = {}
     for kind, match, name in components:
         if not kind:

@@ -20,7 +20,7 @@ class Mutations:
         self._noted_ns = 0
 
     def take(self, partitions: int) -> None:
-        """So many are about to be made, added or deleted. ApiError THROTTLING_QUOTA_EXCEEDED."""
+        """Charge partitions to be created, added or deleted. ApiError THROTTLING_QUOTA_EXCEEDED."""
         bucket = self._bucket
         if bucket is None:
             return
@@ -37,7 +37,7 @@ class Mutations:
 
     @property
     def throttle_time_ms(self) -> int:
-        """For the answer: what is left to wait by now."""
+        """The remaining throttle time, for the response."""
         if self._bucket is None or not self._wait_ms:
             return 0
         left_ms = max(0, self._wait_ms - (self._now_ns() - self._noted_ns) // _NS_PER_MS)

@@ -39,23 +39,23 @@ class TokenBucket:
         self._tokens = min(self._burst, self.tokens(now_ns) - count)
 
     def wait_ms(self, now_ns: int) -> int:
-        """Until the debt is paid; 0 if there is none."""
+        """Return how long until the debt is paid; 0 if there is none."""
         tokens = self.tokens(now_ns)
         return min(floor(-tokens / self.bound * 1000 + 0.5), THROTTLE_MS_MAX) if tokens < 0 else 0
 
     def set_bound(self, bound: float, now_ns: int) -> None:
-        """From now on; a debt stays, what was saved at a higher rate does not."""
+        """Apply the bound from now on; a debt stays, unused credit of a higher rate does not."""
         self.tokens(now_ns)
         self.bound = bound
         self._tokens = min(self._tokens, self._burst)
 
     def rate(self, now_ns: int) -> float:
-        """What is missing to a full bucket, as if it had been taken over the time it is filled in."""
+        """Return the rate: what is missing to a full bucket, over the time that fills it."""
         return (self._burst - self.tokens(now_ns)) / (self._windows.num * self._windows.size_s)
 
     def is_as_new(self, now_ns: int) -> bool:
         return self.tokens(now_ns) >= self._burst
 
     def idle_ns(self, now_ns: int) -> int:
-        """How long nothing has been taken."""
+        """Return how long nothing has been taken."""
         return now_ns - self._used_ns

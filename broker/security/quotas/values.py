@@ -44,7 +44,7 @@ def key_of(entity: QuotaEntity, name: str) -> QuotaKey:
 
 
 def text_of(key: QuotaKey, value: float) -> str:
-    """As it is written down. ApiError INVALID_REQUEST if it is no value for `key`.
+    """Format the value of a quota. ApiError INVALID_REQUEST if it is no value for `key`.
 
     None but connection_creation_rate may be 0, as with KRaft: nobody could be told how long to wait.
     """

@@ -30,7 +30,7 @@ class Windows(NamedTuple):
 
     @property
     def least_s(self) -> int:
-        """What sums are divided by, at least."""
+        """The least time that sums are divided by."""
         return (self.num - 1) * self.size_s
 
 
@@ -69,7 +69,7 @@ class WindowedRate:
         self.throttled_ms = 0
 
     def record(self, amount: float, now_ns: int) -> int:
-        """For how many ms to wait now; 0 unless the rate is above the bound."""
+        """Record the amount and return the throttle time in ms; 0 unless the rate is above the bound."""
         self.left -= amount
         if self.left >= 0 and now_ns < self.until_ns:
             return 0
@@ -88,12 +88,12 @@ class WindowedRate:
         return throttle_ms
 
     def take_back(self, amount: float, now_ns: int) -> None:
-        """What was recorded did not happen after all."""
+        """Undo a recorded amount that did not happen."""
         self._count(self._budget - self.left, -amount, now_ns)
         self._allow()
 
     def settle_offer(self, amount: float, now_ns: int) -> tuple[int, bool]:
-        """As `settle`: for how many ms to wait, and whether `amount` may be given all the same.
+        """Settle as `settle`, and also return whether `amount` may be sent all the same.
 
         As a rule what exceeds the bound is kept back and not recorded. But what alone is more than ever fits, such as
         one large batch, would never be given so: it is, as soon as nothing else is there.
@@ -114,7 +114,7 @@ class WindowedRate:
         return rate
 
     def set_bound(self, bound: float, _now_ns: int) -> None:
-        """From now on; what was recorded stays."""
+        """Apply the bound from now on; what was recorded stays."""
         self._count(self._budget - self.left, 0, None)
         self.bound = bound
         self.most_at_once = bound * self._windows.least_s
@@ -126,7 +126,7 @@ class WindowedRate:
         return not self._starts or now_ns - max(self._starts) >= oldest_ns
 
     def idle_ns(self, now_ns: int) -> int:
-        """How long nothing has been recorded, a window more or less."""
+        """Return how long nothing has been recorded, within one window."""
         return now_ns - max(self._starts, default=now_ns)
 
     # -- samples

@@ -43,7 +43,7 @@ class ScramServer:
 
 
 def strangers_like(secret: bytes, likeness: Callable[[str], Credential | None]) -> Strangers:
-    """`likeness(mechanism)` is a credential of somebody who exists: a stranger's salt and iterations look like it."""
+    """Return fake accounts for unknown users; `likeness(mechanism)` is a real credential that theirs resemble."""
 
     def stranger(mechanism: str, user: str) -> Credential:
         seed = hmac.digest(secret, f"{mechanism},{user}".encode(), "sha512")

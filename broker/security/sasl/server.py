@@ -45,7 +45,7 @@ class SaslServer(Protocol):
     """One login by one mechanism."""
 
     def respond(self, token: bytes) -> Reply | Awaitable[Reply]:
-        """Raises AuthenticationError; so may the awaitable."""
+        """Respond to the client's token. Raises AuthenticationError; so may the awaitable."""
         ...
 
 
@@ -54,7 +54,7 @@ Mechanisms = Mapping[str, Callable[[], SaslServer]]
 
 
 class ScramAccount(NamedTuple):
-    """Whom a user name of SCRAM stands for: by a password of its own, or by a delegation token."""
+    """The account of a SCRAM user name: with a password of its own, or of a delegation token."""
 
     credential: Credential
     principal: str

@@ -52,7 +52,7 @@ def decode_credential(text: str) -> Credential:
 
 
 def credentials_in(config: Mapping[str, str]) -> tuple[dict[str, Credential], list[str]]:
-    """By mechanism, out of a user's configuration; and what is wrong with those that cannot be read."""
+    """Parse a user's credentials by mechanism; also return what is wrong with unreadable ones."""
     credentials, wrong = {}, []
     for mechanism in HASHES:
         if mechanism in config:
@@ -79,7 +79,7 @@ class UserChange(NamedTuple):
 def changes_of(
     deletions: Iterable[ScramCredentialDeletion], upsertions: Iterable[ScramCredentialUpsertion]
 ) -> dict[str, UserChange | ApiError]:
-    """By user, in the order named; one bad part fails all of its user. Derives keys: 3 HMACs for each."""
+    """Return the changes by user, in order; one invalid part fails all of its user. Derives keys: 3 HMACs for each."""
     by_user: dict[str, list[_Part]] = {}
     parts: list[_Part] = [*deletions, *upsertions]
     for part in parts:

@@ -35,7 +35,7 @@ class KeptWindows:
         return self.windows[-1] if self.windows else -1
 
     def increment(self) -> Increment:
-        """Only where it tells of a window."""
+        """Return the increment if it has windows, else None."""
         increment = self.known_increment or Increment.from_bytes(self.text.encode())
         reaches = (increment.start, increment.end) == (self.start, self.end)
         return increment if reaches else replace(increment, start=self.start, end=self.end)
@@ -60,7 +60,7 @@ def _windows(counts: Mapping[Any, Any]) -> set[int]:
 
 
 def cut(increment: Increment, wanted: Callable[[int], bool]) -> Increment:
-    """With what it tells of those windows only."""
+    """Return the increment with those windows only."""
     if all(map(wanted, windows_in(increment))):
         return increment
     kept: dict[str, Any] = {name: _cut(getattr(increment, name), wanted) for name in _TOLD}
@@ -75,7 +75,7 @@ def _cut(counts: Mapping[Any, Any], wanted: Callable[[int], bool]) -> dict[Any, 
 
 
 def joined(first: Increment, second: Increment) -> Increment:
-    """Both as one, which reaches from where the first begins to where the second ends."""
+    """Return both increments as one, from the first's start to the second's end."""
     sums = {name: added(getattr(first, name), getattr(second, name)) for name in _TOLD}
     return replace(second, start=first.start, at_ms=max(first.at_ms, second.at_ms), **sums)
 

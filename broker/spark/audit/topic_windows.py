@@ -60,7 +60,7 @@ class TopicWindows:
     _concerns_all: bool = False
 
     def add(self, increment: Increment, now_ms: int) -> Late | None:
-        """In the order of the audit topic. What part of it is late, if any is; one that was read before is neither."""
+        """Add an increment, in the order of the audit topic. Return its late part, if any; duplicates are ignored."""
         if not self.stories:
             self.window_ms = increment.window_ms
         story = self.stories.get(increment.chain, AuditStory())
@@ -99,7 +99,7 @@ class TopicWindows:
         return True
 
     def rows(self, now_ms: int) -> list[WindowRow]:
-        """Those that are others now: what each source counted in a window, and what is to be said of it."""
+        """Return the changed rows: each source's counts in a window, and the verdict."""
         touched, self._touched = self._touched, set()
         windows = {window for window, _, _ in touched} | self._unsettled(now_ms)
         if self._concerns_all:
@@ -122,7 +122,7 @@ class TopicWindows:
         return window + 2 * self.window_ms
 
     def due_ms(self, now_ms: int) -> int | None:
-        """When the next window is over, to be judged though nobody tells anything."""
+        """Return when the next window is due to be judged, even without new increments; None if none is."""
         pending = (window for window, (state, _) in self.verdicts.items() if state == WindowState.PENDING)
         return min((end for end in map(self._over_ms, pending) if end > now_ms), default=None)
 
@@ -264,7 +264,7 @@ def _json(value: Any) -> str:
 
 
 def written(windows: TopicWindows) -> str:
-    """After `rows` and `forget`."""
+    """Return the state as text; call after `rows` and `forget`."""
     stories = [
         [
             list(chain), [item.as_list() for item in _kept(story)], story.gaps, story.repeated, story.sequences,

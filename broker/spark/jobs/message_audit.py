@@ -107,7 +107,7 @@ def _read(frames: "Iterator[pd.DataFrame]") -> Iterator[InputRecord]:
 
 
 def count(windows: TopicWindows, records: list[InputRecord], now_ms: int, kept_ms: int) -> Iterator[OutputRecord]:
-    """One batch of what was said of a topic: `records` in the order of the audit topic. Pure."""
+    """Count one batch of a topic's increments: `records` in the order of the audit topic. Pure."""
     heard = []
     for record in records:
         place = f"{record.partition}-{record.offset}"

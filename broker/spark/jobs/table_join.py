@@ -40,7 +40,7 @@ class JoinedRecord(NamedTuple):
 
 
 def join_in_order(row: str | None, changes: Iterable[JoinInput]) -> tuple[str | None, list[JoinedRecord]]:
-    """What one key's changes make of the table's row, and what the records among them are joined with. Pure."""
+    """Apply one key's changes to the table's row, and return it with the joined records. Pure."""
     joined = []
     for change in sorted(changes, key=lambda change: change[:4]):
         if change.is_record:

@@ -28,7 +28,7 @@ class ApplyResult:
 
     @property
     def sentence(self) -> str:
-        """For who has to go on from here."""
+        """The result in a sentence, with what to do next."""
         count = len(self.done) + len(self.failed) + len(self.not_begun)
         sentences = [f"{len(self.done)} of {count} changes were made."]
         sentences += [f"{words} was not: {why}" for words, why in self.failed.items()]
@@ -38,7 +38,8 @@ class ApplyResult:
 
 
 def do_apply(actor: User, plan: Plan, made: DeclaredPlan, confirmation: Confirmation) -> ApplyResult:
-    """What `plan` says of `made`. Raises NotConfirmedError before anything is done, and GatewayError if nothing was.
+    """Apply `plan`, the plan of `made`. Raises NotConfirmedError before anything is done, and GatewayError if nothing
+    was.
 
     Each part has its own row in the audit, and the whole has one that names what was not done.
     """

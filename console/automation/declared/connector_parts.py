@@ -32,7 +32,7 @@ _ERRORS_MAX = 3
 
 @sensitive_variables()
 def connector_parts(person: User, declared: DeclaredConnector, now: ClusterNow) -> Iterator[PlannedPart | Unplanned]:
-    """Its configuration, old and new, names topics. Raises GatewayError."""
+    """Yield the parts of declared connectors, whose old and new configurations name topics. Raises GatewayError."""
     words = f"connector {declared.name}"
     if Right.VIEW not in reach_of(person).rights_on(Resource.PROCESS, declared.name):
         yield Unplanned(words, _BEYOND)
@@ -62,7 +62,7 @@ def connector_parts(person: User, declared: DeclaredConnector, now: ClusterNow) 
 def pruned_connectors(
     person: User, declaration: ClusterDeclaration, now: ClusterNow
 ) -> Iterator[PlannedPart | Unplanned]:
-    """Those of the scope that are not declared. One that is hidden from this person is not there."""
+    """Yield deletions of undeclared connectors in scope that this person can see."""
     names, reach = {connector.name for connector in declaration.connectors}, reach_of(person)
     for name, view in now.connectors.items():
         is_meant = name not in names and declaration.within("connectors", name)

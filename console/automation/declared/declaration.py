@@ -41,7 +41,7 @@ class DeclarationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTopic:
-    """None: not said, it is left as it is. A setting that is None has no value of the topic's own."""
+    """A declared topic. None: undeclared, left as it is. A setting of None removes the topic's own value."""
 
     name: str
     place: SourceLine
@@ -118,6 +118,6 @@ class ClusterDeclaration:
 
 
 def name_in_scope(entity: QuotaEntity) -> str:
-    """What a pattern of the scope `quotas` is compared with; empty: none, it is a default for everybody."""
+    """Return the name for patterns of the scope `quotas`; empty for the default of all."""
     named = dict(entity.parts)
     return next((name for kind in ("user", "client-id", "ip") if (name := named.get(kind))), "")

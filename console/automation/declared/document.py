@@ -108,7 +108,7 @@ class _OpenNode:
 
 
 def documents(text: str) -> list[Node]:
-    """Those of one file; one that is empty is none. Raises DocumentError."""
+    """Return the documents of one file, without empty ones. Raises DocumentError."""
     if len(text) > TEXT_LENGTH_MAX:
         raise DocumentError(1, f"The file has more than {TEXT_LENGTH_MAX:,} characters: make several of it.")
     nodes: list[Node] = []

@@ -30,7 +30,7 @@ _FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}
 
 
 def export_text(person: User, kinds: Collection[str], names: str) -> str:
-    """YAML. `names`: a pattern of topics, groups, connectors, principals and users.
+    """Return the cluster as YAML. `names`: a pattern of topics, groups, connectors, principals and users.
 
     Kinds that this person may not see, and those of which nobody tells now, are left out, and a comment says why.
     """

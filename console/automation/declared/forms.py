@@ -14,7 +14,7 @@ _NAME_LENGTH_MAX = 200
 
 
 def files_of(request: HttpRequest) -> list[tuple[str, str]]:
-    """Names and texts: `text` with its name in `file`, as often as wanted, and what was chosen as `upload`.
+    """Return names and texts of the posted files: repeated `text` with `file`, and `upload`.
 
     Raises DeclarationError.
     """
@@ -26,7 +26,7 @@ def files_of(request: HttpRequest) -> list[tuple[str, str]]:
 
 
 def fields_of(files: Sequence[tuple[str, str]], prune: Prune) -> list[tuple[str, str]]:
-    """What makes the same plan anew."""
+    """Return the form fields that make the same plan again."""
     pairs = [pair for name, text in files for pair in (("file", name), ("text", text))]
     fields = {Prune.NO: (), Prune.LATER: ("prune",), Prune.AT_ONCE: ("prune", "at_once")}[prune]
     return [*pairs, *((field, "on") for field in fields)]

@@ -58,7 +58,7 @@ def group_parts(
 
 
 def pruned_groups(person: User, declaration: ClusterDeclaration, now: ClusterNow) -> Iterator[PlannedPart | Unplanned]:
-    """Those of the scope that are not declared. One that is hidden from this person is not there."""
+    """Yield deletions of undeclared groups in scope that this person can see."""
     names, reach = {group.name for group in declaration.groups}, reach_of(person)
     for name, view in now.groups.items():
         is_meant = name not in names and declaration.within("groups", name) and not _is_gone(view)
@@ -109,7 +109,7 @@ def _refusal(reach: Reach, view: GroupView) -> str:
 
 
 def may_see(reach: Reach, view: GroupView) -> bool:
-    """Its name is in reach, and so is something it reads, if it reads anything: as the list of groups has it."""
+    """Whether the group's name and something it reads are in reach, as in the list of groups."""
     topics = _topics(view)
     reads_within = not topics or len(_hidden(reach, topics)) < len(topics)
     return reads_within and Right.VIEW in reach.rights_on(Resource.GROUP, view.group_id)

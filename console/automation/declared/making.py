@@ -22,7 +22,8 @@ NO_SCOPE = (
 
 
 def make(person: User, declaration: ClusterDeclaration, prune: Prune) -> DeclaredPlan:
-    """What would have to be asked of somebody who does not answer is not compared, and said. Never raises GatewayError.
+    """Plan the declaration. What a service that does not answer would have to tell is left out, with a sentence. Never
+    raises GatewayError.
 
     What is used goes last: a topic outlives the connectors and groups that read it, and is there before them.
     """

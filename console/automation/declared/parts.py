@@ -67,7 +67,7 @@ class DeclaredPlan:
 
     @property
     def reasons(self) -> list[str]:
-        """Why it cannot be carried out."""
+        """Why the plan cannot be carried out."""
         reasons = [f"{rule.words}: {rule.why}" for rule in self.unplanned]
         reasons += [f"{part.words}: {part.obstacle}" for part in self.parts if part.obstacle]
         if len(self.parts) > PARTS_MAX:
@@ -78,7 +78,7 @@ class DeclaredPlan:
 
 
 def whole_plan(made: DeclaredPlan, files: Sequence[str], prune: Prune) -> Plan:
-    """All of it as one plan, whose digest stands for the digests of all."""
+    """Return all parts as one plan, whose digest covers theirs."""
     plans = [part.plan for part in made.parts]
     return Plan(
         action=APPLY,

@@ -27,7 +27,7 @@ class DeclarationReader:
             self.problems.append(Problem(self.at(line), sentence))
 
     def table(self, node: Node, what: str, known: Iterable[str] = ()) -> Mapping[str, DocumentEntry]:
-        """Nothing stands for an empty one. With `known` every other name is refused."""
+        """Return the mapping; empty for an empty node. With `known` other names are refused."""
         if isinstance(node, Scalar) and node.text is None:
             return {}
         if not isinstance(node, DocumentTable):
@@ -58,7 +58,7 @@ class DeclarationReader:
         return entry.value.text
 
     def texts(self, entry: DocumentEntry | None, name: str) -> tuple[str, ...]:
-        """One value, or a list of them."""
+        """Return one value, or a list of them, as a tuple."""
         if entry is None:
             return ()
         if not isinstance(entry.value, Sequence):

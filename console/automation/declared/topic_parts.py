@@ -75,7 +75,7 @@ def _refusal(person: User, name: str) -> str:
 
 
 def pruned_topics(person: User, declaration: ClusterDeclaration, now: ClusterNow, *, is_later: bool) -> Found:
-    """Those of the scope that are not declared. One hidden from this person is not there. Raises GatewayError."""
+    """Return deletions of undeclared topics in scope that this person can see. Raises GatewayError."""
     names, reach = {topic.name for topic in declaration.topics}, reach_of(person)
     for name, view in now.topics.items():
         rights = reach.rights_on(Resource.TOPIC, name)

@@ -28,7 +28,7 @@ MOVES_SHOWN = 200
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def decommission(request: UserRequest, name: str) -> HttpResponse:
-    """What is under way is seen by everybody on the page of the process; its end is told here, where it was begun."""
+    """Show and begin a decommission, which is followed on the page of the process; its end is reported here."""
     _require(request, name)
     decommission = open_decommission(name) or ended_decommission(name)
     context: dict[str, object] = {"name": name, "operation": decommission, "error": ""}

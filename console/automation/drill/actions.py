@@ -49,7 +49,7 @@ def do_begin(
 
 
 def do_stop(actor: User, drill: Drill) -> None:
-    """Whatever is under way is put back by the next beat, and only then is it over."""
+    """Stop the drill: the next beat undoes the fault, and only then is it over."""
     values = {"is_called_off": True, "sentence": "Stopped: everything is being put back."}
     change(actor, drill, "stop", values, lambda now: now.can_be_called_off)
 

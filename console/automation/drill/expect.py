@@ -70,7 +70,7 @@ def of_broker(fault: Fault, seconds: int, absence: Absence, session_s: float, la
 
 
 def of_server(fault: Fault, seconds: int, absence: ServerAbsence) -> ExpectedEffects:
-    """One ZooKeeper server of several: brokers go on with the others, and no session ends.
+    """Return the effects of losing one ZooKeeper server: brokers use the others, and no session ends.
 
     Without their leader the others serve nobody until they have elected one, and a broker that finds nobody for so long
     may have to begin another session, as if it had been away.

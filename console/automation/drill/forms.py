@@ -43,7 +43,7 @@ class DrillForm(forms.Form):
 
     @property
     def wanted(self) -> tuple[Fault, FaultTarget, str, int]:
-        """When it is valid: what, whom by which name, for how long."""
+        """The fault, its target and its duration, of a valid form."""
         fields = self.cleaned_data
         kind, _, name = fields["whom"].partition(":")
         return Fault(fields["fault"]), FaultTarget(kind), name or fields["topic"], fields["seconds"]

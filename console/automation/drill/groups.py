@@ -92,7 +92,7 @@ def read_stories(kept: Mapping[str, Mapping[str, Any]]) -> dict[str, GroupStory]
 
 
 def looked_on(stories: Stories, looks: Iterable[GroupLook], at_ms: int) -> dict[str, GroupStory]:
-    """Before the fault: the worst of what is ordinary."""
+    """Add looks before the fault: the worst of what is ordinary."""
     group_stories = dict(stories)
     for look in looks:
         known = group_stories.get(look.name)
@@ -114,7 +114,7 @@ def _ordinary(known: GroupStory | None, look: GroupLook, at_ms: int) -> GroupSto
 
 
 def went_on(stories: Stories, looks: Iterable[GroupLook], at_ms: int, passed_ms: int) -> dict[str, GroupStory]:
-    """Since the fault: `passed_ms` after the look before this. A group that came since then is nobody's victim."""
+    """Add looks since the fault, `passed_ms` after the last. Groups that are new since then are not affected."""
     seen = {look.name: look for look in looks}
     return {
         name: _next(story, seen[name], at_ms, passed_ms) if name in seen else story for name, story in stories.items()
@@ -158,7 +158,7 @@ class GroupLine:
 
 
 def affected(stories: Stories) -> list[GroupLine]:
-    """Those that something came to, the worst first."""
+    """Return the affected groups, the worst first."""
     busy = [(name, item) for name, item in stories.items() if not item.did_nothing]
     busy.sort(key=lambda pair: (-pair[1].late_ms, -pair[1].shared, pair[0]))
     return [GroupLine(name, _late(item), _shared(item), _also(item), item.is_late) for name, item in busy]

@@ -34,7 +34,7 @@ NOT_ALLOWED = "Drills are switched off for this cluster: BARNABAS_DRILLS=1 says 
 
 
 def why_not(start: Start) -> str:
-    """Why the fault may not begin; empty: it may."""
+    """Return why the fault may not begin; empty if it may."""
     if not start.allowed:
         return NOT_ALLOWED
     reasons = (
@@ -54,7 +54,7 @@ def why_not(start: Start) -> str:
 
 
 def why_worse(expected: ExpectedEffects, samples: Sequence[Sample], before: Sample | None, target: int | None) -> str:
-    """What has become worse than expected since the fault began; empty: nothing. `samples` are those since then."""
+    """Return what is worse than expected since the fault began; empty if nothing is. `samples` are those since then."""
     if not samples or before is None:
         return ""
     now = samples[-1]

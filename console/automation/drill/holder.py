@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def hold(target: int, seconds: float, runs_ms: int) -> None:
-    """Until the time is over, the process has gone, or somebody asks us to end."""
+    """Hold the fault until its time is over, the process is gone, or a signal ends this one."""
     until = time.monotonic() + seconds
     rests_s, runs_s = (PERIOD_MS - runs_ms) / 1_000, runs_ms / 1_000
     while (left := until - time.monotonic()) > 0:
@@ -58,7 +58,9 @@ def hold(target: int, seconds: float, runs_ms: int) -> None:
 
 
 def has_token(pid: int, token: str) -> bool:
-    """Asked when the pidfd is open: whoever has this token in its environment now is whom it is open on."""
+    """Whether the process has this token in its environment; checked after its pidfd is open, so that it is the right
+    one.
+    """
     try:
         with open(f"/proc/{pid}/environ", "rb") as environment:
             return TOKEN_VARIABLE + token.encode() in environment.read().split(b"\0")

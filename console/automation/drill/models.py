@@ -97,7 +97,7 @@ class Drill(Operation):
 
     @property
     def group_lines(self) -> list[GroupLine]:
-        """Before the fault nothing has come to anybody."""
+        """Effects on groups; none before the fault."""
         return affected(read_stories(self.groups)) if self.fault_ms else []
 
     @property
@@ -110,7 +110,7 @@ class Drill(Operation):
 
     @property
     def steps(self) -> list[tuple[str, str]]:
-        """Each with done, busy or waiting."""
+        """The steps of the drill, each done, busy or waiting."""
         at = list(DrillPhase).index(DrillPhase(self.phase))
         words = {True: "done", False: "waiting"}
         return [

@@ -16,7 +16,7 @@ UNDER_WAY = "A drill is under way already."
 
 
 def drill_plan(fault: Fault, target: "DrillTarget", seconds: int, outlook: "DrillOutlook") -> Plan:
-    """Whoever confirms it has seen what it may come to; of whom it is about the very process counts."""
+    """Return the plan of the fault on exactly this process, with what it may cause."""
     process = target.process
     assert process is not None
     return Plan(

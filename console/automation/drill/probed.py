@@ -11,7 +11,7 @@ _BEFORE_MS = 10 * _MINUTE_MS
 
 
 def probed_of(drill: Drill) -> Probed | None:
-    """None: it has counted nothing in them."""
+    """Return the probe's counts during the drill; None if it has none."""
     if drill.fault_ms is None:
         return None
     begins_ms = drill.fault_ms - drill.fault_ms % _MINUTE_MS

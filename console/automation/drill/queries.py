@@ -38,7 +38,7 @@ KINDS = (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
 
 @dataclass(frozen=True, slots=True)
 class DrillTarget:
-    """Whom it would be done to, and why it is that one; no process: there is nobody of that kind, `why` says so."""
+    """The target of a fault and the reason for it; without a process `why` says that there is none of that kind."""
 
     process: ManagedProcess | None
     why: str
@@ -111,7 +111,7 @@ def sample_now(drill: Drill) -> Sample:
 
 
 def group_looks() -> list[GroupLook]:
-    """Those that somebody reads with first: of more groups than are watched they are the ones that notice anything."""
+    """Return looks at the groups, those with members first if there are more than are watched."""
     columns = ("name", "lag", "behind_since_ms", "state", "coordinator", "members", "is_silent")
     rows = ConsumerGroup.objects.order_by(F("member_count").desc(nulls_last=True), "name").values_list(*columns)
     return [
@@ -126,7 +126,7 @@ def _who(members: list[list[object]]) -> int:
 
 
 def is_counted(drill: Drill) -> bool:
-    """The probe has told the minute in which everything was put back, or there is none."""
+    """Whether the probe has reported the minute in which everything was restored, or there is no probe."""
     return (
         probe_process() is None or drill.back_ms is None or newest_minute_ms() >= drill.back_ms - drill.back_ms % 60_000
     )

@@ -77,7 +77,7 @@ def report(request: UserRequest, number: int) -> HttpResponseBase:
 
 @require_POST
 def stop(request: UserRequest, number: int) -> HttpResponse:
-    """The brake: for everybody who operates the cluster, also in read-only mode."""
+    """Stop the drill; allowed to every operator of the cluster, also in read-only mode."""
     do_stop(request.user, access_drill(request.user, number, Right.OPERATE))
     return HttpResponse("") if request.htmx else redirect("drill", number)
 

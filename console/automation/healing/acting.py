@@ -32,7 +32,7 @@ class InSync:
 
 
 def why_not_act(rule: TroubleRule, cause: str, facts: HealingFacts, tried: Iterable[TriedRemedy]) -> str:
-    """Empty: it may be carried out now."""
+    """Return why the remedy may not be carried out now; empty if it may."""
     if rule.mode is not HealingMode.ACT:
         return "A person decides."
     tried = list(tried)
@@ -59,7 +59,7 @@ def why_unsafe(
     in_sync: Mapping[TopicPartition, InSync],
     alive: frozenset[int],
 ) -> dict[TopicPartition, str]:
-    """Those that are left alone, with why: nothing goes below its minimum, and no last copy is given up.
+    """Return the partitions to leave alone, with the reason: none goes below its minimum or loses its last copy.
 
     A partition whose records are on a broker that is away, and nowhere else, waits for that broker.
     """

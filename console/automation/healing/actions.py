@@ -34,7 +34,7 @@ def do_confirm(actor: User, proposal: Proposal, remedy: Remedy, confirmation: Co
 
 
 def do_dismiss(actor: User, proposal: Proposal) -> None:
-    """Nothing happens to one that is over."""
+    """Dismiss an open proposal; one that is over stays as it is."""
     if queue.end(proposal, Proposal.State.DISMISSED, "Dismissed.", actor.get_username(), now_ms()):
         record_event(actor, "dismiss healing", "cluster", proposal.cause, {"state": "open"}, {"state": "dismissed"})
         queue.announce(now_ms())

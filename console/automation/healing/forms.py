@@ -36,7 +36,7 @@ class HealingRuleForm(forms.Form):
 
     @property
     def rule(self) -> TroubleRule:
-        """When it is valid."""
+        """The rule of a valid form."""
         fields, before = self.cleaned_data, self._before
         rate = fields["rate"] * _MEGABYTE if "rate" in fields else before.rate
         return TroubleRule(

@@ -11,7 +11,7 @@ KEPT = 100
 
 
 class HealingRule(models.Model):
-    """What somebody has said of a kind; without a row its default counts."""
+    """An operator's setting for one kind of proposal; without a row the default applies."""
 
     kind = models.CharField(max_length=12, unique=True)
     mode = models.CharField(max_length=8, default=HealingMode.PROPOSE.value)

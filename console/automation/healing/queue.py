@@ -37,7 +37,7 @@ def _open() -> QuerySet[Proposal]:
 
 
 def is_known(cause: str, now_ms: int) -> bool:
-    """It is proposed, was done a moment ago, or nobody wants to hear of it."""
+    """Whether the cause is proposed, was remedied a moment ago, or is dismissed."""
     of_cause = Proposal.objects.filter(cause=cause)
     silent = of_cause.filter(state__in=(State.DISMISSED, State.EXPIRED), ended_at_ms__gt=now_ms - QUIET_MS)
     done = of_cause.filter(state=State.DONE, ended_at_ms__gt=now_ms - SHOWS_MS)
@@ -97,7 +97,7 @@ def end(proposal: Proposal, state: str, sentence: str, actor_name: str, now_ms: 
 
 
 def say(proposal: Proposal, sentence: str) -> None:
-    """Why it still waits."""
+    """Store why the proposal still waits."""
     if proposal.sentence != sentence[:500]:
         Proposal.objects.filter(pk=proposal.pk, state=State.OPEN).update(sentence=sentence[:500])
         announce(proposal.made_at_ms)
@@ -108,7 +108,7 @@ def note_tried(proposal: Proposal, now_ms: int) -> None:
 
 
 def outcome_sentence(remedy: Remedy, refused: Refusals) -> str:
-    """What was done of a remedy."""
+    """Return what was done of a remedy, in a sentence."""
     noun, verb = ("partition", "on the way") if remedy.move else ("leader", "elected")
     done = f"{count_of(len(remedy.plan.lines) - len(refused), noun)} {verb}"
     why = next(iter(sorted(refused.items())), None)
@@ -116,7 +116,7 @@ def outcome_sentence(remedy: Remedy, refused: Refusals) -> str:
 
 
 def note_watch(result: WatchResult, remedyless: Mapping[str, str], now_ms: int) -> None:
-    """What the page says of each kind: what it waits for, and why it says nothing."""
+    """Store what the page shows of each kind: what it waits for, and why it proposes nothing."""
     waiting = [[item.symptom.kind.value, item.symptom.sentence, item.due_at_ms] for item in result.waiting]
     without = [[symptom.kind.value, f"{symptom.sentence} {remedyless[symptom.cause]}"] for symptom in result.due
                if symptom.cause in remedyless]  # fmt: skip

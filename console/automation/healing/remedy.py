@@ -71,7 +71,7 @@ def remedy_of(kind: TroubleKind, subject: int | None, rule: TroubleRule) -> Reme
 
 
 def carry_out(actor: User, remedy: Remedy, confirmation: Confirmation) -> Refusals:
-    """As the page of placement does. Raises NotConfirmedError, GatewayError."""
+    """Move partitions as the page of placement does. Raises NotConfirmedError, GatewayError."""
     if remedy.move is not None:
         refused, _ = do_move(actor, remedy.plan, remedy.move, confirmation)
         return refused

@@ -11,7 +11,7 @@ ACTION, OBJECT_TYPE = "set self-healing", "self-healing"
 
 
 def rule_plan(before: TroubleRule, after: TroubleRule, actor_before: str, actor: str) -> Plan:
-    """`actor_before`: in whose name it acts now, empty if nobody's."""
+    """Plan the change of a rule. `actor_before`: in whose name it acts now, empty if it does not act."""
     return Plan(
         action=ACTION,
         object_type=OBJECT_TYPE,

@@ -77,7 +77,7 @@ class SeenSymptoms:
 
 
 def look(facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> SeenSymptoms:
-    """What is wrong now, whatever its mode and however long it has been so. Not to be asked while `facts.is_blind`."""
+    """Return what is wrong now, for every mode and duration. Do not call while `facts.is_blind`."""
     if facts.operation:
         return SeenSymptoms(
             held=dict.fromkeys(TroubleKind, f"{facts.operation} is under way: what it does is no trouble.")

@@ -68,7 +68,7 @@ def healing(request: UserRequest) -> HttpResponseBase:
 
 @require_http_methods(_METHODS)
 def proposal(request: UserRequest, number: int) -> HttpResponse:
-    """Its plan as it is now, while it is open; what became of it afterwards."""
+    """Show the proposal: its current plan while it is open, its outcome afterwards."""
     proposal = access_proposal(request.user, number, Right.OPERATE if request.method == "POST" else Right.VIEW)
     context: dict[str, object] = {"proposal": proposal, "words": WORDS[TroubleKind(proposal.kind)]}
     with refusable() as answer:

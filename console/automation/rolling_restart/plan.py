@@ -64,7 +64,7 @@ class RestartPlan:
 
     @property
     def partitions_without_spare(self) -> int:
-        """Each counted once, though it may pause for more than one broker."""
+        """Partitions that may pause during the restart, each counted once."""
         return len({gap.name for gap in self.gaps})
 
     def as_plan(self, is_under_way: bool = False) -> Plan:

@@ -21,7 +21,7 @@ from console.state.clusters.queries import cluster_state
 
 
 def restart_plan() -> RestartPlan:
-    """All brokers this console runs, the controller last."""
+    """Return the plan for all brokers this console runs, the controller last."""
     controller_id = cluster_state().controller_id
     processes = list(ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER))
     broker_ids = {process.name: broker_id_of(process) for process in processes}
@@ -42,7 +42,7 @@ def restart_plan() -> RestartPlan:
 
 
 def find_gaps(broker_ids: Iterable[int]) -> list[ReplicaGap]:
-    """What the guard says of each broker's absence while everybody else is there and in sync, by partition."""
+    """Return, by partition, what each broker's absence causes while all others are up and in sync."""
     world = world_now(partitions=[replace(suspect, isr=suspect.replicas) for suspect in _suspects()])
     whole = replace(world, away=frozenset())
     gaps = [gap for broker_id in sorted(broker_ids) for gap in _gaps(absence_of(broker_id, whole))]

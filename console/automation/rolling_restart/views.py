@@ -50,7 +50,7 @@ def rolling_restart(request: UserRequest) -> HttpResponse:
 
 @require_POST
 def pause(request: UserRequest, number: int) -> HttpResponse:
-    """The brake: for everybody who operates the cluster."""
+    """Pause the restart; allowed to every operator of the cluster."""
     return _change(request, _restart(request, number), do_pause)
 
 

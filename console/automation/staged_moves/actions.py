@@ -25,7 +25,7 @@ def do_stage(
     actor: User, plan: Plan, move: MovePlan, size: int, begins_at: datetime | None,
     confirmation: Confirmation,
 ) -> StagedMove | None:  # fmt: skip
-    """None: there was nothing to do. Raises NotConfirmedError."""
+    """Stage the move; None if there was nothing to do. Raises NotConfirmedError."""
     made: list[StagedMove] = []
 
     def make(**common: object) -> None:
@@ -51,7 +51,7 @@ def do_stage(
 
 
 def do_batch(operation: StagedMove, move: MovePlan, bootstrap_servers: str) -> Begun:
-    """Nothing moves if it was paused or called off meanwhile. Raises NotConfirmedError, GatewayError."""
+    """Begin the next batch unless the move was paused or called off. Raises NotConfirmedError, GatewayError."""
     if not StagedMove.objects.filter(pk=operation.pk, state=State.RUNNING).exists():
         return {}, None
     plan = move.as_plan(bootstrap_servers, operation.action)
@@ -79,7 +79,7 @@ def do_cancel(
 def do_change_throttle(
     actor: User, operation: StagedMove, plan: Plan, rate: int | None, confirmation: Confirmation
 ) -> None:
-    """For the batches to come, and for the one under way. Raises NotConfirmedError, GatewayError."""
+    """Change the throttle of the running batch and of those to come. Raises NotConfirmedError, GatewayError."""
 
     def do() -> None:
         StagedMove.objects.filter(pk=operation.pk, state__in=OPEN).update(rate=rate)

@@ -90,7 +90,7 @@ def next_batch(former: Targets, wanted: Targets, present: Targets, size: int) ->
 
 
 def remade(then: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Why nothing begins if topics were deleted and made anew since it was planned; empty: none was.
+    """Return why nothing begins if topics were deleted and recreated since the plan; empty if none was.
 
     One whose id is not told is compared with nothing: that it is gone is seen by its partitions.
     """

@@ -19,7 +19,7 @@ class StageForm(ThrottleForm):
         return self.cleaned_data["size"] or SIZE_WISE
 
     def clean_begins(self) -> datetime | None:
-        """To the minute; None: at once."""
+        """Return the begin, to the minute; None: at once."""
         typed = self.cleaned_data["begins"].strip()
         if not typed:
             return None

@@ -46,7 +46,7 @@ class StagedMove(Operation):
 
     @classmethod
     def to_advance(cls) -> models.QuerySet[Any]:
-        """Not those that are paused or wait for their time: that may be weeks, and the collector rests meanwhile."""
+        """Return the moves to advance, without paused and scheduled ones, so that the collector can stay idle."""
         has_come = models.Q(begins_at=None) | models.Q(begins_at__lte=Now())
         return cls.objects.filter(has_come, state=cls.State.RUNNING).order_by("id")
 
@@ -64,7 +64,7 @@ class StagedMove(Operation):
 
     @property
     def is_scheduled(self) -> bool:
-        """Nothing of it has begun, and its time has not come."""
+        """Whether the move has not begun and is scheduled for later."""
         return self.is_open and not self.batches and self.begins_at is not None and self.begins_at > timezone.now()
 
     @property
@@ -85,6 +85,6 @@ class StagedMove(Operation):
 
 
 def shown_moves() -> list[StagedMove]:
-    """Those that are open, and the last that are over."""
+    """Return the open moves, and the last that are over."""
     ended = StagedMove.objects.exclude(state__in=OPEN)[:ENDED_SHOWN]
     return [*StagedMove.open_ones(), *ended]

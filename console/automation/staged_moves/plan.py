@@ -67,7 +67,7 @@ def obstacle_of(
 def throttle_plan(
     object_type: str, object_name: str, topics: Collection[str], former: int | None, rate: int | None, number: int
 ) -> Plan:
-    """Of what is under way and of what follows. Nothing to do: no line."""
+    """Plan another throttle for the running and the following batches; without lines if nothing changes."""
     lines = () if former == rate else (PlanLine("throttle, bytes per second", former, rate),)
     touches = [
         "It counts at once for what is on the move, and for every batch that follows.",

@@ -12,7 +12,7 @@ from console.kit.gateway.groups.interface import TopicPartition
 
 
 def moves_for(person: User) -> list[StagedMove]:
-    """Those that move nothing beyond reach."""
+    """Return the moves all of whose topics this person may see."""
     reach = reach_of(person)
     return [
         move

@@ -97,7 +97,7 @@ def _typed(request: UserRequest) -> dict[str, str]:
 
 @require_POST
 def pause(request: UserRequest, number: int) -> HttpResponse:
-    """The brake: for everybody who operates the cluster. What is on the move arrives; no other batch begins."""
+    """Pause the move; allowed to every operator of the cluster. The running batch completes; no other begins."""
     require(request.user, Right.OPERATE)
     return _change(request, find(number), do_pause)
 

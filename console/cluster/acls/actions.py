@@ -19,7 +19,8 @@ from console.kit.plans.plan import Confirmation, Plan
 def do_change_rules(
     actor: User, plan: Plan, change: AclChange, confirmation: Confirmation
 ) -> tuple[Refusals, KeptInverse | None]:
-    """What was refused of it, by rule, and what takes the rest back. Raises NotConfirmedError, GatewayError.
+    """Change ACLs; return what was refused, by rule, and the kept inverse of the rest. Raises NotConfirmedError,
+    GatewayError.
 
     What comes is created before what goes is deleted: nobody is without a right in between who has it in the end.
     """

@@ -54,7 +54,7 @@ def create(request: UserRequest) -> HttpResponse:
 
 @require_safe
 def use(request: UserRequest) -> HttpResponse:
-    """What kinds of clients there are; one chosen, its form; filled in, the plan of the rules it needs."""
+    """Show the kinds of clients; the form of the chosen one; and the plan of the rules it needs."""
     require_acls(request.user, Right.GRANT)
     name = request.GET.get("use", "")
     context: dict[str, object] = {"uses": USES.items(), "use_name": name, "use": USES.get(name)}

@@ -37,7 +37,7 @@ class AclChange:
 
     @classmethod
     def real(cls, view: AclView, added: Collection[AclRule], removed: Collection[AclRule]) -> "AclChange":
-        """What of it makes a difference now, sorted."""
+        """Return the part of the change that makes a difference now, sorted."""
         there = set(view.rules)
         return cls(tuple(sorted(set(added) - there)), tuple(sorted(set(removed) & there - set(added))))
 
@@ -92,13 +92,13 @@ def who(principal: str) -> str:
 
 
 def concerned(view: AclView, change: AclChange, known: Collection[str]) -> Collection[str]:
-    """All `known` where a rule is about everybody, or decides what holds without rules; else those that are named."""
+    """Return the affected principals or names: all `known` for a rule about everybody, else those named."""
     named = {rule.principal for rule in change.rules}
     return {*named, *known, ANYBODY} if view.allows_if_none or ANYBODY in named else named
 
 
 def effects(view: AclView, change: AclChange, principals: Collection[str], names: Names) -> Effects:
-    """What the change means to the principals `principals`."""
+    """Return what the change means to these principals."""
     before, after = AclDecisions(view), AclDecisions(with_changes(view, change.added, change.removed))
     places, labels = _places(view, change, principals, names), _labels(change, names)
     differences: dict[tuple[str, bool, str, str, str], list[str]] = {}
@@ -122,12 +122,12 @@ def _labels(change: AclChange, names: Names) -> dict[tuple[str, str], str]:
 
 
 def hosts_of(rules: Collection[AclRule]) -> tuple[str, ...]:
-    """Any other, and each that a rule names."""
+    """Return the hosts to consider: each that a rule names, and any other."""
     return ANY_HOST, *sorted({rule.host for rule in rules} - {ANY_HOST})
 
 
 def who_may_alter(view: AclView) -> frozenset[str]:
-    """Those that may change access lists from somewhere; everybody is one of them."""
+    """Return the principals that may change access lists from some host; everybody counts as one."""
     rules = [rule for rule in view.rules if rule.resource == _CLUSTER]
     decisions, hosts = AclDecisions(view), hosts_of(rules)
     principals = {rule.principal for rule in rules} | (view.super_users or frozenset()) | {ANYBODY}

@@ -24,7 +24,7 @@ def as_text(change: AclChange) -> str:
 
 
 def change_of(values: object) -> AclChange:
-    """Raises ValueError for what is no change of rules. Whether there can be such rules the cluster says."""
+    """Parse a change of rules. Raises ValueError; whether such rules are possible is the cluster's decision."""
     rules = [values.get(which, []) if isinstance(values, dict) else None for which in ("added", "removed")]
     if not all(isinstance(rule, list) for rule in rules):
         raise ValueError("no change of rules")

@@ -52,7 +52,7 @@ def change_plan(view: AclView, change: AclChange, effects: Effects, bootstrap_se
 
 
 def lock_outs(view: AclView, change: AclChange) -> tuple[str, ...]:
-    """What cannot be mended from here afterwards."""
+    """Return what this console could not undo after the change."""
     losses = []
     if view.own_principal:
         own = effects(view, change, [view.own_principal], lambda _: ())
@@ -93,7 +93,7 @@ def _action(change: AclChange) -> str:
 
 
 def commands(change: AclChange, bootstrap_servers: str) -> Iterator[str]:
-    """As many as a page has room for; operations of one rule in one line."""
+    """Yield the commands, as many as a page has room for; operations of one rule share a line."""
     lines = [
         _command(verb, list(rules), bootstrap_servers)
         for verb, chosen in (("add", change.added), ("remove", change.removed))

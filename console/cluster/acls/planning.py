@@ -37,7 +37,7 @@ class PlannedAcls:
 
 
 def planned(view: AclView, wanted: AclChange) -> PlannedAcls:
-    """What of `wanted` makes a difference now."""
+    """Return the part of `wanted` that makes a difference now."""
     change = AclChange.real(view, wanted.added, wanted.removed)
     is_too_much = len(change.rules) > RULES_MAX
     principals = concerned(view, change, seen_principals(view)) if change.rules and not is_too_much else ()

@@ -27,7 +27,7 @@ def look() -> AclView:
 
 
 def known_names(view: AclView, resource: str) -> Collection[str]:
-    """Of the resources of that type that are there, as far as the console has seen."""
+    """Return the known names of existing resources of that type."""
     if resource == "TOPIC":
         return list(Topic.objects.values_list("name", flat=True))
     if resource == "GROUP":
@@ -38,7 +38,7 @@ def known_names(view: AclView, resource: str) -> Collection[str]:
 
 
 def known_principals(view: AclView) -> Collection[str]:
-    """Users, super users, the console itself, and whoever a rule names, but for everybody."""
+    """Return users, super users, the console itself and every principal in a rule, except everybody."""
     named = {rule.principal for rule in view.rules if not rule.principal.endswith(":*")}
     own = {view.own_principal} if view.own_principal else set()
     return named | own | set(view.users) | (view.super_users or set())
@@ -108,7 +108,7 @@ class RuleFilter:
 
 
 def rules_by_id(view: AclView, ids: Collection[str]) -> list[AclRule]:
-    """Those that are still there."""
+    """Return the rules of these ids that still exist."""
     wanted = frozenset(ids)
     return [rule for rule in view.rules if rule_id(rule) in wanted]
 

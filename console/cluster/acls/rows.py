@@ -49,7 +49,7 @@ class AclRow:
 
     @property
     def rules(self) -> tuple[AclRule, ...]:
-        """Those that decide something, each once."""
+        """The rules that decide something, each once."""
         return tuple(dict.fromkeys(decision.rule for decision in self.decisions if decision.rule))
 
     @property

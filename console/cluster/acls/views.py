@@ -51,7 +51,7 @@ Page = Callable[[UserRequest], HttpResponseBase]
 
 
 def answered(tab: str) -> Callable[[Page], Page]:
-    """What the cluster refuses is told on the page `tab`; where there is no authorizer, what to set."""
+    """Return a decorator that shows the cluster's refusal on the page `tab`; without an authorizer, how to set one."""
 
     def wrap(view: Page) -> Page:
         @wraps(view)
@@ -111,7 +111,7 @@ def rules(request: UserRequest) -> HttpResponseBase:
 @require_safe
 @answered("try-out")
 def try_out(request: UserRequest) -> HttpResponseBase:
-    """May P do O on R from H? Nothing is asked of P; what is said is what the rules that count now come to."""
+    """Show whether principal P may do O on R from host H, by the rules in effect; P is not contacted."""
     view, question = look(), _question(request.GET)
     context = {
         **_common(view, "try-out"),

@@ -11,7 +11,7 @@ _CAUSES = {
 
 
 def told_by(decision: AclDecision) -> str:
-    """What decides, in a few words."""
+    """Return what decides, in a few words."""
     return str(decision.rule) if decision.rule else _CAUSES[decision.cause]
 
 

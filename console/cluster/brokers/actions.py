@@ -25,7 +25,10 @@ def do_change_setting(actor: User, plan: SettingsPlan, confirmation: Confirmatio
 def do_move_replicas(
     actor: User, plan: DirectoryPlan, confirmation: Confirmation
 ) -> tuple[Refusals, KeptInverse | None]:
-    """What was refused, by name, and what puts the rest back. Raises NotConfirmedError, GatewayError."""
+    """Move replicas between directories; return what was refused, by name, and the kept inverse of the rest.
+
+    Raises NotConfirmedError, GatewayError.
+    """
     kept: list[KeptInverse] = []
 
     def begin() -> Refusals:

@@ -15,7 +15,7 @@ _COUNTED = ("transactional ids", "transaction partitions")
 
 @dataclass(frozen=True, slots=True)
 class CrowdedBudget:
-    """A bound that is nearly full, or of which a client was refused lately; who holds the most, if that is known."""
+    """A bound that is nearly full or refused a client lately; with the client that holds the most, if known."""
 
     name: str
     size: int

@@ -14,7 +14,10 @@ from console.processes.queries import running_brokers
 
 
 def certificates_here() -> dict[int, Mapping[str, int]]:
-    """By broker: listener → its end, ms since the epoch. Of one that does not answer nothing is known."""
+    """Return by broker: listener → its certificate's expiry in ms since the epoch.
+
+    Brokers that do not answer are missing.
+    """
     rows = running_brokers(settings.HOST_NAME)
     ports = {row.spec.get("broker_id"): row.spec.get("metrics_port") for row in rows}
     at_ms = now_ms()

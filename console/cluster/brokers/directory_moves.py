@@ -54,7 +54,7 @@ def held_in(directories: Iterable[LogDirView]) -> dict[Place, HeldReplica]:
 
 
 def parse_places(texts: Iterable[str]) -> list[Place]:
-    """`topic:partition` each; what is none is passed by, and no more are read than a plan has."""
+    """Parse `topic:partition` texts, skipping invalid ones, up to the size of a plan."""
     parts = (text.rpartition(":") for text in texts)
     places = [(topic, int(number)) for topic, _, number in parts if topic and number.isdecimal() and len(number) < 7]
     return list(dict.fromkeys(places))[:REPLICAS_MAX]
@@ -67,7 +67,10 @@ def directory_plan(
     assigned: Mapping[Place, Sequence[int]],
     bootstrap_servers: str,
 ) -> DirectoryPlan:
-    """`wanted`: where each replica shall lie; what lies there already is left out. `assigned`: its brokers, told."""
+    """Plan moves between directories.
+
+    `wanted`: the target of each replica, `assigned`: its brokers; replicas already there are left out.
+    """
     held = held_in(directories)
     moves = [
         (held[place], path) for place, path in sorted(wanted.items()) if place in held and held[place].path != path

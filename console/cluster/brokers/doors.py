@@ -34,7 +34,7 @@ def opens_a_door(setting: str) -> bool:
 
 
 def losses_of(setting: str, value: str, protocols: Mapping[str, str]) -> tuple[str, ...]:
-    """What is lost once `setting` has `value`, in sentences; nothing for a setting that opens no door.
+    """Return the sentences on what setting the value costs; none for a setting without access control.
 
     `protocols`: by the name of a listener, as listener.security.protocol.map of the broker says.
     """

@@ -12,7 +12,7 @@ FILE_BYTES_MAX = 1_000_000
 
 
 def file_values(process: ManagedProcess | None) -> Mapping[str, str | None] | None:
-    """What the file says now, by key; None if it is not there, not readable, or on another host."""
+    """Return the file's current values by key; None if it is missing, unreadable or on another host."""
     if process is None or process.host != settings.HOST_NAME or process.kind != ManagedProcess.Kind.BROKER:
         return None
     try:

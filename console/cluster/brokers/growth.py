@@ -8,8 +8,9 @@ from console.kit.gateway.brokers.interface import ReplicaSizes
 def appended_bytes(
     before: ReplicaSizes, after: ReplicaSizes, leaders: Mapping[tuple[str, int], int | None]
 ) -> dict[int, int]:
-    """Bytes by leader that its partitions grew by. A log that became smaller counts as not grown: retention deleted
-    from it, and what came in meanwhile nobody can tell."""
+    """Return the bytes that each leader's partitions grew by. A log that became smaller counts as not grown: retention
+    deleted from it, and what came in meanwhile nobody can tell.
+    """
     grown: dict[int, int] = {}
     for place, sizes in after.items():
         leader = leaders.get(place)

@@ -46,7 +46,7 @@ class LatencyWindow:
     _seen: deque[tuple[int, dict[str, ApiRequestTimes]]] = field(default_factory=deque)
 
     def observe(self, times: Iterable[ApiRequestTimes], at_ms: int) -> list[ApiLatency]:
-        """What was asked at all, the most asked first; what waits for something to happen comes last."""
+        """Return the APIs with requests, the most frequent first; those that wait for an event come last."""
         now = {time_.api: time_ for time_ in times}
         if self._seen and (at_ms <= self._seen[-1][0] or _has_restarted(self._seen[-1][1], now)):
             self._seen.clear()
@@ -91,7 +91,10 @@ def _errors(now: ApiRequestTimes, before: ApiRequestTimes | None) -> tuple[ApiEr
 
 
 def percentile_ms(buckets: Sequence[tuple[int, int]], share: float, max_us: int) -> float | None:
-    """No more than `share` of the requests took longer. `buckets` are (no answer took longer, µs; count), ascending."""
+    """Return the time that only a `share` of the requests exceeded.
+
+    `buckets` are (no answer took longer, µs; count), ascending.
+    """
     wanted = share * sum(count for _, count in buckets)
     passed = 0
     for up_to, count in buckets:

@@ -14,7 +14,7 @@ ROOM_WARNING, ROOM_CRITICAL = 0.15, 0.05
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """One of a broker's log directories; offline with an `error`. Bytes of its volume are None where nobody said."""
+    """One of a broker's log directories; offline with an `error`. Bytes of its volume are None if unknown."""
 
     path: str
     error: str = ""
@@ -30,7 +30,7 @@ class Directory:
 
     @property
     def used_share(self) -> float | None:
-        """Of the volume, by whatever is on it; 0 to 1."""
+        """The used share of its volume, by any files; 0 to 1."""
         if not self.total_bytes or self.usable_bytes is None:
             return None
         return 1 - self.usable_bytes / self.total_bytes

@@ -27,7 +27,7 @@ class OpenFiles:
 
 
 def open_files_here() -> dict[int, OpenFiles]:
-    """By broker; of one that has just ended, or is somebody else's, nothing is known."""
+    """Return the open files by broker; processes that ended or run elsewhere are missing."""
     rows = running_brokers(settings.HOST_NAME)
     open_files = {
         row.spec.get("broker_id"): open_files_of(row.pid, row.create_time)

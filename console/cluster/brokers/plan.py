@@ -31,7 +31,7 @@ _CAUTIONS = {
 def setting_target(
     broker_id: int | None, setting: BrokerSetting, everywhere: Mapping[int, Iterable[BrokerSetting]], value: str = ""
 ) -> SettingTarget:
-    """One broker, or all (None), whose setting is to have `value`. `everywhere` is what each that answered says."""
+    """Return the target of a setting: one broker, or all (None). `everywhere` has each broker's answer."""
     name = ALL if broker_id is None else str(broker_id)
     words = "all brokers" if broker_id is None else f"broker {broker_id}"
     options: dict[str, object] = {"entity-type": ["brokers"], "entity-default": broker_id is None}
@@ -44,7 +44,7 @@ def setting_target(
 
 
 def own_value(broker_id: int | None, setting: BrokerSetting) -> str | None:
-    """What the broker, or all of them together, says itself while running; None: nothing."""
+    """Return the dynamic value of the broker, or of the cluster; None if there is none."""
     return setting.values_by_source.get("cluster" if broker_id is None else "broker")
 
 

@@ -77,7 +77,7 @@ def process_of(broker_id: int, reach: Reach = EVERYTHING) -> ManagedProcess | No
 
 
 def broker_facts(broker: Broker, reach: Reach = EVERYTHING) -> dict[str, object]:
-    """Everything its page shows, for the page and for the push alike, of the topics and processes in reach."""
+    """Return everything the broker's page shows, with topics and processes in reach."""
     process = process_of(broker.broker_id, reach)
     with_words([broker], reach)
     return {
@@ -99,7 +99,7 @@ def biggest_partitions(broker_id: int, reach: Reach) -> list[HeldPartition]:
 
 
 def held_partitions(broker_id: int, query: PartitionQuery, reach: Reach) -> QuerySet[Partition]:
-    """Every partition in reach with a replica on the broker that the tab's filters choose."""
+    """Return every partition in reach with a replica on the broker, by the tab's filters."""
     named = rf"(^|[^0-9]){broker_id}([^0-9]|$)"
     partitions = Partition.objects.alias(
         replicas_text=Cast("replicas", TextField()), isr_text=Cast("isr", TextField())

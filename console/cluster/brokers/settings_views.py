@@ -73,7 +73,7 @@ class SettingsQuery:
 
     @property
     def refusal(self) -> str:
-        """Why no plan is made of the value; empty: one is."""
+        """Why the value gets no plan; empty if it does."""
         return "" if self.value in ("", DEFAULT) else broker_value_refusal(self.setting, self.value)
 
     def chooses(self, row: SettingRow) -> bool:

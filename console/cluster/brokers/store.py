@@ -25,7 +25,7 @@ def keep_software(software: Mapping[int, Software]) -> None:
 
 
 def keep_open_files(open_files: Mapping[int, OpenFiles]) -> None:
-    """Of a broker that is not among them nobody knows."""
+    """Store the brokers' open files; brokers not among them are unknown."""
     for broker_id in _numbers(BrokerReport) - open_files.keys():
         update_row(BrokerReport, "broker_id", broker_id, open_files=None, open_files_limit=None)
     for broker_id, files in open_files.items():
@@ -33,13 +33,13 @@ def keep_open_files(open_files: Mapping[int, OpenFiles]) -> None:
 
 
 def keep_certificates(certificates: Mapping[int, Mapping[str, int]]) -> None:
-    """Of a broker that is not among them what it last said counts: it may be one that nobody can connect to."""
+    """Store the certificates; for brokers not among them the last value stays: they may be unreachable."""
     for broker_id, ends in certificates.items():
         update_row(BrokerReport, "broker_id", broker_id, certificates=dict(ends))
 
 
 def keep_byte_rates(rates: Mapping[int, float]) -> None:
-    """Of a broker that is not among them nobody knows."""
+    """Store the byte rates; brokers not among them are unknown."""
     for broker_id in _numbers(Broker) - rates.keys():
         update_row(Broker, "broker_id", broker_id, bytes_per_second=None)
     for broker_id, rate in rates.items():
@@ -47,13 +47,13 @@ def keep_byte_rates(rates: Mapping[int, float]) -> None:
 
 
 def keep_latencies(broker_id: int, latencies: list[ApiLatency] | None, at_ms: int) -> None:
-    """None: the broker does not tell."""
+    """Store the latencies; None if the broker does not report them."""
     rows = [asdict(latency) for latency in latencies or ()]
     _keep(broker_id, requests=rows, is_untold=latencies is None, requests_at_ms=at_ms)
 
 
 def keep_not_loaded(not_loaded: Mapping[int, NotLoaded]) -> None:
-    """Of a broker that is not among them nobody knows."""
+    """Store the coordinators not loaded; brokers not among them are unknown."""
     for broker_id in _numbers(BrokerReport) - not_loaded.keys():
         update_row(BrokerReport, "broker_id", broker_id, groups_not_loaded=0, transactions_not_loaded=0)
     for broker_id, item in not_loaded.items():
@@ -61,7 +61,7 @@ def keep_not_loaded(not_loaded: Mapping[int, NotLoaded]) -> None:
 
 
 def keep_foreign_brokers(foreign_ids: Mapping[int, tuple[int, ...]]) -> None:
-    """Of a broker that is not among them nothing is known."""
+    """Store which brokers are foreign; for brokers not among them nothing is known."""
     for broker_id in _numbers(BrokerReport) - foreign_ids.keys():
         update_row(BrokerReport, "broker_id", broker_id, foreign_brokers=[])
     for broker_id, foreign in foreign_ids.items():

@@ -38,7 +38,7 @@ class DrawnPanel:
 
     @property
     def summary(self) -> str:
-        """For who cannot see the lines."""
+        """The chart in words, for people who cannot see the lines."""
         now = ", ".join(f"{line.name} {line.now}" for line in self.chart.lines)
         return f"{self.panel.title}: highest {self.chart.highest}; now {now}."
 

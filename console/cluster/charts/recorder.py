@@ -39,7 +39,7 @@ class _OpenStep:
         self.times += 1
 
     def take(self, measures: Sequence[str]) -> tuple[float, ...]:
-        """What the step was as a whole; another begins."""
+        """Return the step's values as a whole, and begin another."""
         taken = self.reading
         if self.folded is not None:
             self._fold()
@@ -81,7 +81,7 @@ class Recorder:
         return self._open[FINEST.number].keys()
 
     def observe(self, readings: Iterable[Reading], at_ms: int) -> None:
-        """To be called about once in each step of the finest tier; who is not among the readings is unknown."""
+        """Record a step's readings; call once in each step of the finest tier. Series that are missing are unknown."""
         now = {(reading.kind, reading.name): _floats(reading.values) for reading in readings}
         self._begin_steps(at_ms)
         for key, values in now.items():

@@ -26,22 +26,22 @@ class ChartQuery:
         return cls(chosen, parameters.get("compare") == "before")
 
     def range_ms(self, now_ms: int) -> tuple[int, int]:
-        """From and to, at least SPAN_MS_MIN apart and not before anything that is kept."""
+        """Return the range from and to, at least SPAN_MS_MIN long and not before the oldest kept value."""
         to_ms = now_ms if self.range.end_ms is None else min(self.range.end_ms, now_ms)
         start_ms = to_ms - length_ms(_DEFAULT) if self.range.start_ms is None else self.range.start_ms
         return min(max(start_ms, now_ms - TIERS[-1].kept_ms), to_ms - SPAN_MS_MIN), to_ms
 
     @property
     def former_words(self) -> str:
-        """What it is compared with."""
+        """What the chart is compared with, in words."""
         return {"7d": "a week before", "30d": "30 days before"}.get(self.range.last, "a day before")
 
     def former_ms(self, span_ms: int) -> int:
-        """How long before that was: a day, or the span where that is longer."""
+        """Return how long before that was: a day, or the span if it is longer."""
         return max(_DAY_MS, -(-span_ms // _DAY_MS) * _DAY_MS)
 
 
 def column_count(span_ms: int, back_ms: int = 0) -> int:
-    """As many as there are steps, and no more than are told apart."""
+    """Return the number of columns: one for each step, up to what can be told apart."""
     step_ms = tier_for(span_ms, back_ms=back_ms).step_ms
     return max(1, min(COLUMNS_MAX, span_ms // max(step_ms, FINEST.step_ms)))

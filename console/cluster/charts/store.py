@@ -34,7 +34,7 @@ class RowStore:
         )
 
     def load(self, of_row: RowKey) -> ChartRow | None:
-        """As it was written before; None: it was not."""
+        """Return the stored row; None if there is none."""
         key, tier, begins_ms = of_row
         if key not in self._ids or begins_ms > self._newest_ms.get(tier, 0):
             return None
@@ -43,7 +43,7 @@ class RowStore:
         return None if packed is None else ChartRow.unpack(bytes(packed), len(KINDS[key[0]]), TIERS[tier].length)
 
     def write(self, rows: Mapping[RowKey, ChartRow]) -> None:
-        """In place of what was written of them before."""
+        """Write the rows in place of their stored versions."""
         self._number({key for key, _, _ in rows})
         for _, tier, begins_ms in rows:
             self._newest_ms[tier] = max(begins_ms, self._newest_ms.get(tier, 0))
@@ -52,7 +52,7 @@ class RowStore:
             put_rows(SeriesRow, ["series", "tier", "begins_ms"], ["values"], written)
 
     def forget_old(self, at_ms: int) -> None:
-        """What is older than its tier keeps, but the last before that: what stood still since is known by it."""
+        """Delete what is older than its tier keeps, except the last value before that, which still holds."""
         for tier in TIERS:
             old = SeriesRow.objects.filter(tier=tier.number, begins_ms__lt=at_ms - tier.kept_ms - tier.row_ms)
             newer = old.filter(series=OuterRef("series"), begins_ms__gt=OuterRef("begins_ms"))

@@ -11,7 +11,7 @@ TITLES = ("time", "chart", "series", "value")
 
 
 def rows(panels: Sequence[Panel], query: ChartQuery, now_ms: int) -> Iterator[tuple[object, ...]]:
-    """Each series in the order of time; nothing where nothing was known."""
+    """Yield each series in the order of time; nothing where values are unknown."""
     from_ms, to_ms = query.range_ms(now_ms)
     curves = [(panel.title, curve) for panel in panels for curve in panel.curves]
     past = Past({(curve.kind, curve.name) for _, curve in curves}, from_ms, to_ms, back_ms=now_ms - to_ms)

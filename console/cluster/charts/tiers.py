@@ -28,7 +28,7 @@ class ChartTier:
         return self.step_ms * self.length
 
     def row_of(self, at_ms: int) -> int:
-        """When the row begins that has this moment."""
+        """Return when the row that contains this moment begins."""
         return at_ms - at_ms % self.row_ms
 
 
@@ -72,7 +72,7 @@ class ChartRow:
 
     @classmethod
     def unpack(cls, packed: bytes, width: int, length: int) -> "ChartRow":
-        """What was packed with fewer columns does not know the others."""
+        """Unpack a row; columns added later are unknown in it."""
         before, row = cls(1, length), cls(width, length)
         before.values = array("f", zlib.decompress(packed))
         before.width = len(before.values) // length

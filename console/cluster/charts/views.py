@@ -106,7 +106,7 @@ def charts_page(
     panels: Sequence[Panel],
     changes: QuerySet[Change],
 ) -> HttpResponseBase:
-    """What whoever asks may see, which the caller has made sure of, over the span that is asked for."""
+    """Render the charts over the requested span; the caller has checked the person's rights."""
     at_ms = now_ms()
     query = ChartQuery.parse(request.GET, at_ms)
     if wants_csv(request):

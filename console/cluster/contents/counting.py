@@ -41,7 +41,7 @@ class Contents:
         self._fields = {part: Fields() for part in _PARTS}
 
     def add(self, records: Iterable[RecordView]) -> None:
-        """As they were read: each partition's in its order."""
+        """Count the records, each partition's in order."""
         decoder = RecordDecoder(self._topic)
         for record in records:
             self._count(record)
@@ -83,7 +83,7 @@ class Contents:
             self._fields[part].add(document)
 
     def as_json(self) -> dict[str, Any]:
-        """As JSON keeps it."""
+        """Return the profile as JSON."""
         return {
             "records": self.records,
             "looked_into": self._looked_into,
@@ -120,7 +120,7 @@ class Contents:
 
 
 def read(part: str, data: bytes | None, decoder: RecordDecoder) -> tuple[str, object]:
-    """What `data` is written in, and what it says, if that is a document."""
+    """Return the format of `data`, and its content if that is a document."""
     if not data:
         return ("null" if data is None else "empty"), None
     decoded = decoder.decode(part, data)

@@ -46,7 +46,7 @@ class Fields:
         self.left_out += not is_whole
 
     def by_path(self) -> Iterator[tuple[str, ProfileField]]:
-        """As a tree would stand: what holds before what it holds."""
+        """Yield the fields by path, parents before children."""
         yield from sorted(self._by_path.items())
 
 

@@ -37,6 +37,6 @@ def keep(
 
 
 def kept(topic: Topic, hidden: Sequence[MaskPath]) -> Counted | None:
-    """Nothing of another topic that had the name before."""
+    """Return the stored profile of this topic; None for an earlier topic of the same name."""
     of_topic = Counted.objects.filter(topic=topic.name, topic_id=topic.topic_id)
     return of_topic.filter(hidden=fingerprint(hidden)).first()

@@ -38,7 +38,7 @@ def _written(when: datetime) -> str:
 
 
 def newest_starts(spans: Mapping[int, OffsetSpan], count: int) -> dict[int, int]:
-    """Where to begin in each partition, so that `count` offsets follow in all: the same of each that has as many."""
+    """Return where to begin in each partition so that `count` offsets follow in all, evenly."""
     starts, left = {}, count
     ordered = sorted(spans.items(), key=lambda item: item[1].next - item[1].first)
     for number, (partition, span) in enumerate(ordered):

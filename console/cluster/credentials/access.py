@@ -16,7 +16,7 @@ def access_credentials(user: User, right: Right) -> None:
 
 
 def access_scram_user(user: User, number: int, right: Right) -> ScramUser:
-    """As last seen; the right first, then whether there is one."""
+    """Return the last known user, after checking the right."""
     access_credentials(user, right)
     scram_user = ScramUser.objects.filter(pk=number).first()
     if scram_user is None:

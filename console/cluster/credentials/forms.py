@@ -34,7 +34,7 @@ class PasswordForm(forms.Form):
 
     @property
     def fields_again(self) -> list[tuple[str, object]]:
-        """What makes the same plan anew."""
+        """The form fields that make the same plan again."""
         mechanisms = [("mechanisms", mechanism) for mechanism in self.cleaned_data["mechanisms"]]
         return [*mechanisms, *((name, item) for name, item in self.cleaned_data.items() if name != "mechanisms")]
 
@@ -51,7 +51,7 @@ class CreateForm(PasswordForm):
 
 
 def password_refusal(password: str) -> str:
-    """Why it is none to give, in a sentence that does not repeat it; empty: it is one.
+    """Return why the password is refused, without repeating it; empty if it is not.
 
     Kafka's clients send other letters in different forms of the same text (no SASLprep), so only ASCII is sure.
     """

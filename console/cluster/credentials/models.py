@@ -29,7 +29,7 @@ class ScramUser(models.Model):
 
 
 class CredentialsLook(models.Model):
-    """One row: when users were last told, and why not since, with Kafka's code of the refusal if there is one."""
+    """One row: when users were last listed, and why not since, with Kafka's error code if there is one."""
 
     at_ms = models.BigIntegerField(default=0)
     error = models.TextField(blank=True)

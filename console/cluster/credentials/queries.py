@@ -41,7 +41,7 @@ def user_page(query: UserListQuery) -> "Page[Any]":
 
 
 def with_quotas(users: Iterable[ScramUser]) -> list[ScramUser]:
-    """Each with `quota_count`: entities with quotas that name the user, alone or with a client id."""
+    """Annotate users with `quota_count`: the entities with quotas that name the user, alone or with a client id."""
     scram_users, counts = list(users), quota_counts()
     for user in scram_users:
         user.quota_count = counts.get(user.name, 0)

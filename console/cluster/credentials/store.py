@@ -25,7 +25,7 @@ def ensure_look() -> CredentialsLook:
 
 
 def keep_refusal(error: str, code: str) -> bool:
-    """Why nothing new is known; whether that is news."""
+    """Store why nothing new is known; return whether that is news."""
     look = ensure_look()
     if (look.error, look.code) == (error, code):
         return False
@@ -60,7 +60,7 @@ def keep(view: CredentialsView, at_ms: int) -> CredentialChanges:
 
 
 def keep_one(name: str, mechanisms: Mapping[str, int], *, has_new_password: bool = False) -> None:
-    """What a user has just been given; nothing: there is none of this name."""
+    """Store a user's new credentials; none if the user was deleted."""
     if not mechanisms:
         ScramUser.objects.filter(name=name).delete()
         return

@@ -108,7 +108,7 @@ def _given(request: UserRequest, name: str, made: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: UserRequest, number: int) -> HttpResponse:
-    """Of one of several mechanisms alone, if `mechanism` names it."""
+    """Delete a user's credentials, or only the named `mechanism`."""
     user = access_scram_user(request.user, number, Right.ADMINISTER)
     only = request.POST.get("mechanism") or request.GET.get("mechanism", "")
     only = only if only in MECHANISMS else ""
@@ -127,7 +127,7 @@ def delete(request: UserRequest, number: int) -> HttpResponse:
 
 
 def standing_of(name: str) -> UserState:
-    """As the cluster says now, but for uses of quotas, which were seen. Raises GatewayError."""
+    """Return the user's state from the cluster, with the last known uses of quotas. Raises GatewayError."""
     gateway = cluster_gateway().credentials
     view = gateway.describe()
     return UserState(

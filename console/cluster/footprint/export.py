@@ -22,7 +22,7 @@ TITLES = (
 
 
 def rows(brokers: Iterable[BrokerRows]) -> Iterator[tuple[object, ...]]:
-    """Of each broker first all of it, without an API."""
+    """Yield the rows of each broker, its total first, without an API."""
     for broker in brokers:
         for api in (broker.total, *broker.apis):
             is_total = api is broker.total

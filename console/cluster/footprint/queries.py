@@ -35,12 +35,12 @@ def footprint_facts(person: User) -> dict[str, object]:
 
 
 def reached(brokers: list[BrokerRows]) -> list[BrokerRows]:
-    """Where requests had to wait for their turn of late."""
+    """Return the brokers where requests recently had to wait for their turn."""
     return [broker for broker in brokers if broker.slots.waited or broker.slots.refused]
 
 
 def reading_facts(person: User) -> dict[str, object]:
-    """Who reads how much is for administrators; others see themselves, and how many others there are."""
+    """Return who reads how much; only administrators see others by name."""
     total, rates = LEDGER.rates()
     limits = limits_now()
     reading = {name: rate for name, rate in rates.items() if rate >= _READS}

@@ -13,7 +13,7 @@ NOT_TOLD, ELSEWHERE = "not told", "elsewhere"
 
 @dataclass(frozen=True, slots=True)
 class ClientUsageRow:
-    """Rates are of about a minute; percentiles are upper bounds in ms, None where nobody has told them."""
+    """Rates are of about a minute; percentiles are upper bounds in ms, None if unreported."""
 
     name: str
     by: str

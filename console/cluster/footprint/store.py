@@ -27,7 +27,7 @@ PROCESSES_MAX = 64
 
 
 def poll() -> None:
-    """Have librdkafka's clients tell what they have asked."""
+    """Collect the statistics of librdkafka's clients."""
     for client in list(own_requests().clients):
         client.poll_statistics()
 

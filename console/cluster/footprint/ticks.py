@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 def tick() -> None:
-    """For every cluster this process may have asked."""
+    """Store the requests of every cluster this process may have asked."""
     for name in all_clusters():
         with in_cluster(name):
             _hear_and_publish()
@@ -29,7 +29,7 @@ def _hear_and_publish() -> None:
 
 
 def tick_and_tell() -> None:
-    """For the collector, of its own cluster: pages that are open fetch what there is."""
+    """Store the collector's requests, and refresh open pages."""
     _hear_and_publish()
     push_partial(LIVE_GROUP, "footprint/partials/version.html", {"version": now_ms()})
 

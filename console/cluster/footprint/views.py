@@ -13,7 +13,7 @@ from console.kit.common.user_request import UserRequest
 
 @require_safe
 def footprint(request: UserRequest) -> HttpResponseBase:
-    """Names no topic and no group, so it is for everybody who may look at the cluster."""
+    """Show the console's own requests, without names of topics and groups, to every user of the cluster."""
     require(request.user, Right.VIEW)
     if wants_csv(request):
         return csv_response(request, "footprint", TITLES, rows(brokers_asked()))

@@ -19,7 +19,7 @@ from console.kit.plans.plan import Confirmation, Plan
 def do_describe(
     actor: User, plan: Plan, now: NoteText, then: NoteText, confirmation: Confirmation
 ) -> KeptInverse | None:
-    """What takes it back. Raises NotConfirmedError; it is all in the audit."""
+    """Change a topic's note, and return the kept inverse. Raises NotConfirmedError; the audit has all of it."""
     kept: list[KeptInverse] = []
 
     @cluster_atomic()

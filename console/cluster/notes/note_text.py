@@ -67,7 +67,7 @@ def lines_of(links: list[list[str]]) -> str:
 
 
 def change_plan(topic: str, now: NoteText, then: NoteText) -> Plan:
-    """Nothing differs: no lines."""
+    """Plan the change of a note; without lines if nothing differs."""
     before, after = asdict(now), asdict(then)
     return Plan(
         action=CHANGE,

@@ -10,7 +10,7 @@ from console.state.clusters.models import Topic
 
 
 def with_notes(topics: QuerySet[Topic]) -> QuerySet[Topic]:
-    """Each with its `owner` and `labels`, None where nothing is said."""
+    """Annotate topics with `owner` and `labels`, None where unset."""
     note = TopicNote.objects.filter(topic=OuterRef("name")).order_by()
     owner, labels = Subquery(note.values("owner")[:1]), Subquery(note.values("labels")[:1])
     return topics.annotate(owner=owner, labels=labels)  # type: ignore[no-redef]  # Topic says that it may have them
@@ -26,6 +26,6 @@ def said_of(topic: str) -> NoteText:
 
 
 def topics_said_to_be(words: str) -> QuerySet[TopicNote, Any]:
-    """Names of topics whose owner or labels have `words` in them."""
+    """Return the names of topics whose owner or labels contain `words`."""
     notes = TopicNote.objects.filter(Q(owner__icontains=words) | Q(labels__icontains=words))
     return notes.order_by().values("topic")

@@ -24,7 +24,7 @@ from console.state.clusters.access import access_topic
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def about(request: UserRequest, name: str) -> HttpResponse:
-    """With `undo`, the number of a change that is kept, its form begins with what was said before."""
+    """Edit a topic's note. With `undo`, the number of a kept change, the form begins with the earlier text."""
     topic = access_topic(request.user, name, Right.OPERATE)
     now = said_of(topic.name)
     form = NoteForm(request.POST or None, initial=_kept(topic.name, request.GET.get("undo", "")) or asdict(now))

@@ -23,7 +23,7 @@ TITLES = ("partition", "from_ms", "until_ms", "leader", "isr")
 
 @require_safe
 def bands_of_topic(request: HttpRequest, name: str) -> HttpResponseBase:
-    """Also of a topic that is there no more."""
+    """Show a topic's leaders over time, also of a deleted topic."""
     require_on(request.user, Resource.TOPIC, name, Right.VIEW)
     at_ms = now_ms()
     query = ChartQuery.parse(request.GET, at_ms)

@@ -47,7 +47,7 @@ class Band:
 
     @property
     def leaders(self) -> int:
-        """How often it was led by another than before."""
+        """How often the leader changed."""
         led = [stretch.leader for stretch in self.stretches]
         return sum(one != other for one, other in itertools.pairwise(led))
 

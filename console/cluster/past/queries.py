@@ -34,7 +34,7 @@ PARTITION_TITLES = ("partition", "leader", "replicas", "isr", "leader_now", "rep
 
 @dataclass(frozen=True, slots=True)
 class PastQuery:
-    """`at_ms` lies between the beginning of what is kept and now. Nonsense in the address counts as not asked."""
+    """The moment to show: `at_ms` lies between the oldest kept state and now. An invalid value counts as unset."""
 
     at_ms: int
     begins_ms: int
@@ -81,7 +81,7 @@ class PastQuery:
 
 
 def begins() -> int:
-    """When what is kept begins, ms; 0 when nothing is."""
+    """Return when the kept history begins, ms; 0 if there is none."""
     first = Unseen.objects.filter(from_ms=0).values_list("until_ms", flat=True).first()
     return first or 0
 
@@ -159,7 +159,7 @@ class GroupRowThen:
 
 
 def groups_then(query: PastQuery, reach: Reach) -> list[GroupRowThen]:
-    """As `consumers.access.groups_within`: of others the figures would tell of hidden topics."""
+    """Return the groups then that are in reach, as `consumers.access.groups_within`: others would reveal hidden topics."""
     rows = was(TimelineKind.GROUP, query.at_ms).filter(
         within(reach, Resource.GROUP, "name"), name__icontains=query.search
     )
@@ -261,7 +261,7 @@ def _settings(name: str, at_ms: int) -> dict[str, str] | None:
 
 
 def known_of(name: str, from_ms: int, to_ms: int) -> list[TopicSpan]:
-    """What a topic was within the span, the oldest first; of very many changes the newest."""
+    """Return a topic's states within the span, oldest first; the newest of too many."""
     rows = Was.objects.filter(
         Q(until_ms=None) | Q(until_ms__gt=from_ms), kind=TimelineKind.TOPIC, name=name, from_ms__lte=to_ms
     )

@@ -30,7 +30,7 @@ class PartitionThen:
 
     @property
     def replica_states(self) -> list[dict[str, object]]:
-        """As `components/replicas.html` draws them."""
+        """The replicas as `components/replicas.html` draws them."""
         return [
             {
                 "broker_id": replica,
@@ -107,7 +107,7 @@ class BrokerThen:
 
 
 def topic_then(row: TopicRow) -> TopicThen:
-    """What a move is just bringing is no replica that is out of sync, so it is left out until it is in sync."""
+    """Return the topic then, without replicas that a move was still adding."""
     partitions = (
         PartitionThen(
             partition.partition,

@@ -21,7 +21,7 @@ class News:
 
 
 def load_now(kind: str) -> dict[str, int]:
-    """Of what is so now, by name: the hash of what is packed."""
+    """Return the hash of each current packed state, by name."""
     rows = Was.objects.filter(kind=kind, until_ms=None).values_list("name", "state")
     return {name: hash(bytes(state)) for name, state in rows.iterator()}
 
@@ -44,7 +44,7 @@ def nobody_looked(from_ms: int, until_ms: int) -> None:
 
 
 def forget(at_ms: int) -> None:
-    """What was over KEPT_MS ago, and the oldest beyond ROWS_MAX; what is so now stays."""
+    """Delete states that ended KEPT_MS ago, and the oldest beyond ROWS_MAX; current ones stay."""
     over = Was.objects.exclude(until_ms=None)
     since_ms = at_ms - KEPT_MS
     oldest_kept = over.order_by("-until_ms").values_list("until_ms", flat=True)[ROWS_MAX : ROWS_MAX + 1]

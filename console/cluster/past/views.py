@@ -59,7 +59,7 @@ def past(request: UserRequest) -> HttpResponseBase:
 
 @require_safe
 def past_topic(request: UserRequest, name: str) -> HttpResponseBase:
-    """Also of a topic that is there no more."""
+    """Show a topic as it was, also a deleted one."""
     require_on(request.user, Resource.TOPIC, name, Right.VIEW)
     query = PastQuery.parse(request.GET, now_ms())
     pair = topic_pair(name, query)

@@ -68,7 +68,7 @@ def do_call_off(actor: User, plan: Plan, cancel: CancelPlan, confirmation: Confi
 
 
 def end_throttle(gateway: ClusterGateway, reassignment: Reassignment) -> None:
-    """Put back what was there before, unless somebody has set it anew. Raises GatewayError.
+    """Restore the earlier throttle, unless it was changed since. Raises GatewayError.
 
     Only a broker that is registered can be told; for the others it is called again, and does what is left.
     """
@@ -87,7 +87,7 @@ def end_throttle(gateway: ClusterGateway, reassignment: Reassignment) -> None:
 
 
 def change_rate(gateway: ClusterGateway, reassignment: Reassignment, rate: int | None) -> None:
-    """Another throttle for a move under way; None: none any more. Raises GatewayError, ObstacleError.
+    """Change the throttle of a running move; None removes it. Raises GatewayError, ObstacleError.
 
     What is about to be set is written down first, beside what is set: whichever of the two the cluster has when all of
     it has ended is put back.

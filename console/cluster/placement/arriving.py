@@ -20,7 +20,7 @@ SEEN_WITHIN = timedelta(seconds=15)
 
 
 def arriving_replicas() -> Mapping[TopicPartition, frozenset[int]]:
-    """By partition, the brokers a move gives a replica: of those under way, and of those begun a moment ago."""
+    """Return, by partition, the brokers that running and just begun moves add."""
     arriving: dict[TopicPartition, frozenset[int]] = defaultdict(frozenset)
     for row in kept_rows(OngoingMove.objects.all):
         arriving[row.topic, row.partition] |= frozenset(row.adding)

@@ -61,7 +61,7 @@ def plan_cancel(
     chosen: Collection[TopicPartition],
     copied: Mapping[TopicPartition, int],
 ) -> CancelPlan:
-    """Of `chosen`, or of everything if nothing is chosen, what is on the move now."""
+    """Plan cancelling the running moves of `chosen`, or all of them if that is empty."""
     moves = (
         CalledOff(place, view, copied.get(place, 0))
         for place, view in sorted(under_way.items())

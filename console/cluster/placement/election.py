@@ -74,7 +74,9 @@ class ElectionPlan:
 
 
 def plan_election(partitions: Iterable[Partition], registered: frozenset[int]) -> ElectionPlan:
-    """As the controller decides it: the first replica is elected if its broker is registered and it is in the ISR."""
+    """Plan an election as the controller decides it: the first replica leads if its broker is registered and in the
+    ISR.
+    """
     moves, stays = [], []
     before, after = Counter(dict.fromkeys(registered, 0)), Counter(dict.fromkeys(registered, 0))
     for partition in partitions:

@@ -31,7 +31,7 @@ def rows(spreads: Iterable[Spread], chosen: Collection[Goal]) -> list[tuple[str,
 
 
 def figures(load: Iterable[float] | None) -> list[str]:
-    """Of one broker, in the order of GOALS; of none: dashes."""
+    """Format a broker's load in the order of GOALS; dashes if unknown."""
     return ["–"] * len(GOALS) if load is None else [_figure(goal, item) for goal, item in zip(GOALS, load, strict=True)]
 
 

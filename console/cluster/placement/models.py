@@ -91,7 +91,7 @@ class OngoingMove(models.Model):
 
     @property
     def percent(self) -> int:
-        """At most 99: it has arrived when it is not listed any more."""
+        """At most 99: a move that has arrived is no longer listed."""
         if not self.adding:
             return 99
         return min(99, 100 * self.copied_bytes // self.total_bytes) if self.total_bytes else 0
@@ -102,6 +102,6 @@ class OngoingMove(models.Model):
 
     @property
     def left_ms(self) -> int | None:
-        """Until everything is copied at this pace; None: nobody can say."""
+        """How long until everything is copied at this pace; None if unknown."""
         left = self.total_bytes - self.copied_bytes
         return round(1_000 * left / self.bytes_per_second) if self.bytes_per_second else None

@@ -28,7 +28,7 @@ _NAMED_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class PartitionMove:
-    """`size_bytes` is what one replica holds, None if nobody has said."""
+    """The move of one partition; `size_bytes` is that of one replica, None if unknown."""
 
     topic: str
     partition: int
@@ -89,7 +89,7 @@ class MovePlan:
 
     @property
     def brokers(self) -> tuple[int, ...]:
-        """Everybody a partition comes from, goes to or stays with."""
+        """Every broker that a partition leaves, joins or stays on."""
         return tuple(sorted({item for move in self.moves for item in (*move.old, *move.new)}))
 
     @property
@@ -113,7 +113,7 @@ class MovePlan:
 
     @property
     def least_ms(self) -> int | None:
-        """With a throttle: no broker takes what comes to it in less."""
+        """The shortest possible duration with the throttle."""
         received = Counter[int]()
         for move in self.moves:
             received.update(dict.fromkeys(move.adding, move.size_bytes or 0))
@@ -155,7 +155,7 @@ class MovePlan:
 
 
 def plan_moves(targets: Targets, world: PlacementFacts, rate: int | None = None) -> MovePlan:
-    """What `targets` change of the world; those that are there already stay."""
+    """Plan the moves from the current state to `targets`, leaving out those already there."""
     moves, stays = [], []
     for place, target in sorted(targets.items()):
         old = world.present.get(place, ())

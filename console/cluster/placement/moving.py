@@ -28,12 +28,12 @@ def planned(targets: Targets, rate: int | None = None) -> MovePlan:
 
 
 def drain_proposal(*leaving: int) -> PlacementProposal:
-    """All replicas away from `leaving`. Raises GatewayError."""
+    """Propose moving all replicas off `leaving`. Raises GatewayError."""
     return _as_it_is(lambda held, racks: propose_drain(held, racks, leaving))
 
 
 def spread_proposal() -> PlacementProposal:
-    """Everything evenly over the brokers that are registered. Raises GatewayError."""
+    """Propose an even spread over the registered brokers. Raises GatewayError."""
     return _as_it_is(propose_spread)
 
 
@@ -49,7 +49,7 @@ def balance_proposal(goals: Collection[Goal], changes_max: int) -> tuple[Placeme
 
 
 def seen_now() -> tuple[list[PartitionNow], dict[int, str]]:
-    """Every partition as last seen, and the racks of the brokers that are registered."""
+    """Return every partition as last seen, and the racks of registered brokers."""
     rows = Partition.objects.select_related("topic").order_by("topic__name", "partition")
     seen = [
         PartitionNow(_weight_of(row), row.leader, tuple(row.isr), row.topic.min_insync_replicas or 1)
@@ -64,12 +64,12 @@ def factor_proposal(topic: str, factor: int) -> PlacementProposal:
 
 
 def demote_proposal(broker_id: int) -> PlacementProposal:
-    """It leads nothing once preferred leaders are elected. Raises GatewayError."""
+    """Propose an order in which the broker is no partition's preferred leader. Raises GatewayError."""
     return _as_it_is(lambda held, racks: propose_demote(held, racks, broker_id))
 
 
 def drain_plan(broker_id: int, rate: int | None = None) -> MovePlan:
-    """What `do_move` takes to empty a broker before it is removed. Raises GatewayError."""
+    """Return the plan that empties a broker before its removal. Raises GatewayError."""
     return planned(drain_proposal(broker_id).targets, rate)
 
 
@@ -79,7 +79,7 @@ def partitions_on(broker_id: int) -> int:
 
 
 def world_around(places: Collection[TopicPartition]) -> PlacementFacts:
-    """Everything that a plan about `places` hangs on. Raises GatewayError."""
+    """Return everything a plan for `places` depends on. Raises GatewayError."""
     gateway = cluster_gateway()
     counts = list(Broker.objects.values_list("broker_id", "replica_count", "preferred_count"))
     held = gateway.moves.bytes_held(places)
@@ -98,7 +98,7 @@ def world_around(places: Collection[TopicPartition]) -> PlacementFacts:
 
 
 def throttled_by() -> str:
-    """Whose throttled move is under way, or could not be freed of its throttle yet; empty: there is none."""
+    """Return whose throttled move is running or still has its throttle; empty if there is none."""
     throttled = Q(state__in=OPEN, rate__isnull=False) | Q(throttles__isnull=False)
     reassignment = Reassignment.objects.filter(throttled).first()
     return reassignment.object_name if reassignment else ""

@@ -44,7 +44,7 @@ class Weighed:
     read_per_second: float = 0.0
 
     def weights(self, *, leads: bool) -> tuple[float, ...]:
-        """What a replica of it adds to its broker, in the order of GOALS."""
+        """Return what a replica adds to its broker's load, in the order of GOALS."""
         out = self.in_per_second * (len(self.replicas) - 1) + self.read_per_second
         return (1, leads, self.size_bytes, self.in_per_second, out if leads else 0.0)
 
@@ -61,7 +61,10 @@ class Spread:
 def propose_balance(
     partitions: Iterable[Weighed], racks: Mapping[int, str], goals: Collection[Goal], changes_max: int
 ) -> PlacementProposal:
-    """At most `changes_max` partitions change. `racks`: the brokers that are registered ("" where they have none)."""
+    """Propose a balance that changes at most `changes_max` partitions.
+
+    `racks`: the registered brokers ("" without one).
+    """
     balance = _Balance(partitions, racks, goals)
     while len(balance.changed) < changes_max and balance.improve():
         pass
@@ -69,14 +72,14 @@ def propose_balance(
 
 
 def loads_of(partitions: Iterable[Weighed], racks: Mapping[int, str]) -> dict[int, list[float]]:
-    """What each broker of `racks` has of each goal, in the order of GOALS."""
+    """Return each broker's load for each goal, in the order of GOALS."""
     return _Balance(partitions, racks, GOALS).loads
 
 
 def spreads(
     partitions: Sequence[Weighed], racks: Mapping[int, str], targets: Mapping[TopicPartition, tuple[int, ...]]
 ) -> list[Spread]:
-    """Of every goal, chosen or not."""
+    """Return the spread of every goal, chosen or not."""
     before = loads_of(partitions, racks)
     moved = [
         Weighed(
@@ -124,7 +127,7 @@ class _Balance:
         return any(self._excess(broker_id, at) > TOLERANCE for broker_id in self.loads for at in self._chosen)
 
     def improve(self) -> bool:
-        """One replica or one leadership from who has too much; False if nothing makes it more even."""
+        """Move one replica or leadership off an overloaded broker; False if nothing improves the balance."""
         uneven = (
             (self._excess(broker_id, at), at, broker_id)
             for broker_id in self.loads

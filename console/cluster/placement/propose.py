@@ -40,9 +40,9 @@ class PlacementProposal:
 def propose_drain(
     held: Iterable[HeldReplicas], racks: Mapping[int, str], leaving: Collection[int]
 ) -> PlacementProposal:
-    """All replicas away from `leaving`; each successor takes its place in the order, so leaderships move along.
+    """Propose moving all replicas off `leaving`; each successor takes its place in the order.
 
-    `racks` are the brokers that are registered, with their racks ("" where they have none).
+    `racks`: the registered brokers ("" without one).
     """
     board = _Board(held, {item: rack for item, rack in racks.items() if item not in leaving})
     targets: dict[TopicPartition, tuple[int, ...]] = {}
@@ -169,13 +169,15 @@ class _Board:
             self.changed[partition.place] = replicas
 
     def best(self, partition: HeldReplicas, besides: Collection[int]) -> int | None:
-        """Where a further replica of it goes: to a rack it is not on yet if there is one, then where least is held."""
+        """Return the broker for a further replica: on a new rack if possible, then with the fewest replicas; None
+        without one.
+        """
         taken = {self.racks.get(beside) for beside in besides} - {None, ""}
         free = (rack for rack in self.racks if rack not in besides)
         return min(free, key=lambda number: (self.racks[number] in taken, self.load(number), number), default=None)
 
     def replaced(self, partition: HeldReplicas, leaving: Collection[int]) -> tuple[int, ...] | None:
-        """Its replicas with a successor for each that is on `leaving`; None if there are too few brokers."""
+        """Return the replicas with a successor for each on `leaving`; None if there are too few brokers."""
         replicas = list(partition.replicas)
         for at, broker_id in enumerate(replicas):
             if broker_id not in leaving:
@@ -189,7 +191,9 @@ class _Board:
         return tuple(replicas)
 
     def without_one(self, partition: HeldReplicas, replicas: tuple[int, ...]) -> tuple[int, ...]:
-        """Never the preferred leader; rather one whose rack another replica is on, then where most is held."""
+        """Return the replicas without one: never the preferred leader, rather one on a shared rack, then on the fullest
+        broker.
+        """
         shared = Counter(self.racks.get(replica, "") for replica in replicas)
         gone = max(
             replicas[1:], key=lambda replica: (shared[self.racks.get(replica, "")] > 1, self.load(replica), replica)
@@ -198,7 +202,7 @@ class _Board:
         return tuple(replica for replica in replicas if replica != gone)
 
     def spread_leaders(self) -> None:
-        """By exchanging the first replica with another one, until no broker is preferred two more often than one."""
+        """Exchange first replicas until no broker is preferred leader of two more partitions than another."""
         preferred = Counter(dict.fromkeys(self.racks, 0))
         led: dict[int, list[HeldReplicas]] = {}
         for partition in self.partitions:
@@ -235,7 +239,7 @@ class _Levels:
             sizes.sort()
 
     def move_one(self) -> bool:
-        """One replica from where most are to where fewest are; False if that would even nothing out any more."""
+        """Move one replica from the fullest broker to the emptiest; False if that evens nothing out."""
         counts = self._board.counts
         open_ones = sorted(self._board.racks, key=lambda rack: (counts[rack], self._board.bytes[rack], rack))
         for under in open_ones:

@@ -56,7 +56,7 @@ def chosen_topics(search: str, shows_internal: bool, reach: Reach) -> QuerySet[T
 
 
 def chosen_partitions(search: str, shows_internal: bool, reach: Reach) -> QuerySet[Partition]:
-    """Every partition of the topics that the page's filters choose."""
+    """Return every partition of the topics that the page's filters select."""
     partitions = Partition.objects.filter(topic__in=chosen_topics(search, shows_internal, reach))
     return partitions.select_related("topic").order_by("topic__name", "partition")
 
@@ -101,7 +101,7 @@ def placement_facts(reach: Reach = EVERYTHING) -> dict[str, object]:
 
 
 def election_plan(reach: Reach) -> ElectionPlan:
-    """Of the topics that `reach` may operate."""
+    """Plan an election for the topics that `reach` may operate."""
     registered = frozenset(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
     operable = within(reach, Resource.TOPIC, "topic__name", Right.OPERATE)
     partitions = Partition.objects.filter(operable).select_related("topic").order_by("topic__name", "partition")
@@ -132,7 +132,7 @@ def moves_within(reach: Reach) -> QuerySet[OngoingMove]:
 
 
 def reassignments_within(reach: Reach) -> list[Reassignment]:
-    """Those that moved nothing beyond reach."""
+    """Return the reassignments all of whose topics are in reach."""
     return [
         reassignment
         for reassignment in Reassignment.objects.all()

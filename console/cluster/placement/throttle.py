@@ -15,7 +15,9 @@ Values: TypeAlias = Mapping[Owner, Mapping[str, str | None]]
 
 
 def throttles_for(moves: Iterable[PartitionMove], rate: int, present: Throttles) -> Throttles:
-    """Those that are there give, those that come take, at `rate`; replicas that were throttled before stay so."""
+    """Return the throttles at `rate`: leaders for current replicas, followers for new ones; those already throttled
+    stay.
+    """
     moves = list(moves)
     brokers = {item for move in moves for item in (*move.old, *move.new)}
     topics: dict[str, dict[str, str | None]] = {}
@@ -30,7 +32,7 @@ def throttles_for(moves: Iterable[PartitionMove], rate: int, present: Throttles)
 
 
 def throttles_after(set_then: Throttles, former: Throttles, present: Throttles) -> Throttles:
-    """What ends the throttle: each value as it was before, unless somebody has set another one since."""
+    """Return the earlier value of each throttle, unless it was changed since."""
     return Throttles(
         _put_back(set_then.brokers, former.brokers, present.brokers),
         _put_back(set_then.topics, former.topics, present.topics),

@@ -20,7 +20,7 @@ _CHANGES_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class PartitionNow:
-    """A partition now: who leads (None: nobody), who is in sync, and what acks=all needs."""
+    """A partition now: its leader (None: none), its ISR, and min.insync.replicas."""
 
     weighed: Weighed
     leader: int | None

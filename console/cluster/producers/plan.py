@@ -10,7 +10,9 @@ ABORT = "abort transaction"
 
 
 def abort_plan(topic: str, transaction: OpenTransaction, bootstrap_servers: str, zookeeper: str) -> Plan:
-    """Only what no coordinator will end is aborted by hand: the other partitions of a living one might be committed."""
+    """Plan aborting a transaction by hand; only for one that no coordinator will end, whose other partitions cannot be
+    committed.
+    """
     producer = transaction.producer
     place = f"{topic}-{producer.partition}"
     return Plan(

@@ -57,7 +57,7 @@ class Writers:
 
 
 def writers_of(gateway: ClusterGateway, topic: Topic, partitions: Iterable[int] | None = None) -> Writers:
-    """Of all its partitions, or of some. Raises GatewayError."""
+    """Return the writers of all partitions, or of some. Raises GatewayError."""
     numbers = list(range(topic.partition_count) if partitions is None else partitions)
     view = gateway.producers.of_topic(topic.name, numbers[:PARTITIONS_MAX])
     who = {producer.producer_id for producer in view.producers if producer.open_from is not None}

@@ -68,7 +68,10 @@ def open_transactions(
     ends: dict[int, int | None],
     now_ms: int,
 ) -> list[OpenTransaction]:
-    """Those that nobody will end first, then the oldest. `ends`: partition → its next offset."""
+    """Return the open transactions: first those that nothing will end, then the oldest.
+
+    `ends`: partition → its next offset.
+    """
     transactions = []
     for producer in producers:
         if producer.open_from is None:

@@ -25,7 +25,7 @@ from console.state.clusters.access import access_changing, access_topic
 
 @require_safe
 def producers(request: UserRequest, name: str) -> HttpResponseBase:
-    """Names of transactions are those of programs: they are for people from whom no name is hidden."""
+    """Show a topic's producers. Transactional ids are shown only to people who may see all names."""
     topic = access_topic(request.user, name, Right.VIEW)
     shows_ids = sees_all_names(request.user)
     context: dict[str, object] = {"topic": topic, "shows_ids": shows_ids}
@@ -41,7 +41,7 @@ def producers(request: UserRequest, name: str) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def abort(request: UserRequest, name: str, partition: int, offset: int) -> HttpResponse:
-    """Of the transaction that began at `offset` of `partition`, as its partition and the coordinators say now."""
+    """Abort the transaction that began at `offset` of `partition`, as the partition and the coordinators report it now."""
     topic = access_changing(request.user, name)
     context: dict[str, object] = {"topic": topic, "partition": partition, "offset": offset, "address": request.path}
     with refusable() as answer:

@@ -39,7 +39,7 @@ def remembered_internal_names() -> frozenset[str]:
 
 
 def remembered_origins(topic: str) -> Iterator[str]:
-    """Also of a topic that is gone: a copy of it may still be there."""
+    """Yield the remembered origins, also of a deleted topic: a copy may still exist."""
     rows = list(TopicProtection.objects.filter(topic=topic).exclude(origin=""))
     ids = _ids([topic]) if rows else {}
     return (row.origin for row in rows if row.is_of(ids.get(topic, "")))

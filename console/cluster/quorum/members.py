@@ -12,7 +12,7 @@ BEHIND_MS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class QuorumMember:
-    """`lag` in records, and the times in ms, are None where the leader does not know them."""
+    """A quorum member: `lag` in records and the times in ms are None if the leader does not know them."""
 
     replica: QuorumReplicaView
     role: str

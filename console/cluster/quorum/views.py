@@ -24,7 +24,7 @@ _LEVEL_LENGTH_MAX = 5
 
 @require_safe
 def quorum(request: UserRequest) -> HttpResponse:
-    """Names no topic and no group, so it is for every user who may look at the cluster."""
+    """Show the quorum, without names of topics and groups, to every user of the cluster."""
     require(request.user, Right.VIEW)
     context: dict[str, object] = {}
     gateway = cluster_gateway().quorum

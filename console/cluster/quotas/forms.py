@@ -62,7 +62,7 @@ class QuotaForm(forms.Form):
 
     @property
     def fields_again(self) -> list[tuple[str, object]]:
-        """What makes the same plan anew."""
+        """The form fields that make the same plan again."""
         return [(name, self.cleaned_data.get(name, "")) for name in self.fields]
 
     def _entity(self, cleaned: Mapping[str, object]) -> QuotaEntity:

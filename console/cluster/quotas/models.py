@@ -13,8 +13,9 @@ from console.kit.gateway.quotas.interface import LABEL_ORDER, QuotaEntity, entit
 
 @dataclass(frozen=True, slots=True)
 class SeenUse:
-    """Those who share a quota at one broker. `wait_ms`: told to wait, of each second between the last two looks, and at
-    most all of it; None: not looked at twice."""
+    """The use of a quota by the clients that share it on one broker. `wait_ms`: told to wait, of each second between
+    the last two looks, and at most all of it; None: not looked at twice.
+    """
 
     broker_id: int
     key: str
@@ -135,7 +136,7 @@ class QuotaRow(models.Model):
 
 
 class QuotaLook(models.Model):
-    """One row: when quotas were last told, and why not since, with Kafka's code of the refusal if there is one."""
+    """One row: when quotas were last listed, and why not since, with Kafka's error code if there is one."""
 
     at_ms = models.BigIntegerField(default=0)
     error = models.TextField(blank=True)

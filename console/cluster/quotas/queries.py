@@ -72,7 +72,7 @@ def csv_rows(query: QuotaListQuery) -> Iterator[tuple[object, ...]]:
 
 
 def stored_quotas() -> Quotas:
-    """As last seen, of all entities."""
+    """Return the quotas of all entities as last seen."""
     stored = QuotaRow.objects.values_list("path", "values")
     return {entity: values for path, values in stored if (entity := entity_at(path)) is not None}
 
@@ -82,13 +82,13 @@ def stored_uses() -> list[SeenUse]:
 
 
 def quota_counts() -> dict[str, int]:
-    """How many entities with quotas name each user, alone or together with a client id."""
+    """Return how many entities with quotas name each user, alone or with a client id."""
     named = (name for entity in stored_quotas() for kind, name in entity.parts if kind == EntityType.USER)
     return Counter(name for name in named if name is not None)
 
 
 def uses_of_user(name: str) -> list[str]:
-    """What of this very user was seen, a clause each."""
+    """Return the known uses of exactly this user, one clause each."""
     return [
         f"{use.who}: {label(use.key).lower()} {use.rate_text} on broker {use.broker_id}"
         for use in stored_uses()
@@ -107,7 +107,7 @@ class QuotaStep:
 
 @dataclass(frozen=True, slots=True)
 class QuotaVerdict:
-    """For one kind of quota: what counts, and everybody who was asked."""
+    """For one kind of quota: the entity in effect, and all that were considered."""
 
     label: str
     text: str
@@ -119,7 +119,7 @@ class QuotaVerdict:
 
 
 def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[QuotaVerdict]:
-    """What counts for a client that logs in as `user`, says `client_id` and comes from `ip`."""
+    """Return the quotas in effect for a client with this `user`, `client_id` and `ip`."""
     quota_verdicts = []
     for key in LABEL_ORDER:
         of_address = key == QuotaKey.CONNECTION_CREATION_RATE

@@ -55,7 +55,7 @@ class _Recent:
 
 @dataclass(slots=True)
 class UseWatch:
-    """Remembers what was told at the last look: brokers tell sums."""
+    """Remembers the last look's figures, since brokers report sums."""
 
     _before: dict[_Sharing, int] = field(default_factory=dict)
     _recent: dict[_Sharing, _Recent] = field(default_factory=dict)

@@ -24,7 +24,7 @@ def ensure_look() -> QuotaLook:
 
 
 def keep_refusal(error: str, code: str) -> bool:
-    """Why nothing new is known; whether that is news."""
+    """Store why nothing new is known; return whether that is news."""
     look = ensure_look()
     if (look.error, look.code) == (error, code):
         return False
@@ -48,7 +48,7 @@ def keep(rows: Mapping[QuotaEntity, QuotaEntityRow], at_ms: int) -> QuotaChanges
 
 
 def keep_one(entity: QuotaEntity, values: Mapping[str, float]) -> None:
-    """What has just been set for an entity; nothing: it is gone."""
+    """Store an entity's new quotas; none if they were removed."""
     row = QuotaRow.objects.filter(digest=digest_of_path(entity.path)).first()
     if not values:
         QuotaRow.objects.filter(digest=digest_of_path(entity.path)).delete()

@@ -56,7 +56,7 @@ def quota_list(request: UserRequest) -> HttpResponseBase:
 
 @require_safe
 def quota_try(request: UserRequest) -> HttpResponse:
-    """Which quota counts for a client, of those last seen."""
+    """Show which of the last known quotas applies to a client."""
     access_quotas(request.user, Right.VIEW)
     fields = {name: request.GET.get(name, "")[:NAME_LENGTH_MAX] for name in ("user", "client_id", "ip")}
     context = {"asked": fields, "look": look(), "tables": []}

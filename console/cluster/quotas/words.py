@@ -47,7 +47,7 @@ def amount(key: str, value: float) -> str:
 
 
 def exact(key: str, value: float) -> str:
-    """As `amount`, with the bytes that it rounds."""
+    """Format the exact value, with the bytes that `amount` rounds."""
     return f"{value:.0f} ({amount(key, value)})" if key in _BYTES and value >= 1_000 else amount(key, value)
 
 

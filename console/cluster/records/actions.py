@@ -59,7 +59,7 @@ def do_append(
     headers: Headers,
     confirmation: Confirmation,
 ) -> tuple[int, int]:
-    """As planned, to `topic`; its partition and offset. Raises NotConfirmedError, GatewayError."""
+    """Append the planned record, and return its partition and offset. Raises NotConfirmedError, GatewayError."""
     places: list[tuple[int, int]] = []
 
     def append() -> None:
@@ -79,7 +79,7 @@ def _append(
 
 
 def count_reading(person: User, topic: Topic, partitions: Collection[int]) -> None:
-    """Without any partition nothing was read."""
+    """Record in the audit what was read; without partitions nothing was."""
     if partitions:
         span = (min(partitions), max(partitions))
         count_event(person, READ, "topic", topic.name, partitions=span, result="done")

@@ -48,7 +48,7 @@ def parse_columns(texts: Iterable[str]) -> tuple[RecordColumn, ...]:
 
 
 def parse_path(text: str) -> RecordColumn | None:
-    """None for what is none; what begins with no part is one of the value."""
+    """Parse a column's path; one without a known first part is of the value. None if invalid."""
     if not text or len(text) > PATH_LENGTH_MAX or not text.isprintable():
         return None
     part = re.split(r"[.\[]", text, maxsplit=1)[0]
@@ -83,7 +83,7 @@ class Digits(str):
 
 
 def cell_at(document: object, steps: Iterable[str | int]) -> str:
-    """What stands there, shortened; empty if nothing does."""
+    """Return the value at the path, shortened; empty if there is none."""
     for step in steps:
         if isinstance(document, dict):
             document = document.get(step, _NOTHING)
@@ -133,7 +133,7 @@ def _shortened(value: object) -> str:
 
 
 def written(document: object) -> str:
-    """What was parsed as JSON again, its numbers letter by letter. Raises RecursionError."""
+    """Format a parsed JSON document, its numbers unchanged. Raises RecursionError."""
     return "".join(_tokens(document, 0, sys.maxsize))
 
 

@@ -19,7 +19,7 @@ class CopyTarget:
 
 
 def copy_plan(source: str, record: RecordView, target: CopyTarget, *, is_tombstone: bool) -> Plan:
-    """What is in the record is in no plan: a plan is in the audit, and records may be secrets."""
+    """Plan copying a record, without its content: plans are in the audit, and records may have secrets."""
     place = f"partition {record.partition}, offset {record.offset} of {source}"
     what = f"a tombstone for the key of {place}" if is_tombstone else f"as {place}"
     where = "as the key says" if target.partition is None else str(target.partition)
@@ -69,7 +69,7 @@ def _size(data: bytes | None) -> object:
 
 
 def print_of(key: bytes | None, value: bytes | None, headers: Headers) -> str:
-    """So that what is confirmed is this record, though another may lie at its place one day."""
+    """Return a fingerprint, so that exactly this record is confirmed, even if its offset has another one by then."""
     digest = sha256()
     for part in (
         key,

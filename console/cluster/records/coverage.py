@@ -126,7 +126,7 @@ class Coverage:
 
     @property
     def offers(self) -> tuple[SearchOffer, ...]:
-        """In the direction of the search first. Without a cursor a partition has to be chosen to continue."""
+        """Links to continue, in the search's direction first. Without a cursor a partition has to be chosen."""
         older, newer = self._older_and_newer
         low = {partition: offset for part in self.parts for partition, offset in part.low.items()}
         high = {partition: offset for part in self.parts for partition, offset in part.high.items()}

@@ -39,7 +39,7 @@ class DecodedText:
 
 @cache
 def installed() -> tuple[tuple[str, Decoder], ...]:
-    """By name, in the order of the names; one that cannot be loaded is in the log and left out."""
+    """Return the installed decoders by name; one that fails to load is logged and left out."""
     decoders = []
     for point in sorted(entry_points(group=GROUP), key=lambda entry_point: entry_point.name):
         try:

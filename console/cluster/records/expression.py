@@ -60,7 +60,7 @@ class Expression:
 
     @property
     def note(self) -> str:
-        """Of records for which it could not be told; they do not match."""
+        """How many records could not be evaluated; they do not match."""
         return f"could not be evaluated for {self._failed}, {self._first_failure}" if self._failed else ""
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ class FilterChip:
 
 
 def chips_of(parameters: QueryDict, query: RecordQuery) -> list[FilterChip]:
-    """In the order of the filter bar."""
+    """Return the filters in effect, in the order of the filter bar."""
     return [FilterChip(text, _without(parameters, names)) for text, names in _set(query)]
 
 

@@ -20,7 +20,7 @@ from console.kit.gateway.records.interface import RecordView
 def json_lines_response(
     request: HttpRequest, name: str, topic: str, records: Iterable[RecordView]
 ) -> StreamingHttpResponse:
-    """One line at a time: unpacked, a few kilobytes of a record may be megabytes."""
+    """Stream one line at a time: unpacked, a few kilobytes of a record may be megabytes."""
     content_type = "application/x-ndjson; charset=utf-8"
     return file_response(request, f"{name}.jsonl", content_type, json_lines(topic, records))
 

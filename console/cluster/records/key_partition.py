@@ -8,7 +8,7 @@ _SEED, _M, _R, _MASK = 0x9747B28C, 0x5BD1E995, 24, 0xFFFFFFFF
 
 
 def murmur2(data: bytes) -> int:
-    """As `org.apache.kafka.common.utils.Utils.murmur2`, as an unsigned number of 32 bits."""
+    """Compute `org.apache.kafka.common.utils.Utils.murmur2`, as an unsigned 32-bit number."""
     value = _SEED ^ len(data)
     whole = len(data) & ~3
     for at in range(0, whole, 4):

@@ -34,7 +34,7 @@ def hidden_from(person: User, topic: str) -> tuple[MaskPath, ...]:
 
 
 def source_for(person: User, topic: Topic) -> RecordSource:
-    """Where the records of `topic` are read from for this person, within the budget. Raises RefusedError.
+    """Return the person's source of records of `topic`, within the budget. Raises RefusedError.
 
     Rules that change while it is read hold for what is read from then on.
     """
@@ -99,7 +99,10 @@ class Masking:
         self.now()
 
     def now(self) -> Masker | None:
-        """None: nothing is hidden. Raises RefusedError while the rules cannot be read."""
+        """Return the masker in effect; None if nothing is masked.
+
+        Raises RefusedError while the rules are unreadable.
+        """
         state = _state_of_rules()
         if state != self._read_of or state == ():
             paths = _hidden(_rules(), self._held)

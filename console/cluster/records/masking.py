@@ -43,7 +43,7 @@ class MaskPath:
 
 @dataclass(frozen=True, slots=True)
 class MaskingRule:
-    """`topics` is a pattern as those of names are; `seen_by` who sees all, None: nobody."""
+    """A masking rule: `topics` is a pattern of names; `seen_by` the role that sees all, None: none."""
 
     topics: str
     paths: tuple[MaskPath, ...]
@@ -89,7 +89,7 @@ def _path(text: object, where: str) -> MaskPath:
 
 
 def hidden_paths(rules: Sequence[MaskingRule], topic: str, rights: frozenset[Right]) -> tuple[MaskPath, ...]:
-    """What of `topic` is hidden from who has these rights on it; of ANY_TOPIC, what is hidden of some topic."""
+    """Return the masked paths of `topic` for these rights; of ANY_TOPIC, those masked in some topic."""
     paths = {
         path.text: path
         for rule in rules

@@ -24,7 +24,7 @@ def metered(source: RecordSource, person: object) -> RecordSource:
 
 
 def charge_lookups(person: object, count: int) -> None:
-    """So many offsets of times were, or are about to be, asked for. Raises GatewayError if it is not the turn."""
+    """Charge offset lookups by time to the person. Raises GatewayError when the budget is used up."""
     if standing_why := LEDGER.charge(person).why:
         raise GatewayError(f"Not looked up, {standing_why}. Ask again in a moment.")
     LEDGER.charge(person, count * LOOKUP_BYTES)
@@ -69,7 +69,7 @@ class MeteredStream:
 
     @property
     def waits(self) -> str:
-        """What it waits for; empty: it may read on."""
+        """What the stream waits for; empty if it may read on."""
         return self._standing.why
 
     @property
@@ -77,7 +77,7 @@ class MeteredStream:
         return note_of(self._stream)
 
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
-        """Nothing while it is not the turn of its reader."""
+        """Read records; none while the reader's budget is used up."""
         if self._standing.wait_ms:
             self._sleep(min(timeout_seconds, self._standing.wait_ms / 1_000))
             self._standing = self._ledger.charge(self._person)

@@ -109,7 +109,7 @@ class ShownRecord:
 
     @property
     def cells(self) -> list[str]:
-        """Of the columns that were picked."""
+        """The cells of the picked columns."""
         return [self._cell(column) for column in self.columns]
 
     def _cell(self, column: RecordColumn) -> str:
@@ -169,7 +169,7 @@ class ShownRecord:
 
 
 def shown_records(topic: str, records: Iterable[RecordView], query: RecordQuery) -> list[ShownRecord]:
-    """For the rows of a table, where a tree is shown as laid out JSON."""
+    """Return the records as table rows, with documents as formatted JSON."""
     decoder, form = RecordDecoder(topic), "json" if query.shown_as == "tree" else query.shown_as
     budget, texts = ParseBudget(PAGE_DOCUMENTS_LENGTH_MAX), TextBudget(PAGE_TEXTS_BYTES_MAX)
     return [ShownRecord(record, form, ROW_TEXT_LENGTH_MAX, decoder, query.columns, budget, texts) for record in records]

@@ -82,7 +82,7 @@ class Messages:
         return next((rule for rule in self._rules if rule.part == part and fnmatchcase(topic, rule.topics)), None)
 
     def read(self, rule: ProtobufRule, data: bytes) -> tuple[dict[str, Any], bool]:
-        """What `data` says, and whether it has fields that the message does not know. Raises MappingError."""
+        """Decode `data`, and return whether it has fields unknown to the message. Raises MappingError."""
         from google.protobuf import json_format, message_factory
         from google.protobuf.message import DecodeError
         from google.protobuf.unknown_fields import UnknownFieldSet
@@ -158,7 +158,7 @@ _kept: tuple[object, Messages | MappingError] | None = None
 
 
 def messages_of(path: Path) -> Messages:
-    """By the file `path` as it is now, and the directory `protobuf` beside it. Raises MappingError."""
+    """Return the mappings of the current file `path`, with the directory `protobuf` beside it. Raises MappingError."""
     global _kept
     directory = path.with_name("protobuf")
     stamp = (path, _stamp(path), _stamps(directory))

@@ -62,7 +62,10 @@ class _ProtobufReading:
         self._left = FIELDS_MAX
 
     def message(self, at: int, end: int, depth: int, group: int = 0) -> tuple[_Message, int]:
-        """What lies from `at` to `end`, or to the end of `group`, and where that is. Raises _NoMessage, _TooMuch."""
+        """Decode the bytes from `at` to `end`, or to the end of `group`; return the message and its end.
+
+        Raises _NoMessage, _TooMuch.
+        """
         if depth > DEPTH_MAX:
             raise _NoMessage
         fields: list[tuple[int, str | _Message]] = []

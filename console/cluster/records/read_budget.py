@@ -52,7 +52,7 @@ class ReadAccount:
 
 @dataclass(frozen=True, slots=True)
 class ReadAllowance:
-    """Whether somebody may read: `wait_ms` is 0 if so, otherwise `why` says who has used what up."""
+    """Whether a person may read: `wait_ms` is 0 if so, otherwise `why` says whose budget is used up."""
 
     wait_ms: int = 0
     why: str = ""
@@ -60,13 +60,13 @@ class ReadAllowance:
 
 @dataclass(slots=True)
 class ReadBudgets:
-    """The accounts: of everybody together, and of each who has read of late."""
+    """The read budgets of all people together and of each recent reader."""
 
     limits: Limits
     accounts: dict[str, ReadAccount] = field(default_factory=dict)
 
     def charge(self, person: str, count: int, now_ms: int) -> ReadAllowance:
-        """Charge `count` bytes to `person` and everybody; how `person` stands then."""
+        """Charge `count` bytes to `person` and to all together; return the person's allowance then."""
         for name in (_EVERYBODY, person):
             self.accounts[name] = self._at(name, now_ms).charged(count)
         self._forget(now_ms)
@@ -116,7 +116,7 @@ class ReadBudgets:
 
 
 def ledger_of(text: str | bytes | None, limits: Limits) -> ReadBudgets:
-    """What `as_text` has written; anything else is an empty one."""
+    """Parse what `as_text` returned; anything else is an empty ledger."""
     try:
         document = json.loads(text or "{}")
         accounts = {

@@ -55,7 +55,7 @@ class RecordPage:
 
 
 def find_range(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> ReadRanges:
-    """Everything `query` could read. Raises GatewayError."""
+    """Return the offset ranges that `query` can read. Raises GatewayError."""
     spans = gateway.record_spans(topic, query.committed_only)
     silent = tuple(index for index in range(partition_count) if index not in spans)
     if query.partition is not None:
@@ -88,7 +88,7 @@ def _offsets_at(gateway: RecordSource, topic: str, at_ms: int, spans: Mapping[in
 
 
 def read_page(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> RecordPage:
-    """At most `query.limit` records, the newest first for `newest`, else the oldest first. Raises GatewayError."""
+    """Return at most `query.limit` records, newest first for `newest`, else oldest first. Raises GatewayError."""
     whole = find_range(gateway, topic, partition_count, query)
     is_newest = query.place == "newest"
     quota = _quota(query.limit, len(whole.spans))
@@ -142,7 +142,7 @@ def reading_of(starts: Mapping[int, int], ends: Mapping[int, int]) -> set[int]:
 
 
 def merged(records: Iterable[RecordView], is_newest_first: bool) -> list[RecordView]:
-    """By time across partitions, within a partition always by offset: what is cut off the end is an end of each."""
+    """Merge by time across partitions, within a partition always by offset."""
     lanes: dict[int, list[RecordView]] = {}
     for record in records:
         lanes.setdefault(record.partition, []).append(record)

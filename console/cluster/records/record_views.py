@@ -26,7 +26,7 @@ _PLACE = re.compile(r"(?:([A-Za-z0-9._-]{1,249})/)?([0-9]{1,6}):([0-9]{1,19})")
 
 @require_safe
 def record_page(request: UserRequest, name: str, partition: int, offset: int) -> HttpResponse:
-    """One record by its place; `part=key|value` hands out its bytes as a file."""
+    """Show one record by its position; `part=key|value` downloads its bytes."""
     topic = access_records(request.user, name)
     try:
         record = _record_at(request, topic, partition, offset)

@@ -53,12 +53,12 @@ class ScanProgress:
 
 
 def waits_of(stream: RecordStream) -> str:
-    """What a stream that is metered waits for; empty: it may read on."""
+    """Return what a metered stream waits for; empty if it may read on."""
     return str(getattr(stream, "waits", ""))
 
 
 def note_of(stream: RecordStream) -> str:
-    """What a person must know of what a stream could not read; empty: it has read everything."""
+    """Return what a stream could not read, for the page; empty if it has read everything."""
     return str(getattr(stream, "note", ""))
 
 
@@ -92,12 +92,12 @@ class Scan:
 
     @property
     def note(self) -> str:
-        """What a person must know of what was looked at, and of what could not be."""
+        """What was searched and what could not be, for the page."""
         return " ".join(filter(None, (note_of(self._stream), self._matches.note)))
 
     @property
     def stream_note(self) -> str:
-        """What could not be read."""
+        """What the stream could not read."""
         return note_of(self._stream)
 
     @property
@@ -106,16 +106,16 @@ class Scan:
 
     @property
     def positions(self) -> Mapping[int, int]:
-        """Where to go on: the offset after the last record looked at, by partition."""
+        """Where to continue: the offset after the last record searched, by partition."""
         return self._next
 
     @property
     def resumes(self) -> Mapping[int, int]:
-        """As `positions`; behind the end it is the first record there that was not looked at: a gap is passed over."""
+        """Where to resume, as `positions`; behind a gap, the first unsearched record after it."""
         return self._next | self._beyond
 
     def step(self) -> list[RecordView]:
-        """One read; what was found in it. `stopped` says afterwards whether that was the last."""
+        """Read once, and return the matches. `stopped` says afterwards whether that was the last read."""
         records: list[RecordView] = []
         self._matches.renew()
         for record in self._stream.read(READ_TIMEOUT_SECONDS, RECORDS_PER_READ):

@@ -240,7 +240,7 @@ class SearchReader:
 
     @property
     def left_out(self) -> str:
-        """What was not read or not decoded of the range; empty if that is nothing."""
+        """What of the range was not read or not decoded; empty if nothing."""
         silent = ", ".join(map(str, self._range.silent))
         without_leader = f"Partitions without a leader: {silent}." if silent else ""
         return " ".join(filter(None, (*self._notes, self._matches.undecoded, without_leader)))

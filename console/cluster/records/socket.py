@@ -149,7 +149,7 @@ class RecordsConsumer(PersonSocket):
             await asyncio.shield(self.in_thread(alone, in_use, reader.close))
 
     async def goes_on(self) -> bool:
-        """When the page is not paused any more; False if that takes too long."""
+        """Wait until the page is no longer paused; False if that takes too long."""
         try:
             async with asyncio.timeout(PAUSE_SECONDS):
                 await self.may_read.wait()
@@ -187,7 +187,7 @@ class RecordsConsumer(PersonSocket):
         return render_to_string("records/partials/offers.html", {"offers": offers})
 
     async def room(self) -> None:
-        """When the page has taken what was sent before; one that is silent for too long is left."""
+        """Wait until the page has taken earlier messages; a page that is silent for too long is disconnected."""
         async with asyncio.timeout(SILENCE_SECONDS):
             await self.has_room.wait()
         self.untaken += 1

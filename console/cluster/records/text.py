@@ -106,7 +106,7 @@ def text_of(
 
 
 def document_text(data: bytes | None) -> str:
-    """What of `data` may be a JSON document, unpacked; empty if nothing, or what is too long to be parsed for a row."""
+    """Return the part of `data` that may be a JSON document, unpacked; empty if none, or if it is too long for a row."""
     if not data:
         return ""
     _, inner = _unwrapped(data, DOCUMENT_BYTES_MAX)

@@ -129,7 +129,7 @@ def _export(request: UserRequest, topic: Topic, query: RecordQuery) -> HttpRespo
 
 @require_safe
 def export(request: UserRequest, name: str) -> HttpResponseBase:
-    """Every record of the range and partition, and of those what matches, where there is a search."""
+    """Export every record of the range and partition, or only those that match a search."""
     topic = access_records(request.user, name)
     query = RecordQuery.parse(request.GET)
     if request.GET.get("format", DEFAULT_FORMAT) not in FORMATS:
@@ -150,7 +150,7 @@ def _refusal(request: UserRequest, sentence: str, status: int) -> HttpResponse:
 
 @require_safe
 def export_count(request: UserRequest, name: str) -> HttpResponse:
-    """How many records an export would have at most, counted by offsets before it starts."""
+    """Return the most records an export can have, counted by offsets in advance."""
     topic = access_records(request.user, name)
     query = export_query(RecordQuery.parse(request.GET))
     offsets, error = None, ""

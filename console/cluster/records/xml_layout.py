@@ -20,7 +20,9 @@ class _Enough(Exception):
 
 
 def laid_out_xml(data: bytes, length_max: int) -> tuple[str, bool] | None:
-    """As far as `length_max` letters, and whether there is more; None for what is no XML or has a document type."""
+    """Format XML up to `length_max` characters, and return whether there is more; None for invalid XML or with a
+    document type.
+    """
     layout = _Layout(length_max)
     parser = expat.ParserCreate()
     parser.ordered_attributes = True

@@ -36,7 +36,7 @@ class GrowthWindow:
 
 
 def full_in_ms(usable_bytes: int | None, filling_per_second: float | None) -> int | None:
-    """Until nothing is left at this pace; None: never at this pace, or nobody knows."""
+    """Return when the directory is full at this pace; None: never, or unknown."""
     if usable_bytes is None or not filling_per_second or filling_per_second <= 0:
         return None
     return round(1_000 * usable_bytes / filling_per_second)

@@ -14,8 +14,10 @@ from console.kit.gateway.retention.interface import CommittedView, PartitionRete
 
 
 class DeletionCause(StrEnum):
-    """`OVERDUE`: what is older than retention.ms already, when its segment goes. `SILENCE`: all there is, when nothing
-    is written for retention.ms. `SIZE`: partitions beyond retention.bytes, when so much has been written anew."""
+    """Why records are deleted later. `OVERDUE`: they are past retention.ms, and go with their segment. `SILENCE`: all
+    there is, when nothing is written for retention.ms. `SIZE`: partitions beyond retention.bytes, when so much has
+    been written anew.
+    """
 
     OVERDUE = "overdue"
     SILENCE = "silence"
@@ -38,7 +40,7 @@ class LaterDeletion:
 def later(
     view: RetentionView, committed: CommittedView, young_from: Mapping[int, int | None]
 ) -> tuple[LaterDeletion, ...]:
-    """What is left by deleting now and goes later; nothing where nothing is left or no limit is set.
+    """Return what goes later of what deleting now leaves; nothing if nothing is left or no limit is set.
 
     `young_from`: by partition the first offset younger than retention.ms, None where no record is; partitions that
     are missing did not answer.

@@ -46,12 +46,12 @@ class RetentionOutlook:
 
     @cached_property
     def losses(self) -> tuple[UnreadLoss, ...]:
-        """Of the groups in reach."""
+        """The unread losses of groups in reach."""
         return self._within(losses(self.view, self.committed))
 
     @cached_property
     def later(self) -> tuple[LaterDeletion, ...]:
-        """What goes in the end, with the groups in reach."""
+        """Later deletions, with the groups in reach."""
         deletions = later(self.view, self.committed, self.young_from)
         return tuple(replace(item, losses=self._within(item.losses)) for item in deletions)
 

@@ -11,7 +11,7 @@ from console.kit.plans.setting import DEFAULT, SettingsPlan, configs_command
 
 @dataclass(frozen=True, slots=True)
 class SettingDifference:
-    """`new` is None when the topic's own value is taken away and the cluster's or Kafka's default counts."""
+    """A changed setting; `new` is None if the topic's own value is removed and the default applies."""
 
     name: str
     old: str | None
@@ -20,7 +20,7 @@ class SettingDifference:
 
     @property
     def undo(self) -> str:
-        """What to type to come back to the old value."""
+        """The command that restores the old value."""
         return self.old if self.old_source == "topic" and self.old is not None else DEFAULT
 
 
@@ -102,7 +102,7 @@ def _command(topic: str, changes: Iterable[SettingDifference], bootstrap_servers
 
 
 def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> tuple[SettingDifference, ...]:
-    """What `wanted` (setting → typed text, blank to leave it) really changes."""
+    """Return what `wanted` (setting → typed text, blank to leave it) changes."""
     known = {setting.name: setting for setting in settings}
     setting_differences = []
     for name in RETENTION_KEYS:
@@ -142,7 +142,7 @@ def compacts_unseen(now: RetentionView, then: RetentionView) -> bool:
 
 
 def losses(view: RetentionView, committed: CommittedView) -> tuple[UnreadLoss, ...]:
-    """Groups whose committed offset lies below the new log start, the greatest loss first.
+    """Return groups whose committed offset is below the new log start, the greatest loss first.
 
     What lies below the log start of now is lost already and not counted.
     """
@@ -155,7 +155,7 @@ def losses(view: RetentionView, committed: CommittedView) -> tuple[UnreadLoss, .
 def losses_below(
     starts: Mapping[int, int], first: Mapping[int, int], committed: CommittedView
 ) -> tuple[UnreadLoss, ...]:
-    """As `losses`, if the log of each partition in `starts` began there; `first`: where it begins now."""
+    """Return the losses as `losses` if each log started at `starts`; `first`: where it starts now."""
     losses = []
     for group, offsets in committed.offsets.items():
         lost = [start - max(offsets[item], first[item]) for item, start in starts.items() if item in offsets]

@@ -73,7 +73,7 @@ def aimed_at(
 
 
 def cuts_of(doomed: Doomed, before: Mapping[int, int]) -> tuple[PurgedPartition, ...]:
-    """Those that take something away. Raises ValueError for an offset beyond the end of a log."""
+    """Return the purges that delete something. Raises ValueError for an offset beyond a log's end."""
     partitions = [
         PurgedPartition(item, doomed.spans[item], offset)
         for item, offset in sorted(before.items())

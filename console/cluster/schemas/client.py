@@ -56,7 +56,7 @@ class RegistryClient:
         self._cluster_id, self._cluster_id_until_s = "", 0.0
 
     def ask(self, method: str, *parts: str, query: Mapping[str, str] | None = None, body: object = None) -> Any:
-        """What is answered, read as JSON. `parts` of the path are quoted here.
+        """Send a request, and return the response's JSON. `parts` of the path are quoted here.
 
         Raises RefusedError, whose code is Confluent's error_code, RegistryAwayError and OtherClusterError.
         """
@@ -132,12 +132,12 @@ def _cluster_in(answer: httpx2.Response) -> str:
 
 
 def quoted(part: str) -> str:
-    """As one part of a path, whatever is in it; `.` and `..` would be taken out before anybody asks."""
+    """Quote a path segment; `.` and `..` would be normalized away otherwise."""
     return quote(part, safe="") if part.strip(".") else part.replace(".", "%2E")
 
 
 def registry_client() -> RegistryClient:
-    """Of the registry that the settings name. Raises RegistryAwayError if they name none."""
+    """Return the client of the configured registry. Raises RegistryAwayError without one."""
     wanted = here.SCHEMA_REGISTRY
     if wanted is None:
         raise RegistryAwayError(f"No schema registry is configured: set {PREFIX}URL and start the console again.")

@@ -117,7 +117,7 @@ def decoded(ready: Usable, schema_id: int, message: bytes) -> Decoded:
 
 
 def encoded(ready: Usable, typed: str) -> bytes:
-    """What was typed as JSON, framed with the schema's id. Raises NotEncodedError with the field that does not fit."""
+    """Encode typed JSON, framed with the schema's id. Raises NotEncodedError with the field that does not fit."""
     try:
         value = json.loads(typed, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -147,7 +147,7 @@ class KeptSchemas:
         self._unusable: OrderedDict[int, tuple[float, str]] = OrderedDict()
 
     def kept(self, schema_id: int) -> Usable | str | None:
-        """None: it has to be asked for."""
+        """Return the cached schema or its error; None if it has to be fetched."""
         with self._lock:
             if schema_id in self._kept:
                 self._kept.move_to_end(schema_id)

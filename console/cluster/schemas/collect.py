@@ -30,8 +30,10 @@ class SchemaWatch:
         self._before = ""
 
     def look(self, topics: Collection[str]) -> None:
-        """Every page is told each time how things are: one that was drawn before something changed, and listens since,
-        finds that it is behind. Raises GatewayError while the registry does not answer."""
+        """Push the registry's state to every page, so that an outdated page notices.
+
+        Raises GatewayError while the registry does not answer.
+        """
         if here.SCHEMA_REGISTRY is None or not listened([LIVE_GROUP]):
             return
         try:

@@ -30,7 +30,7 @@ class RegistryAddress:
 
 
 def read_registry_address(environment: Mapping[str, str]) -> RegistryAddress | None:
-    """None: there is no registry."""
+    """Return the address of the registry; None if there is none."""
     values = {key.removeprefix(PREFIX): value for key, value in environment.items() if key.startswith(PREFIX) and value}
     if "URL" not in values:
         if values:

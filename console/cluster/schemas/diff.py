@@ -14,7 +14,7 @@ LINE_LENGTH_MAX = 2_000
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """`kind` is same, changed, gone or come; a number is None where the side has no such line."""
+    """One row of the diff: `kind` is same, changed, gone or come; a number is None if the side lacks the line."""
 
     kind: str
     old_number: int | None

@@ -34,14 +34,14 @@ class SchemaForm(forms.Form):
 
     @property
     def schema(self) -> RegisteredText:
-        """Of a form that is valid."""
+        """The schema of a valid form."""
         return RegisteredText(
             self.cleaned_data["text"].replace("\r\n", "\n"), self.cleaned_data["type"], self.cleaned_data["references"]
         )
 
     @property
     def fields_again(self) -> list[tuple[str, str]]:
-        """What makes the same plan anew."""
+        """The form fields that make the same plan again."""
         return [(name, self.data.get(name, "")) for name in self.fields]
 
 

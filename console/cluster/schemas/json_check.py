@@ -16,7 +16,10 @@ _SECONDS_MAX = 5.0
 
 
 def check(schema: str, referred: dict[str, str], document: str) -> None:
-    """Raises NotEncodedError with the path of what does not fit, and for one that takes too long."""
+    """Validate the document.
+
+    Raises NotEncodedError with the path that does not fit, also for a check that takes too long.
+    """
     question = json.dumps({"schema": schema, "referred": referred, "document": document})
     try:
         done = subprocess.run(

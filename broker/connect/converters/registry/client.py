@@ -63,7 +63,7 @@ class TaskRegistryClient:
         return _content(self._ask("GET", f"/schemas/ids/{schema_id}"))
 
     def referred(self, content: Content) -> list[NamedSchema]:
-        """All it refers to, each before what refers to it."""
+        """Return all schemas that it refers to, dependencies first."""
         schemas: dict[tuple[str, str, int], NamedSchema] = {}
         self._refer(content, schemas, 0)
         return list(schemas.values())

@@ -24,7 +24,9 @@ def split(data: bytes) -> tuple[int, bytes]:
 
 
 def index_bytes(path: tuple[int, ...]) -> bytes:
-    """Which message of a Protobuf file it is: indexes from the outermost in, zigzag; the first alone is one byte 0."""
+    """Encode the message indexes of a Protobuf file as zigzag numbers, outermost first; the first message is the single
+    byte 0.
+    """
     if path == (0,):
         return b"\0"
     return b"".join(map(_varint, (len(path), *path)))

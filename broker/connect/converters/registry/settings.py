@@ -117,7 +117,10 @@ class ConverterSettings:
 
 
 def read_settings(definition: ConfigDef, props: Props, is_key: bool) -> tuple[ConverterSettings, dict[str, Any]]:
-    """And all that was parsed, for keys of a format's own. Raises ConfigError, which never tells a secret."""
+    """Read the settings; also return all parsed values, for a format's own keys.
+
+    Raises ConfigError, never with a secret.
+    """
     parsed = definition.parse(props)
     urls = tuple(value.rstrip("/") for value in parsed["schema.registry.url"])
     if parsed[_LOGIN] is not None and not all(map(_keeps_secrets, urls)):

@@ -19,7 +19,7 @@ class Cutter:
         self._is_skipping = False
 
     def cut(self, data: bytes, is_end: bool, most: int) -> list[CutLine]:
-        """At most so many pieces of `data`, which begins behind the last piece and has more than `limit` bytes, or all.
+        """Split `data` into at most `most` lines.
 
         `is_end`: nothing comes behind `data`, and a last line without an end is one.
         """

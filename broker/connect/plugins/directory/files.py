@@ -40,7 +40,7 @@ class SourceDirectory:
             os.close(self._done)
 
     def look(self, now_ms: int, rest_ms: int) -> list[str]:
-        """Names of files that nobody has written for so long, oldest first, at most LOOK_MAX."""
+        """Return the names of files not modified for `rest_ms`, oldest first, at most LOOK_MAX."""
         try:
             if not os.path.samestat(os.stat(self._path, follow_symlinks=False), os.fstat(self._descriptor)):
                 raise ConnectError(f"directory {self._path} is another one now")

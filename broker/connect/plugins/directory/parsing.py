@@ -24,7 +24,7 @@ def parse_line(raw: bytes) -> Parsed:
 
 
 def parse_json(raw: bytes) -> Parsed | None:
-    """Any JSON value, without a schema."""
+    """Parse any JSON value, without a schema."""
     text = _text(raw)
     if not text.strip():
         return None

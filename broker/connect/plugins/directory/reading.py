@@ -62,7 +62,7 @@ class CurrentFile:
         os.close(self._descriptor)
 
     def resume(self, place: Mapping[str, Any], is_stopped: Callable[[], bool]) -> None:
-        """Go on at `place` if this is the file it was taken of; else from the beginning."""
+        """Continue at `place` if this is the same file; else start from the beginning."""
         status = os.fstat(self._descriptor)
         position = place["position"]
         if status.st_ino != place["inode"] or status.st_size < position:
@@ -94,7 +94,10 @@ class CurrentFile:
         return self._form.max_record_bytes + _BLOCK_BYTES
 
     def read(self, now_ms: int, most: int) -> list[ParsedLine]:
-        """At most so many records; empty: at the end, for now. Raises ConnectError at what cannot be read."""
+        """Read at most `most` records; none at the current end of the file.
+
+        Raises ConnectError at an unreadable line.
+        """
         while True:
             status = os.fstat(self._descriptor)
             if status.st_size < self._position:

@@ -122,7 +122,7 @@ HEARTBEAT = COMMON + ConfigDef(
 
 
 def validated(definition: ConfigDef, props: Props) -> list[ConfigValue]:
-    """What is wrong with each key, and with both clusters' security."""
+    """Validate each key, and the security settings of both clusters."""
     values = definition.validate(props)
     by_name = {value.name: value for value in values}
     for prefix in (_SOURCE, _TARGET):

@@ -123,7 +123,7 @@ class ColumnStretch:
         return file
 
     def flows_into(self, file: ObjectFile, bounds: RollBounds) -> None:
-        """As many as the file takes, none or all."""
+        """Move records to the file: as many as it takes, perhaps none."""
         self._move(file, self._end(file, bounds))
 
     def _move(self, file: ObjectFile, end: int) -> None:
@@ -162,7 +162,7 @@ _FIXED = frozenset({int, float, bool, type(None)})
 
 
 def size_of(value: Any) -> int:
-    """About what a value takes; the same whenever it comes again."""
+    """Estimate the size of a value; the same value always has the same size."""
     kind = type(value)
     if kind in _FIXED:
         return 8
@@ -178,7 +178,7 @@ def size_of(value: Any) -> int:
 
 
 def sizes_of(columns: SinkColumns) -> list[int]:
-    """Of each record what `size_of` says of its struct."""
+    """Return `size_of` the struct of each record."""
     fixed, sizes = 0, [0] * len(columns)
     for column in columns.columns:
         kinds = set(map(type, column))

@@ -86,14 +86,17 @@ class ObjectSinkTask(SinkTask):
         self._assigned.update(partitions)
 
     def close(self, partitions: Collection[ConnectPartition]) -> None:
-        """What is open is forgotten: its offsets were not committed, and whoever comes next makes the file."""
+        """Discard open files: their offsets were not committed, so the next task writes them again."""
         for partition in partitions:
             self._assigned.discard(partition)
             self._open.pop(partition, None)
             self._next.pop(partition, None)
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        """A batch that comes again after RetriableError goes on behind the record it came to."""
+        """Write the batch.
+
+        One that is delivered again after RetriableError continues behind the last written record.
+        """
         for record in records:
             place = self._assigned_place(record)
             if record.offset >= self._next.get(place, 0):

@@ -21,7 +21,7 @@ _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgresql+
 
 
 def parse_url(name: str, text: str) -> "sqlalchemy.URL":
-    """Raises ConfigError: another database, a password in the address, a file outside of what is allowed."""
+    """Parse a database URL. Raises ConfigError for another database, a password in the URL, or a forbidden file."""
     import sqlalchemy
 
     try:
@@ -123,7 +123,7 @@ def is_gone(error: Exception) -> bool:
 
 
 def checked_name(name: str) -> str:
-    """Raises ValueError for what is no name of a table or column."""
+    """Return the name. Raises ValueError if it is no valid name of a table or column."""
     if not name or "\x00" in name or len(name.encode()) > NAME_BYTES_MAX:
         raise ValueError(f"{name[:100]!r} cannot be a name: 1 to {NAME_BYTES_MAX} bytes")
     return name
@@ -174,7 +174,7 @@ def _text(optional: bool) -> Schema:
 
 
 def column_type(schema: Schema) -> Any:
-    """Raises ValueError for what has parts."""
+    """Return the column's type. Raises ValueError for a schema with fields or items."""
     import sqlalchemy as sa
 
     logical = {DATE: sa.Date, TIME: sa.Time}

@@ -26,7 +26,7 @@ _SECRETS = frozenset({"password", "sslpassword"})
 
 
 def check_options(name: str, database: str, query: Mapping[str, str | tuple[str, ...]]) -> None:
-    """Of the address of `database`. Raises ConfigError for the key `name`."""
+    """Check the query options of a database URL. Raises ConfigError for the key `name`."""
     options = {option: (value,) if isinstance(value, str) else value for option, value in query.items()}
     if secret := sorted(_SECRETS & options.keys()):
         raise ConfigError(name, f"Invalid value for configuration {name}: {secret[0]} is no part of an address")

@@ -65,7 +65,7 @@ class AvroNode:
     keeps_nulls: bool = False
 
     def encoded(self, value: Any) -> Any:
-        """For fastavro. Raises DataError."""
+        """Encode a value for fastavro. Raises DataError."""
         if value is None:
             value = None if self.keeps_nulls and self.schema.optional else self.schema.default
             if value is None and not self.schema.optional:
@@ -79,7 +79,7 @@ class AvroNode:
         return None if datum is None else self.of(self.schema, datum)
 
     def decoded_together(self, data: list[Any]) -> list[Any]:
-        """Each of them as `decoded`; most primitives are what they were read as."""
+        """Decode each value as `decoded` does; most primitives need no conversion."""
         return converted(self.schema, data, lambda _schema, datum: self.decoded(datum))
 
 

@@ -77,7 +77,7 @@ class MessageReader:
         return message_factory.GetMessageClass(descriptor), self._struct(descriptor)
 
     def path_of(self, name: str) -> tuple[int, ...]:
-        """Of the message of that full name; the first if there is none."""
+        """Return the indexes of the message with that full name; those of the first message without a name."""
         for at, proto in enumerate(self._proto.message_type):
             if ".".join(filter(None, (self._proto.package, proto.name))) == name:
                 return (at,)

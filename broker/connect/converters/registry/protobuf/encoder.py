@@ -167,7 +167,7 @@ class _Within:
         self._tags: set[int] = set()
 
     def tag(self, schema: Schema) -> int:
-        """That of the schema if it has one that is free, else the next."""
+        """Return the schema's field number if it has a free one, else the next."""
         text = schema.parameters.get(words.TAG, "")
         tag = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
         if not 0 < tag <= _TAG_MAX or tag in self._tags or 19_000 <= tag < 20_000:
