@@ -25,7 +25,7 @@ HIDES = HookPoint[Callable[[Reach, Collection[str]], bool]]("console.processes.a
 
 
 def access_processes(user: User) -> QuerySet[ManagedProcess]:
-    """Every process in reach; PermissionDenied without the right to view."""
+    """Return every process in reach; PermissionDenied without the right to view."""
     require_somewhere(user, Resource.PROCESS, Right.VIEW)
     return ManagedProcess.objects.filter(within(reach_of(user), Resource.PROCESS, "name"))
 
@@ -42,7 +42,7 @@ def access_process(user: User, name: str, right: Right = Right.VIEW) -> ManagedP
 
 
 def why_no_log(user: User, process: ManagedProcess) -> str:
-    """Why its log is not for `user`; empty: it is.
+    """Return why `user` may not read the log; empty if allowed.
 
     A log names whatever topics, groups and processes there are. That of a stream job names its own topics, which who
     sees the job may know; but what Spark complains of it quotes, and that is what is in records.
@@ -77,16 +77,16 @@ def may_operate_all(user: User, names: Iterable[str]) -> bool:
 
 
 def may_still_operate(actor: User, names: Iterable[str]) -> bool:
-    """For what goes on in the name of somebody who began it: an account may be closed or lose its rights meanwhile."""
+    """Whether `actor` still may operate these, for an operation that runs in their name."""
     return actor is not None and may_operate_all(actor, names)
 
 
 def why_not_all(user: User, names: Iterable[str]) -> str:
-    """What a disabled button tells who may operate the cluster, but not each of these processes; empty: may."""
+    """Return the tooltip of a disabled button for people who may not operate each process; empty if they may."""
     return BEYOND if has_right(user, Right.OPERATE) and not may_operate_all(user, names) else ""
 
 
 def require_operating_all(user: User, names: Iterable[str]) -> None:
-    """For what starts or stops several processes. PermissionDenied unless `user` may operate each."""
+    """Require the right to operate each process, for starting or stopping several. PermissionDenied otherwise."""
     if not may_operate_all(user, names):
         raise PermissionDenied(BEYOND)

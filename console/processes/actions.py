@@ -104,7 +104,10 @@ def do_end_as_planned(actor: User, plan: Plan, process: ManagedProcess, confirma
 
 
 def do_shut_down(process: ManagedProcess) -> None:
-    """End it because the console goes down; the next `up` starts it again. The caller steps: its worker may be gone."""
+    """Stop the process with the console; the next `up` starts it again.
+
+    Runs in the caller, since the worker may be gone.
+    """
     _wish(None, process, "shut down", Desired(process.desired), Request.STOP)
 
 

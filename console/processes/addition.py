@@ -14,8 +14,10 @@ METRICS_PORT_DISTANCE = 100
 
 @dataclass(frozen=True, slots=True)
 class AdditionFacts:
-    """What is there already. `listening`: ports of the spec that somebody answers on; `owners`: directory → broker id
-    of what lies in it, None for anything that is no broker's."""
+    """What exists already.
+
+    `listening`: ports of the spec in use; `owners`: directory → broker id of its logs, None for other content.
+    """
 
     names: Collection[str]
     #: Port → the process it belongs to.

@@ -12,7 +12,7 @@ from console.processes.presenters import ManagedProcessRow
 
 
 def push_process(process: ManagedProcess) -> None:
-    """Show the process as it is now to everybody who looks at the list or at its page."""
+    """Push the process's row to the list and to its page."""
     shown = ManagedProcessRow(process, timezone.now())
     read_only = why_read_only()
     context = {"shown": shown, "read_only": read_only, "user": None}

@@ -25,7 +25,7 @@ def cluster_look() -> ClusterLook:
 
 
 def note_look() -> None:
-    """All processes of this host were looked at just now: the pages say how old their states are."""
+    """Note that all processes of this host were checked just now, for the age shown by pages."""
     ClusterState.objects.filter(name=DEFAULT_CLUSTER).update(processes_at_ms=now_ms())
 
 

@@ -60,7 +60,7 @@ class Consequence:
 
 
 def consequence_of(process: ManagedProcess, reach: Reach = EVERYTHING) -> Consequence:
-    """Of ending it now, naming only what is in `reach`."""
+    """Return the consequences of stopping it now, naming only what is in `reach`."""
     if process.kind == ManagedProcess.Kind.BROKER:
         return _of_broker(process, reach)
     if process.kind == ManagedProcess.Kind.ZOOKEEPER and process.ports:
@@ -100,7 +100,7 @@ def throttle_sentences(broker_id: int, reach: Reach = NOWHERE) -> Iterable[str]:
 
 
 def ensemble_now() -> Ensemble:
-    """As the collector last saw ZooKeeper's servers and the reconcile the processes."""
+    """Return the ensemble as last seen by the collector and the reconcile."""
     state = cluster_state()
     return Ensemble(
         now_ms=now_ms(), seen_at_ms=state.zookeeper_at_ms, servers=state.zookeeper, away=_zookeeper_ports_away()
@@ -126,7 +126,7 @@ def meaning_of_removal(process: ManagedProcess, reach: Reach = EVERYTHING) -> tu
 
 
 def world_now(partitions: Iterable[Hosted] | None = None) -> GuardFacts:
-    """As the collector last saw the cluster and the reconcile the processes; with `partitions` instead of all."""
+    """Return the cluster as last seen by the collector and the reconcile; with `partitions` instead of all."""
     state = cluster_state()
     return GuardFacts(
         now_ms=now_ms(),
@@ -152,7 +152,7 @@ def hosted_partitions(chosen: Q | None = None) -> Iterable[Hosted]:
 
 
 def brokers_away() -> frozenset[int]:
-    """Those that the cluster misses, and those whose process does not run, hangs, or was asked to end."""
+    """Return the brokers that are missing, or whose process is stopped, hanging or stopping."""
     processes = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)
     missing = Broker.objects.filter(is_registered=False).values_list("broker_id", flat=True)
     return frozenset(missing) | {broker_id_of(process) for process in processes.filter(_not_there())}
@@ -168,7 +168,7 @@ def _not_there() -> Q:
 
 
 def may_see(reach: Reach, resource: Resource) -> Callable[[str], bool]:
-    """A question for each name: whether who has `reach` may be told it."""
+    """Return the predicate whether a name may be shown within `reach`."""
     return lambda name: Right.VIEW in reach.rights_on(resource, name)
 
 

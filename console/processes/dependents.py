@@ -59,14 +59,14 @@ class Dependents:
 
 
 def wirings(*kinds: object) -> list[Wiring]:
-    """Of every process of `kinds` that is a client of the cluster; without any, of all."""
+    """Return the wirings of every process of `kinds` that is a client of the cluster; of all kinds without any."""
     clients = kinds or (ManagedProcess.Kind.STREAM, ManagedProcess.Kind.CONNECT)
     rows = ManagedProcess.objects.filter(kind__in=clients).select_related("progress").order_by("name")
     return [wiring_of(row) for row in rows]
 
 
 def wiring_of(process: ManagedProcess) -> Wiring:
-    """By its properties, and by the topics its driver last said it reads."""
+    """Return the process's topics, by its properties and its driver's last report."""
     properties = process.spec.get("properties", {})
     reads: set[str] = set()
     writes: set[str] = set()
@@ -89,7 +89,7 @@ def inmates_of(process: ManagedProcess) -> list[Inmate]:
 
 
 def dependents_of(process: ManagedProcess) -> Dependents:
-    """Who stands still, or waits, when `process` ends."""
+    """Return what stops or waits when `process` ends."""
     own = wiring_of(process)
     fed = tuple(wiring for wiring in wirings() if wiring.runs and wiring.name != own.name and wiring.reads & own.writes)
     places = partitions_within(EVERYTHING).filter(topic__in=own.writes, committed__isnull=False)

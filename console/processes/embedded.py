@@ -113,7 +113,7 @@ def broker_directory(data: Path, number: int) -> Path:
 
 
 def first_broker_properties(broker_count: int) -> dict[str, str]:
-    """As safe as that many brokers allow: a topic survives the loss of any two of three, and acks=all means two.
+    """Return settings as safe as that many brokers allow.
 
     On one machine no network delays ZooKeeper, so a broker's death is noticed after 6 s, as the documents
     have it; a broker set up by hand has that default too.
@@ -130,7 +130,7 @@ def first_broker_properties(broker_count: int) -> dict[str, str]:
 
 
 def connect_spec(setup: Setup, directory: Path) -> Spec:
-    """Alone in its group: nobody else may come back, so that work of a worker that was killed waits for nobody."""
+    """Return the spec of a worker alone in its group, so that it does not wait for other workers."""
     configs, offsets, statuses = CONNECT_TOPICS
     pairs = {
         "bootstrap.servers": setup.bootstrap_servers,
@@ -151,7 +151,7 @@ def connect_spec(setup: Setup, directory: Path) -> Spec:
 
 
 def registry_spec(setup: Setup, directory: Path) -> Spec:
-    """It leads without being elected, for there is one."""
+    """Return the spec of a registry that leads without an election, since there is only one."""
     pairs = {
         "kafkastore.bootstrap.servers": setup.bootstrap_servers,
         "kafkastore.topic": SCHEMAS_TOPIC,
@@ -186,7 +186,7 @@ def second_servers(setup: Setup) -> str:
 
 
 def second_spec(setup: Setup, directory: Path) -> Spec:
-    """In the same ensemble, below a path of its own."""
+    """Return the spec of the second cluster, in the same ensemble under its own chroot."""
     servers, _, root = setup.zookeeper.partition("/")
     return {
         "cluster": BACKUP,
@@ -201,7 +201,9 @@ def second_spec(setup: Setup, directory: Path) -> Spec:
 
 
 def mirror_spec(setup: Setup, directory: Path) -> Spec:
-    """What the demo and the probe write goes there; whatever is written there comes back, and no copy does."""
+    """Return the spec of the demo's mirror: topics of the demo and the probe go there, those written there come back,
+    without loops.
+    """
     copied = (METRICS_TOPIC, REQUESTS_TOPIC, COUNTS_TOPIC, DOCUMENTS_TOPIC, PROBE_TOPIC)
     there = {"source": PRIMARY, "target": BACKUP, "topics": ",".join(copied), "groups": ".*"}
     back = {"source": BACKUP, "target": PRIMARY, "topics": ".*", "groups": ".*"}

@@ -20,7 +20,7 @@ _ASKED = {"stop": STOP, "restart": RESTART}
 
 @require_safe
 def question(request: UserRequest, name: str, action: str) -> HttpResponse:
-    """What stopping or restarting would mean, with the button that does it, for a page that shows the process."""
+    """Show what stopping or restarting would mean, with the button that does it."""
     process = access_process(request.user, name, Right.OPERATE)
     if action not in _ASKED:
         raise Http404(f"Nothing is asked before {action}.")

@@ -33,7 +33,7 @@ def recorded_identity(process: ManagedProcess) -> ProcessIdentity | None:
 
 
 def identity_of(process: ManagedProcess) -> ProcessIdentity | None:
-    """Who the row means; found again by run file or token when a worker died between the start and the row."""
+    """Return the row's process, found by run file or token if a worker died before it stored the row; None without one."""
     if (recorded := recorded_identity(process)) is not None:
         return recorded
     left = read_run_file(run_files_of_processes(), process.name)
@@ -75,5 +75,5 @@ def gather_facts(
 
 
 def measure_is_due(process: ManagedProcess, now: datetime) -> bool:
-    """Also when the last time lies ahead: the clock was set back."""
+    """Whether a measurement is due, also if the last time is in the future: the clock was set back."""
     return process.measured_at is None or not timedelta(0) <= now - process.measured_at < MEASURE_EVERY

@@ -96,12 +96,12 @@ class Absence:
 
     @property
     def is_harmful(self) -> bool:
-        """Somebody is refused meanwhile, or nobody can say that nobody is."""
+        """Whether clients are refused meanwhile, or that cannot be ruled out."""
         return bool(self.offline or self.below or self.unknown or self.is_doubtful)
 
     @property
     def confirmed(self) -> tuple[str, ...]:
-        """All that a confirmation of it hangs on, one text each; figures that go on moving are not among it."""
+        """What a confirmation covers, one text each, without figures that keep changing."""
         lists = {"offline": self.offline, "below": self.below, "unknown": self.unknown}
         named = (f"{word}={sorted(item.name for item in listed)}" for word, listed in lists.items())
         roles = f"controller={self.is_controller}", f"coordinates={self.group_shards},{self.transaction_shards}"
@@ -109,7 +109,7 @@ class Absence:
 
 
 def fate_of(partition: Hosted, broker_id: int, away: frozenset[int]) -> PartitionFate:
-    """What becomes of `partition` when `broker_id` goes; `away` are others that are gone already."""
+    """Return what becomes of `partition` when `broker_id` stops; `away` are others that are gone already."""
     before = set(partition.isr) - (away - {broker_id})
     after = before - {broker_id}
     if broker_id not in before:
@@ -124,7 +124,7 @@ def fate_of(partition: Hosted, broker_id: int, away: frozenset[int]) -> Partitio
 
 
 def absence_of(broker_id: int, world: GuardFacts) -> Absence:
-    """What everybody would notice of `broker_id` being away."""
+    """Return the visible effects of stopping `broker_id`."""
     others = world.away - {broker_id}
     fates: dict[PartitionFate, list[Hosted]] = {fate: [] for fate in PartitionFate}
     already, shards = 0, {GROUPS_TOPIC: 0, TRANSACTIONS_TOPIC: 0}
@@ -204,7 +204,7 @@ class ServerAbsence:
 
 
 def absence_of_server(port: int, ensemble: Ensemble) -> ServerAbsence:
-    """What everybody would notice of the server at `port` of this host being away."""
+    """Return the visible effects of stopping the ZooKeeper server at `port` of this host."""
     voters = [server for server in ensemble.servers if server["mode"] != "observer"]
     serving = [voter for voter in voters if not voter["error"] and _port_of(voter) not in ensemble.away - {port}]
     own = next((voter for voter in voters if _port_of(voter) == port), None)

@@ -18,7 +18,7 @@ def everybody(_name: str) -> bool:
 
 
 def harm_sentences(absence: Absence, may_name_topic: MayName = everybody) -> Iterator[str]:
-    """What makes it harmful; nothing if it is not."""
+    """Yield what makes the stop harmful; nothing if it is not."""
     if absence.is_doubtful:
         yield doubt_sentence(absence)
     if absence.offline:
@@ -39,7 +39,7 @@ def harm_sentences(absence: Absence, may_name_topic: MayName = everybody) -> Ite
 
 
 def doubt_sentence(absence: Absence) -> str:
-    """Why what is told may be wrong."""
+    """Return why the prediction may be wrong."""
     if not absence.seen_at_ms:
         return "The collector has not seen the cluster yet, so nobody can say what goes offline or refuses writes."
     if absence.error:
@@ -49,7 +49,7 @@ def doubt_sentence(absence: Absence) -> str:
 
 
 def course_sentences(absence: Absence, may_name_group: MayName = everybody) -> Iterator[str]:
-    """What goes on elsewhere, and how much nearer to trouble it is."""
+    """Yield what goes on elsewhere, and how much closer to trouble it is."""
     parts = [
         f"{_count(absence.moved, 'partition')} will be led by another broker" if absence.moved else "",
         f"{_count(absence.thinner, 'partition')} will have one replica less in sync" if absence.thinner else "",
@@ -68,7 +68,7 @@ def course_sentences(absence: Absence, may_name_group: MayName = everybody) -> I
 
 
 def role_sentences(absence: Absence, may_name_group: MayName = everybody) -> Iterator[str]:
-    """Which of the cluster's offices it holds."""
+    """Yield the roles it has in the cluster: controller, coordinator."""
     if absence.is_controller:
         yield "It is the controller: the others have to elect another one."
     if absence.groups or absence.group_shards:
@@ -84,7 +84,7 @@ def role_sentences(absence: Absence, may_name_group: MayName = everybody) -> Ite
 
 
 def server_harm_sentences(absence: ServerAbsence) -> Iterator[str]:
-    """What makes it harmful that a ZooKeeper server goes; nothing if it is not."""
+    """Yield what makes stopping a ZooKeeper server harmful; nothing if it is not."""
     if absence.is_doubtful:
         age = f"seen {duration(absence.now_ms - absence.seen_at_ms)} ago" if absence.seen_at_ms else "not seen yet"
         yield f"ZooKeeper was {age}, so nobody can say whether the servers that are left are a quorum."
@@ -97,7 +97,7 @@ def server_harm_sentences(absence: ServerAbsence) -> Iterator[str]:
 
 
 def server_course_sentence(absence: ServerAbsence) -> str:
-    """What goes on without it; empty where nothing does."""
+    """Return what goes on without the server; empty if nothing does."""
     if absence.costs_quorum or not absence.voters:
         return ""
     if not absence.is_member:

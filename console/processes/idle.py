@@ -27,7 +27,7 @@ _WANTED = {
 
 
 def is_as_wanted(process: ManagedProcess) -> bool:
-    """And nothing of it is about to change."""
+    """Whether the process is in its wanted state and no change is pending."""
     observed, states = _WANTED[Desired(process.desired)]
     return (
         process.request == Request.NONE
@@ -38,7 +38,7 @@ def is_as_wanted(process: ManagedProcess) -> bool:
 
 
 def is_anything_wished() -> bool:
-    """Of a process of this host, by whoever wrote it into the row."""
+    """Whether any process of this host has a pending wish."""
     return bool(kept_rows(_wished_on, settings.HOST_NAME))
 
 
@@ -63,7 +63,7 @@ class CooldownClock:
         self._resting: tuple[float, frozenset[ProcessIdentity]] | None = None
 
     def began(self, running: Iterable[ProcessIdentity]) -> None:
-        """All is as it is wanted, and these run."""
+        """Note that everything is as wanted, with these processes running."""
         self._resting = self._clock_s() + EVERY_S, frozenset(running)
 
     def ended(self) -> None:

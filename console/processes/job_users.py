@@ -40,7 +40,7 @@ class JobUser:
 
 
 def job_users(setup: Setup) -> tuple[JobUser, ...]:
-    """Those that the processes of such a setup need."""
+    """Return the users that this setup's processes need."""
     users = (
         (setup.connect_port, JobUser(SOURCES, tuple(_of_sources(setup)))),
         (setup.registry_port, JobUser(REGISTRY, tuple(_of_registry()))),
@@ -91,12 +91,12 @@ def _on(user: str, kind: str, name: str, operations: Iterable[str], pattern: str
 
 
 def job_client_file(user: str) -> Path:
-    """Of mode 600, in the words of Kafka's client properties; there on a secured cluster only."""
+    """Return the client properties file of mode 600; it exists on a secured cluster only."""
     return settings.SECRETS_DIR / f"{user}.properties"
 
 
 def user_of_stream(directory: Path) -> str:
-    """As whom the stream job in this directory logs in; empty: as the console."""
+    """Return the user of the stream job in this directory; empty: the console's own."""
     return STREAMS if directory == settings.DATA_DIR / "streams" / DEMO_JOB else ""
 
 

@@ -85,7 +85,7 @@ class ManagedProcess(models.Model):
 
     @property
     def launch(self) -> Launch:
-        """How it is started: made of its kind and spec alone, both checked now. Raises SpecError."""
+        """How it is started, from its validated kind and spec. Raises SpecError."""
         check_name(self.name)
         if self.kind not in KINDS:
             raise SpecError(f"{self.kind} is no kind of process; there are {', '.join(KINDS)}.")
@@ -119,7 +119,7 @@ class ManagedProcess(models.Model):
 
     @property
     def waits_for_restart(self) -> bool:
-        """It ended by itself and is started again by itself."""
+        """Whether the process died and waits for its automatic restart."""
         return self.observed == Observed.EXITED and self.start_again_at is not None
 
 

@@ -67,7 +67,7 @@ class ProcessIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What a look found. `exit_status` as `Popen.returncode`; None while alive or when nobody can tell any more."""
+    """The result of a look. `exit_status` as `Popen.returncode`; None while alive or if unknown."""
 
     alive: bool
     suspended: bool = False
@@ -138,7 +138,7 @@ class _Inherited:
 
 
 def inherit(identity: ProcessIdentity) -> None:
-    """Be the parent of what this process has started before it ran another program (exec)."""
+    """Become the parent of processes that this one started before it executed another program."""
     _children[identity] = _Inherited(identity.pid)
 
 
@@ -232,7 +232,7 @@ def _status_of_dead(identity: ProcessIdentity) -> int | None:
 
 
 def forget_ended(known: set[ProcessIdentity]) -> None:
-    """Reap children that ended and are none of `known`, so that no zombie waits for a look that never comes."""
+    """Reap ended children other than `known`, which no look would reap."""
     for identity, child in list(_children.items()):
         if identity not in known and child.poll() is not None:
             del _children[identity]

@@ -62,7 +62,7 @@ class ManagedProcessRow:
 
     @property
     def kind_note(self) -> str:
-        """What kind of process it is, where the name does not say so."""
+        """The kind of the process, if the name does not say it."""
         name, label = self.process.name, self.process.get_kind_display()
         return "" if name.startswith((self.process.kind, label.replace(" ", "-"))) else label
 
@@ -102,14 +102,14 @@ class ManagedProcessRow:
 
     @property
     def why_no_start(self) -> str:
-        """Why Start is disabled; empty when it is not."""
+        """Why Start is disabled; empty if it is enabled."""
         if self.process.request:
             return self.requested
         return f"{self.process.name} is {self.process.state} already" if self.process.pid is not None else ""
 
     @property
     def why_no_stop(self) -> str:
-        """Why Stop and Restart are disabled; empty when they are not."""
+        """Why Stop and Restart are disabled; empty if they are enabled."""
         if self.process.request:
             return self.requested
         if self.process.pid is None and not self.process.waits_for_restart:

@@ -15,7 +15,7 @@ def removed_brokers() -> set[int]:
 
 
 def running_brokers(host: str) -> list[ManagedProcess]:
-    """Of those that `host` runs the ones that have a process."""
+    """Return the brokers of `host` that have a process."""
     return kept_rows(_running_brokers, host)
 
 

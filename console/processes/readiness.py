@@ -16,7 +16,7 @@ HEARTBEAT_AGE_MAX_S = 15
 
 
 def silence_of_ports(ports: Sequence[int]) -> str:
-    """What is missing when some of `ports` do not answer; empty if all do."""
+    """Return what is missing while some of `ports` do not answer; empty if all do."""
     return silence_of(tuple(port for port in ports if not port_answers(port)))
 
 
@@ -28,7 +28,7 @@ def answer_of_ports(ports: Sequence[int]) -> str:
 
 
 def silence_of_http(ports: Sequence[int]) -> str:
-    """As `silence_of_ports`, of servers whose port answers before they do: any status is an answer."""
+    """Return what is missing, as `silence_of_ports`, of HTTP servers: any status counts as an answer."""
     return silence_of(tuple(port for port in ports if not _http_answers(port)))
 
 
@@ -51,7 +51,7 @@ def port_answers(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def zookeeper_serves(port: int, host: str = "127.0.0.1") -> bool:
-    """Asked by the four-letter word `srvr`: the port of a server answers long before it has a leader."""
+    """Whether the server answers `srvr`: its port is open long before it has a leader."""
     try:
         with socket.create_connection((host, port), CONNECT_TIMEOUT_S) as connection:
             connection.settimeout(CONNECT_TIMEOUT_S)
@@ -62,7 +62,7 @@ def zookeeper_serves(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def read_progress(directory: Path) -> dict[str, Any]:
-    """What the stream job last wrote about itself; empty if it never did."""
+    """Return the stream job's last progress file; empty without one."""
     try:
         progress = json.loads((directory / PROGRESS_FILE).read_text())
     except (OSError, ValueError):

@@ -121,7 +121,7 @@ def register(setup: Setup) -> list[ManagedProcess]:
 
 
 def processes_of_host() -> list[ManagedProcess]:
-    """In order of start."""
+    """Return the processes in the order of start."""
     return list(ManagedProcess.objects.filter(host=settings.HOST_NAME))
 
 

@@ -56,7 +56,7 @@ def _why_not_removed(process: "ManagedProcess", held: list[str], unknown: str) -
 
 
 def restart_words(policy: str) -> str:
-    """What the policy means, for the page."""
+    """Return the policy's meaning, for the page."""
     if policy == Policy.ALWAYS:
         return "started again when it ended by itself: after 1 s, then 2, 4 … 60 s"
     return "not started again, whatever it ended from"

@@ -42,7 +42,7 @@ class Restart:
 
 
 def plan_restart(policy: Policy, deaths_in_a_row: int, exit_status: int | None, now: datetime) -> Restart:
-    """What follows a death; `deaths_in_a_row` counts it too."""
+    """Plan what follows a death, which `deaths_in_a_row` includes."""
     if policy is Policy.NEVER:
         return Restart(None, "it is not started again: auto-restart is off")
     if exit_status == MISCONFIGURED_STATUS and deaths_in_a_row >= MISCONFIGURED_TRIES:
@@ -64,12 +64,12 @@ def restart_delay_s(deaths_in_a_row: int) -> int:
 
 
 def is_due(at: datetime | None, now: datetime) -> bool:
-    """Also when it lies further ahead than any delay: the clock was set back."""
+    """Whether it is due, also if it is further ahead than any delay: the clock was set back."""
     return at is None or now >= at or at - now > timedelta(seconds=LONGEST_DELAY_S)
 
 
 def deaths_within(deaths_ms: list[int], now_ms: int) -> list[int]:
-    """Those that still count, oldest first. None of the future: the clock was set back."""
+    """Return the deaths that still count, oldest first, without future ones: the clock was set back."""
     return [at_ms for at_ms in deaths_ms if 0 <= now_ms - at_ms <= FLAPPING_WINDOW_S * 1000]
 
 

@@ -30,12 +30,12 @@ def read_run_file(directory: Path, name: str) -> ProcessIdentity | None:
 
 
 def note_end(directory: Path, name: str, identity: ProcessIdentity, exit_status: int) -> None:
-    """Only one process ever learns how another ended. What it cannot write into the row now is here for whoever can."""
+    """Store in the run file how the process ended, which only its parent learns and may be unable to write to the row."""
     _write(directory, name, asdict(identity) | {"exit_status": exit_status})
 
 
 def noted_end(directory: Path, name: str, identity: ProcessIdentity) -> int | None:
-    """How it ended, if somebody noted it."""
+    """Return the noted exit status; None without a note."""
     if read_run_file(directory, name) != identity:
         return None
     status = json.loads(_path(directory, name).read_text()).get("exit_status")

@@ -28,7 +28,7 @@ def make_certificates() -> None:
 
 
 def secured_properties(port: int) -> dict[str, str]:
-    """Of a broker; they go again when it is no longer to be secured."""
+    """Return the properties of a secured broker, which are removed when it is unsecured."""
     return {
         "listeners": f"{LISTENER}://127.0.0.1:{port}",
         "inter.broker.listener.name": LISTENER,
@@ -48,7 +48,7 @@ FIRST_PROPERTIES = {
 
 
 def properties_to_remove(present: Mapping[str, str | None]) -> set[str]:
-    """Of a file that says `present`: what was written for a secured broker, if that was by us."""
+    """Return which of the present properties we wrote for a secured broker."""
     ours = secured_properties(0)
     if present.get("ssl.keystore.location") != ours["ssl.keystore.location"]:
         return set()

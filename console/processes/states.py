@@ -104,7 +104,7 @@ def decide(facts: ManagedProcessFacts) -> ProcessDecision:
 
 
 def could_not_start(facts: ManagedProcessFacts, error: str) -> ProcessDecision:
-    """After a spawn that failed: there is no process, and only an operator can change that."""
+    """Decide after a failed start: there is no process, and only an operator can change that."""
     return _died(facts, f"could not be started at {clock_time(facts.now)}: {error}", MISCONFIGURED_STATUS)
 
 
@@ -200,7 +200,7 @@ def name_signal(number: int) -> str:
 
 
 def silence_of(ports: tuple[int, ...]) -> str:
-    """What is missing when `ports` do not answer; empty if there are none."""
+    """Return what is missing while `ports` do not answer; empty without ports."""
     if not ports:
         return ""
     if len(ports) == 1:

@@ -65,7 +65,7 @@ def settle(name: str, for_s: float) -> ManagedProcess:
 
 
 def alone_with(name: str) -> AbstractContextManager[bool]:
-    """No step of the process is under way inside the block. Raises SpecError for a name that none can have."""
+    """Keep steps of the process out of the block. Raises SpecError for an invalid name."""
     check_name(name)
     return exclusive(settings.RUN_DIR / "locks" / f"{name}.lock")
 

@@ -54,7 +54,7 @@ def _pursue(name: str) -> None:
 
 
 def enqueue(task: Task, process: ManagedProcess) -> None:
-    """Have a wish that is already in the row carried out by the worker of the process's host, now if it can be reached.
+    """Have the worker of the process's host carry out a stored wish, now if it can be reached.
 
     Never raises: without a transport the reconcile pursues the wish as soon as there is one.
     """
@@ -73,7 +73,7 @@ def reconcile() -> None:
 
 
 def reconcile_host(host: str) -> None:
-    """One row that cannot be stepped does not keep the others from it."""
+    """Step each process of the host; a failing one does not stop the others."""
     look, stepped = cluster_look(), False
     seen: list[ManagedProcess | None] = []
     REST.ended()

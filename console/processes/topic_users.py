@@ -53,7 +53,7 @@ USERS = HookPoint[Callable[[Collection[str]], Iterable[TopicUser]]]("console.pro
 
 
 def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[TopicUsage, ...]]:
-    """By topic. What is out of `reach` is counted and not named."""
+    """Return the uses by topic. Those out of `reach` are counted and not named."""
     wanted = frozenset(topics)
     uses: dict[str, list[tuple[TopicUser, str]]] = defaultdict(list)
     for user in (*_streams(), *_clients(wanted), *(item for users_of in USERS for item in users_of(wanted))):
@@ -63,7 +63,7 @@ def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[TopicUsage
 
 
 def sentences(uses: Iterable[TopicUsage], running: str, at_rest: str) -> Iterator[str]:
-    """One for each, which ends with what becomes of one that runs, or of one that does not."""
+    """Yield a sentence for each use, which ends with what becomes of a running or a stopped one."""
     uses = list(uses)
     for use in uses[:TOLD_MAX]:
         yield f"{use.clause[0].upper()}{use.clause[1:]}{running if use.runs else at_rest}"

@@ -120,7 +120,7 @@ class ReportedState:
 
 
 def honest_state(truths: Truths) -> ReportedState:
-    """What stands on every page: never better than the worst of the four truths."""
+    """Return the state that every page shows: the worst of the four truths."""
     match truths.observed:
         case Observed.RUNNING:
             return _running(truths)

@@ -39,7 +39,7 @@ class ProtobufText:
             raise NotDecodedError(f"it is no {message.DESCRIPTOR.full_name}: {error!s:.200}") from None
 
     def encode(self, value: object) -> bytes:
-        """As the first message of the schema. Raises NotEncodedError."""
+        """Encode the value as the schema's first message. Raises NotEncodedError."""
         message = self._message([0])
         try:
             json_format.ParseDict(value, message)
@@ -65,7 +65,7 @@ def _described(text: str) -> descriptor_pb2.FileDescriptorProto:
 
 
 def add_file(pool: descriptor_pool.DescriptorPool, described: descriptor_pb2.FileDescriptorProto, name: str) -> None:
-    """With what Google ships of its imports, which nobody holds. Raises KeyError, TypeError."""
+    """Add the file with the imports that Google ships. Raises KeyError, TypeError."""
     described.name = name
     for imported in described.dependency:
         try:

@@ -38,8 +38,10 @@ class SubjectQuery:
 
 
 def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool = False) -> "Page[Any]":
-    """Names are chosen among all, and only those of the page are looked at; `fresh`: not those kept for who types.
-    Raises GatewayError."""
+    """Return a page of subjects, chosen by name; only that page's subjects are read.
+
+    `fresh`: without the cached names. Raises GatewayError.
+    """
     client = registry_client()
     words = query.search.lower().split()
     names = [
@@ -125,7 +127,7 @@ def subject_view(gateway: RegistryGateway, name: str, reach: Reach, wanted: Quer
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """Topics whose records have this schema as far as a name tells, and the groups that read them."""
+    """The topics whose records use the schema, by its subject's name, and the groups that read them."""
 
     topics: Sequence[str]
     groups: Sequence[str]

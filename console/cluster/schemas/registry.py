@@ -47,7 +47,7 @@ class RegisteredText:
 
     @property
     def fields(self) -> dict[str, object]:
-        """As the registry wants it."""
+        """The fields as the registry expects them."""
         return {
             "schema": self.text,
             "schemaType": self.type,
@@ -105,7 +105,7 @@ class RegistryGateway:
         return [item for item in _listed(referrers) if _is_number(item)][:REFERENCES_MAX]
 
     def level(self, subject: str = "") -> str | None:
-        """None: the subject has none of its own."""
+        """Return the subject's own level; None if it has none."""
         response = self._of_scope("GET", "config", subject)
         return None if response is None else str(response.get("compatibilityLevel", ""))[:40]
 
@@ -124,7 +124,7 @@ class RegistryGateway:
         self._set("mode", subject, None if mode is None else {"mode": mode})
 
     def compare(self, subject: str, schema: RegisteredText) -> CompatibilityVerdict:
-        """With the versions that the subject's level names; a subject that is not there takes anything."""
+        """Compare with the versions of the subject's level; a new subject accepts anything."""
         response = self._client.ask(
             "POST", "compatibility", "subjects", subject, "versions", query={"verbose": "true"}, body=schema.fields
         )

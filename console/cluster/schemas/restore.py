@@ -76,7 +76,10 @@ def do_restore(
     lost: Sequence[RegisteredText],
     confirmation: Confirmation,
 ) -> Refusals:
-    """What was refused, by version. Raises NotConfirmedError, GatewayError; it is all in the audit."""
+    """Restore versions; return what was refused, by version.
+
+    Raises NotConfirmedError, GatewayError; the audit has all of it.
+    """
 
     def change() -> Refusals:
         refused: dict[str, str] = {}

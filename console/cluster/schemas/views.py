@@ -61,7 +61,7 @@ def subject_page(request: UserRequest, subject: str) -> HttpResponse:
 
 @require_safe
 def schema_of_id(request: UserRequest, number: int) -> HttpResponse:
-    """Shown to who may see a subject that has it; whether there is one in others is not to be read from the answer."""
+    """Show a schema to people who may see one of its subjects, without revealing its other subjects."""
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach = reach_of(request.user)
     context: dict[str, object] = {"number": number}

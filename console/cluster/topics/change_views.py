@@ -89,8 +89,9 @@ def _asked_for(request: UserRequest) -> dict[str, str]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def topic_delete(request: UserRequest, name: str) -> HttpResponse:
-    """With `when` later after a day of grace. With `undo`, the number of a creation that is kept: taken back while the
-    topic is still empty."""
+    """Delete a topic; with `when` later, after a day of grace; with `undo`, a kept creation's number, only while the
+    topic is empty.
+    """
     topic = access_changing(request.user, name)
     parameters = request.POST if request.method == "POST" else request.GET
     undo, when = parameters.get("undo") or request.GET.get("undo", ""), parameters.get("when", "")

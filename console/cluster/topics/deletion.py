@@ -39,13 +39,13 @@ class DoomedTopic:
 
     @property
     def hung_on(self) -> tuple[str, ...]:
-        """What is confirmed of what hangs on it."""
+        """What a confirmation covers of the topic's dependents."""
         hidden = (f"hidden groups={len(self.hidden_groups)}",) if self.hidden_groups else ()
         return (*sorted(self.groups), *hidden, *(use.confirmed for use in self.uses))
 
 
 def deletion_plan(topic: DoomedTopic, bootstrap_servers: str) -> Plan:
-    """Its records and growth change all the time, so they are told and not confirmed; who reads it is both."""
+    """Return the plan. Records and growth keep changing, so they are shown and not confirmed; readers are both."""
     return Plan(
         action=DELETE,
         object_type="topic",

@@ -40,7 +40,9 @@ logger = logging.getLogger(__name__)
 
 
 def carry_out_due() -> None:
-    """Of the current cluster; what cannot be asked now, or is too much for one beat, is left to the next."""
+    """Carry out due deletions of the current cluster; those not possible now, or too many for one beat, are left to the
+    next.
+    """
     now, until_ms = timezone.now(), now_ms() + BEAT_MAX_MS
     due = list(due_at(now))
     for at in range(0, len(due), AT_ONCE):

@@ -80,7 +80,7 @@ def read_edits(parameters: QueryDict) -> tuple[Edit, ...]:
 
 
 def chosen_edits(edits: Iterable[Edit], settings: Iterable[SettingView]) -> tuple[ChosenEdit, ...]:
-    """Those of settings there are to change here."""
+    """Return the edits of settings that can be changed here."""
     known = changeable(settings)
     edits = [edit for edit in edits if edit.name in known]
     return tuple(

@@ -65,7 +65,7 @@ class CreateTopicForm(forms.Form):
         return parsed
 
     def clean(self) -> dict[str, Any]:
-        """Have the cluster judge the settings beside those lines that are none."""
+        """Validate the settings with the cluster, besides unparsable lines."""
         cleaned = super().clean() or {}
         counts = ("partition_count", "replication_factor")
         if self._judge is None or not self._settings or any(field not in cleaned for field in ("name", *counts)):

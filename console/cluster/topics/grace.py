@@ -44,7 +44,7 @@ class Traces:
 
     @property
     def unknown(self) -> str:
-        """Why nobody can say now how it is used; empty: it is known."""
+        """Why it is unknown how the topic is used now; empty if it is known."""
         if None in self.ends or not self.ends:
             return "Not every partition answers, so nobody can say what is written to it."
         if self.silent:
@@ -78,7 +78,10 @@ def traces_of(
 def later_plan(
     topics: Sequence[DoomedTopic], traces: Mapping[str, Traces], due: datetime, bootstrap_servers: str, obstacle: str
 ) -> Plan:
-    """Of one or many. What is lost then is said now; the moment moves on while somebody reads, and is told."""
+    """Plan a later deletion of one or many topics.
+
+    Losses are shown now; the due time moves while the plan is read, and is shown.
+    """
     at_once = deletion_plan(topics[0], bootstrap_servers) if len(topics) == 1 else None
     plan = at_once or deletion_of_many(topics, bootstrap_servers)
     text = f"deleted at {minute(due)}"
@@ -121,7 +124,7 @@ def call_off_plan(planned: Mapping[str, str], facts: Iterable[str], obstacle: st
 
 
 def why_kept(then: Traces, now: DeletionFacts) -> Iterator[str]:
-    """What has become otherwise since, or stands against it now, a sentence each. Names no group."""
+    """Yield a sentence for each change since the plan, or obstacle now, without names of groups."""
     if then.topic_id != now.traces.topic_id:
         yield "It is another topic of that name: the one that was to go is gone."
         return

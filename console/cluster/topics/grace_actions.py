@@ -33,7 +33,7 @@ def do_delete_later(
     traces: Mapping[str, Traces],
     confirmation: Confirmation,
 ) -> datetime:
-    """When they are deleted. Raises NotConfirmedError; it is all in the audit."""
+    """Schedule the deletion and return its time. Raises NotConfirmedError; the audit has all of it."""
     now, posted = timezone.now(), posted_now()
 
     def write() -> None:
@@ -56,7 +56,7 @@ def do_delete_later(
 
 
 def do_call_off(actor: User, plan: CallOffPlan, confirmation: Confirmation) -> None:
-    """All of them, or none. Raises NotConfirmedError; it is all in the audit."""
+    """Call off all of the deletions or none. Raises NotConfirmedError; the audit has all of it."""
 
     def write() -> None:
         with cluster_atomic():
@@ -70,7 +70,7 @@ def do_call_off(actor: User, plan: CallOffPlan, confirmation: Confirmation) -> N
 
 
 def end(state: str, by: str, outcome: str, *, of: Iterable[str] = OPEN, **chosen: object) -> int:
-    """How many of the planned deletions that are `chosen`, as far as their state is one `of` these, are in `state` now.
+    """Move chosen planned deletions from one of the states `of` to `state`, and return how many there were.
 
     A deletion may be called off and planned anew between two looks: who has looked at one chooses it by its key.
     """
@@ -79,13 +79,13 @@ def end(state: str, by: str, outcome: str, *, of: Iterable[str] = OPEN, **chosen
 
 
 def was_deleted(topics: Collection[str], by: str) -> None:
-    """At once, by hand: what was planned of them is over."""
+    """End planned deletions of topics that were deleted by hand."""
     if end(DELETED, by, "It was deleted at once.", topic__in=topics):
         tell(topics)
 
 
 def tell(topics: Iterable[str]) -> None:
-    """When the transaction commits: pages of these topics and lists of topics fetch themselves anew."""
+    """Refresh the pages of these topics and the lists of topics when the transaction commits."""
     version: dict[str, object] = {"version": now_ms()}
     live_groups = (LIVE_GROUP, *(groups.topic(topic) for topic in topics))
     push_partials([(group, "live/resync.html", version) for group in live_groups])

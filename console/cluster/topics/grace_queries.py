@@ -23,7 +23,7 @@ def planned_within(reach: Reach) -> QuerySet[PlannedDeletion]:
 
 
 def open_within(reach: Reach) -> QuerySet[PlannedDeletion]:
-    """By state, then by when it is due."""
+    """Return the open planned deletions within reach, by state, then by due time."""
     return planned_within(reach).filter(state__in=OPEN).order_by("state", "due_at", "topic")
 
 
@@ -36,13 +36,16 @@ def due_at(now: datetime) -> QuerySet[PlannedDeletion]:
 
 
 def with_going(topics: QuerySet[Topic]) -> QuerySet[Topic]:
-    """Each with when it `goes_at` and its deletion's `going` state, None where none is open."""
+    """Annotate topics with the due time `goes_at` and the state `going` of an open deletion, None without one."""
     planned = PlannedDeletion.objects.filter(topic=OuterRef("name"), state__in=OPEN).order_by()
     return topics.annotate(goes_at=Subquery(planned.values("due_at")[:1]), going=Subquery(planned.values("state")[:1]))
 
 
 def traces_now(shapes: Mapping[str, Shape], groups: GroupsView | None = None) -> dict[str, Traces]:
-    """By topic, asked now, but for `groups` that were asked a moment ago. Raises GatewayError."""
+    """Return the traces of use by topic, read now except for `groups`, which were read a moment ago.
+
+    Raises GatewayError.
+    """
     gateway = cluster_gateway()
     groups = groups or gateway.groups.describe()
     brokers = Broker.objects.filter(is_registered=True).count()
@@ -53,5 +56,5 @@ def traces_now(shapes: Mapping[str, Shape], groups: GroupsView | None = None) ->
 
 
 def shapes_of(topics: Iterable[Topic]) -> dict[str, Shape]:
-    """As last seen."""
+    """Return the topics' shapes as last seen."""
     return {topic.name: (topic.topic_id, topic.partition_count) for topic in topics}

@@ -53,7 +53,7 @@ class SettingOfMany(Plan):
 
 
 def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> DeletionOfMany:
-    """As the deletion of one: who reads and uses them is confirmed, what is in them is told."""
+    """Plan deleting many topics, as one: readers and users are confirmed, contents only shown."""
     topics = sorted(topics, key=lambda topic: topic.name)
     return DeletionOfMany(
         topics=tuple(topic.name for topic in topics),
@@ -77,7 +77,7 @@ def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> D
 
 
 def setting_of_many(topics: Sequence[TopicEdit], bootstrap_servers: str) -> SettingOfMany:
-    """Those that have the value already are left out. `topics` are all of one setting."""
+    """Plan one setting for many topics, leaving out those that have the value. `topics` are all of one setting."""
     real = [topic for topic in sorted(topics, key=lambda item: item.topic) if not topic.change.is_empty]
     losses = tuple(dict.fromkeys(loss for kept in real for loss in _cautions(kept).losses))
     setting = topics[0].setting.name if topics else ""

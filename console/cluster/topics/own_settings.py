@@ -103,6 +103,6 @@ def lines_of(configs: Mapping[str, str]) -> str:
 
 
 def own_of(settings: Iterable[SettingView]) -> dict[str, str]:
-    """What a topic says itself, but for throttles: those name its own replicas."""
+    """Return the topic's own settings without throttles, which name its replicas."""
     own = (setting for setting in settings if setting.source == "topic" and setting.name not in REPLICA_KEYS)
     return {view.name: view.value for view in own if view.value is not None}

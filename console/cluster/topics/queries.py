@@ -77,7 +77,7 @@ class TopicListQuery:
 
 
 def chosen_topics(query: TopicListQuery, reach: Reach) -> QuerySet[Topic]:
-    """All that the search and the switch choose of what is in reach, with notes, in the order asked for."""
+    """Return the topics in reach that the search and the switch select, with notes, in the requested order."""
     topics = topics_within(reach)
     if not query.shows_internal:
         topics = topics.filter(is_internal=False)
@@ -95,7 +95,7 @@ def chosen_topics(query: TopicListQuery, reach: Reach) -> QuerySet[Topic]:
 
 
 def as_listed(topics: QuerySet[Topic]) -> QuerySet[Topic]:
-    """Each with what a row says of it besides what the cluster tells: notes, and whether it is going."""
+    """Annotate topics with what a row shows besides the cluster's figures: notes, and a planned deletion."""
     return with_going(with_notes(topics))
 
 
@@ -119,7 +119,7 @@ def with_groups(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topi
 
 
 def groups_of(topic: str, reach: Reach) -> list[str]:
-    """Names of the groups in reach that have committed an offset in it."""
+    """Return the names of groups in reach with committed offsets in the topic."""
     places = partitions_within(reach).filter(topic=topic, committed__isnull=False)
     return sorted(places.order_by().values_list("group__name", flat=True).distinct())
 
@@ -141,7 +141,7 @@ def partition_page(topic: Topic, page: str) -> "Page[Any]":
 
 
 def doomed(topic: Topic, reach: Reach) -> DoomedTopic:
-    """What a plan to delete it hangs on: who is not in `reach` is counted, and not named."""
+    """Return what a plan to delete the topic depends on; dependents outside of `reach` are counted, not named."""
     return doomed_topics([topic], reach)[0]
 
 

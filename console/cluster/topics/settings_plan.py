@@ -34,7 +34,7 @@ def topic_target(topic: str, topic_id: str = "") -> SettingTarget:
 
 
 def changeable(settings: Iterable[SettingView]) -> dict[str, SettingView]:
-    """By name, those that the tab of a topic changes."""
+    """Return the settings that the topic's tab can change, by name."""
     return {setting.name: setting for setting in settings if setting.name not in RETENTION_KEYS}
 
 

@@ -21,7 +21,7 @@ from console.state.clusters.models import Broker, Topic
 
 @require_safe
 def topic_size(request: UserRequest) -> HttpResponse:
-    """With `topic` the figures of one that is there are what it begins with."""
+    """Estimate a topic's size. With `topic`, begin with that topic's figures."""
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     name = request.GET.get("topic", "")
     topic = access_topic(request.user, name, Right.VIEW) if name else None

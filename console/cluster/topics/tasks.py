@@ -10,7 +10,7 @@ from console.kit.common.file_lock import exclusive
 
 @shared_task(ignore_result=True)
 def delete_what_is_due() -> None:
-    """Nothing while another is at it."""
+    """Carry out due deletions, unless another process does."""
     with exclusive(settings.RUN_DIR / "locks" / "planned-deletions.lock", wait=False) as ours:
         for name in all_clusters() if ours else ():
             with in_cluster(name):

@@ -28,7 +28,7 @@ def do_change_ensemble(actor: User, planned: EnsemblePlan, confirmation: Confirm
 
 
 def do_set_zoo_cfg(actor: User, plan: Plan, servers: list[ManagedProcess], confirmation: Confirmation) -> None:
-    """For the next start of each. Raises NotConfirmedError."""
+    """Write zoo.cfg of each server, for its next start. Raises NotConfirmedError."""
 
     def write() -> None:
         with cluster_atomic():

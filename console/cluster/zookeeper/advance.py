@@ -70,7 +70,7 @@ def _facts(change: EnsembleChange, config: EnsembleConfig | None, why_silent: st
 
 
 def modes_of(config: EnsembleConfig, joining: tuple[Server, ...] = ()) -> dict[int, str]:
-    """What members and servers that join say they are, by number; only those that serve."""
+    """Return the modes of the serving members and joining servers, by number."""
     addresses = {
         member.number: (member.client_host, member.client_port) for member in config.members if member.client_port
     }

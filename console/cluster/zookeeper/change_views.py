@@ -59,7 +59,7 @@ def _shown_plan(request: UserRequest, planned: EnsemblePlan) -> Plan:
 
 @require_POST
 def call_off(request: UserRequest, number: int) -> HttpResponse:
-    """What changed arrives by push, for everybody alike."""
+    """Call the change off; pages are updated by push."""
     require(request.user, Right.OPERATE)
     change = get_object_or_404(EnsembleChange, pk=number)
     require_operating_all(request.user, process_names(change.joining, change.leaving))
@@ -79,7 +79,7 @@ def _requested_change(fields: Mapping[str, str]) -> tuple[EnsembleChangeKind, in
 
 
 def plan_now(kind: EnsembleChangeKind, replaced: int | None = None) -> EnsemblePlan:
-    """From what the ensemble says now. Raises GatewayError if it says nothing."""
+    """Plan the change from the ensemble's present state. Raises GatewayError if it does not answer."""
     config = zookeeper_gateway().ensemble()
     present = present_from(config, modes_of(config), managed_numbers(config), EnsembleChange.open_ones().exists())
     used = {item.number for earlier in EnsembleChange.objects.all() for item in earlier.joining}

@@ -42,7 +42,7 @@ class Server:
 
     @property
     def line(self) -> str:
-        """As a reconfig and zoo.cfg name it."""
+        """The server's line as reconfig and zoo.cfg have it."""
         return (
             f"server.{self.number}={self.host}:{self.quorum_port}:{self.election_port}:participant;"
             f"{self.host}:{self.client_port}"
@@ -58,7 +58,7 @@ def quorum_of(voter_count: int) -> int:
 
 
 def size_after(kind: EnsembleChangeKind, size: int) -> int:
-    """To the next odd number: an even one needs one more for a quorum and survives no more failures."""
+    """Return the next odd size: an even one needs one more server for a quorum and survives no more failures."""
     match kind:
         case EnsembleChangeKind.GROW:
             return size + (2 if size % 2 else 1)
@@ -68,7 +68,7 @@ def size_after(kind: EnsembleChangeKind, size: int) -> int:
 
 
 def size_advice(size: int) -> str:
-    """What is to be said against an ensemble of that many members; empty: nothing."""
+    """Return a warning about that ensemble size; empty if there is none."""
     if size > MEMBERS_MAX:
         return (
             f"{size} members are more than {MEMBERS_MAX}: every write waits for {quorum_of(size)} of them, and little "
@@ -153,7 +153,7 @@ class EnsembleDecision:
 
 
 def next_step(facts: EnsembleFacts) -> EnsembleDecision:
-    """What to do now, and what to tell those who wait."""
+    """Return the next step, and the sentence for the page."""
     if facts.config is None:
         return EnsembleDecision(EnsembleStep.NOTHING, Stage.SYNC, f"Waits for the ensemble: {facts.why_silent}")
     numbers = facts.config.numbers

@@ -43,7 +43,7 @@ class Masked:
 
 
 def mask_secrets(path: str, value: bytes) -> Masked:
-    """A value that holds no secret comes back byte for byte."""
+    """Mask secrets in the value; one without secrets is returned unchanged."""
     if _TOKENS.fullmatch(path):
         return Masked(None, ("the whole token",)) if value else Masked(value)
     try:

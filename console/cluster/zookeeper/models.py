@@ -48,7 +48,7 @@ class EnsembleChange(Operation):
 
     @property
     def steps(self) -> list[tuple[str, str]]:
-        """Each step that this change has, with done, busy, waiting or left out."""
+        """The steps of this change, each done, busy, waiting or left out."""
         names = [(Stage.RECONFIG, "Change the members"), (Stage.TELL, "Tell the brokers")]
         if self.joining:
             names = [(Stage.START, "Start the new servers"), (Stage.SYNC, "Wait until they have all data"), *names]

@@ -41,7 +41,7 @@ def crumbs(path: str) -> list[Crumb]:
 
 
 def explain(path: str) -> str:
-    """What Kafka or ZooKeeper keeps at `path`, in a sentence; empty where nobody knows."""
+    """Return in a sentence what Kafka or ZooKeeper stores at `path`; empty if unknown."""
     return next((sentence for pattern, sentence in _KNOWN if pattern.fullmatch(path)), "")
 
 
@@ -54,7 +54,7 @@ class Mention:
 
 
 def mentions(path: str, value: object) -> list[Mention]:
-    """Whom the znode speaks of, by its path and by its decoded JSON, each once."""
+    """Return the objects that the znode mentions, in its path and its decoded JSON, without duplicates."""
     mentions = [Mention(kind, match["name"]) for kind, pattern in _NAMES for match in [pattern.match(path)] if match]
     if isinstance(value, Mapping):
         mentions += _of_value(path, value)

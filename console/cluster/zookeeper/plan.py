@@ -47,7 +47,7 @@ class EnsemblePlan:
 
 
 def wanted_count(kind: EnsembleChangeKind, size: int) -> int:
-    """How many new servers the change needs."""
+    """Return how many new servers the change needs."""
     match kind:
         case EnsembleChangeKind.GROW:
             return size_after(kind, size) - size
@@ -59,7 +59,7 @@ def wanted_count(kind: EnsembleChangeKind, size: int) -> int:
 def plan_change(
     kind: EnsembleChangeKind, present: EnsembleNow, offered: tuple[Server, ...], replaced: int | None = None
 ) -> EnsemblePlan:
-    """`offered` are servers that could be started, as many as `wanted_count` says; `replaced` is who goes."""
+    """Plan the change. `offered`: servers to start, as many as `wanted_count`; `replaced`: the server that leaves."""
     numbers = sorted(present.config.numbers)
     size = len(numbers)
     leaving: tuple[int, ...] = ()

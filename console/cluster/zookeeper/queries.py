@@ -20,7 +20,7 @@ class ShownMember:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "ShownMember":
-        """What an older collector did not store is unknown."""
+        """Return the stored member; fields that an older collector lacked are unknown."""
         known = {field.name for field in fields(ZooKeeperView)}
         return cls(ZooKeeperView(**{name: value for name, value in stored.items() if name in known}))
 
@@ -38,7 +38,7 @@ class ShownMember:
 
     @property
     def is_voter(self) -> bool:
-        """A server alone is a quorum of one; one whose role nobody said is taken for a voter."""
+        """Whether the member votes; a single server does, and one of unknown role counts as a voter."""
         return self.seen.role != "observer" and self.seen.mode != "observer"
 
 
@@ -47,7 +47,7 @@ def shown_members(state: ClusterState) -> list[ShownMember]:
 
 
 def ensemble_facts(state: ClusterState | None = None) -> dict[str, object]:
-    """What the member table and the line above it show."""
+    """Return what the table of members and the line above it show."""
     state = state or cluster_state()
     members = shown_members(state)
     voters = [member for member in members if member.is_voter]

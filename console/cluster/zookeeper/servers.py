@@ -18,7 +18,7 @@ _PORTS_TRIED = 200
 
 
 def server_processes() -> dict[int, ManagedProcess]:
-    """By the number of the server; those that are about to be forgotten are not there."""
+    """Return the processes by server number, without those being removed."""
     rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER)
     return {row.spec.get("number", 1): row for row in rows if not row.is_leaving}
 
@@ -42,7 +42,7 @@ def leaving_processes() -> dict[int, ManagedProcess]:
 
 
 def new_servers(config: EnsembleConfig, count: int, used_numbers: Iterable[int]) -> list[Server]:
-    """Numbers that nobody has had, directories that do not exist, ports that nobody uses; fewer if there are none."""
+    """Return new servers with unused numbers, directories and ports; fewer if there are not enough."""
     used = {*used_numbers, *config.numbers, *server_processes(), *leaving_processes(), *_numbers_on_disk()}
     taken = _taken_ports(config)
     first = max((member.client_port or 0 for member in config.members), default=2180) + 1
@@ -58,7 +58,7 @@ def new_servers(config: EnsembleConfig, count: int, used_numbers: Iterable[int])
 
 
 def settings_given() -> dict[str, str]:
-    """What was set in zoo.cfg of the servers there are: one that joins goes by the same."""
+    """Return the zoo.cfg settings of the present servers, which a joining one gets, too."""
     rows = server_processes()
     return rows[min(rows)].spec.get("settings", {}) if rows else {}
 

@@ -10,7 +10,7 @@ Settings = Mapping[str, str]
 
 
 def said_by_all(servers: Mapping[int, Settings], key: str) -> str:
-    """One value where they agree, else each: 500 / 2000."""
+    """Return the common value, or each if they differ: 500 / 2000."""
     return " / ".join(dict.fromkeys(server.get(key, "") for server in servers.values()))
 
 

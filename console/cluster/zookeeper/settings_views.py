@@ -23,7 +23,7 @@ VALUE_LENGTH_MAX = 20
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: UserRequest) -> HttpResponse:
-    """Without values the form alone; with them the plan."""
+    """Show the form; with values the plan."""
     require(request.user, Right.OPERATE)
     rows = dict(sorted(server_processes().items()))
     if not rows:

@@ -16,7 +16,7 @@ _COLUMNS = ("delivered", "again", "p50_ms", "p95_ms", "p99_ms")
 
 
 def readings(_state: ClusterState) -> tuple[int, Iterator[Reading]]:
-    """Each says itself how fresh it is."""
+    """Return readings, each with its own time."""
     at_ms = now_ms()
     return at_ms, _readings(at_ms)
 

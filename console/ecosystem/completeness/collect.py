@@ -33,14 +33,14 @@ FEW_STEPS, STEPS_MAX = 1_000, 50_000
 
 
 def for_ledger(increment: Increment, now_ms: int) -> Increment:
-    """What is needed to judge: no latencies, and no windows that would not be forgotten for years. Pure."""
+    """Return what judging needs: no latencies, and no windows so far ahead that they would be kept for years. Pure."""
     is_far = increment.newest > now_ms + FUTURE_MS
     windows = {at: tally for at, tally in increment.windows.items() if at <= now_ms + FUTURE_MS}
     return replace(increment, latencies={}, windows=windows if is_far else increment.windows)
 
 
 def keep(ledger: AuditState, now_ms: int) -> None:
-    """Of the last six hours; of as much less as fits, where very much is counted. Pure."""
+    """Keep the last six hours, or less where that is too much. Pure."""
     kept_ms = KEPT_MS
     ledger.forget(now_ms - kept_ms)
     ledger.fold(now_ms - _FOLDED_MS, _FOLDED_MS)

@@ -35,7 +35,10 @@ def series_of(increment: Increment) -> SeriesKey:
 
 
 def contribution(increment: Increment, undone: Iterable[Increment], now_ms: int) -> Points:
-    """By steps of the finest tier, without what has no time. `undone`: what it has replaced in the ledger."""
+    """Return the increment's points by steps of the finest tier, without records of no time.
+
+    `undone`: what it replaced in the ledger.
+    """
     points: Points = {}
     for window, point in _points_of(increment, undone):
         if now_ms - TIERS[-1].kept_ms <= window <= now_ms + AHEAD_MS:

@@ -45,7 +45,7 @@ class ReaderRow:
 
     @property
     def column(self) -> str:
-        """As the verdict names it."""
+        """The column's name in the verdict."""
         return f"{self.row.tier} {self.row.reader}"
 
     @property
@@ -66,7 +66,7 @@ class ReaderRow:
 
     @property
     def delivered(self) -> str:
-        """Never 100 % while a record is missing."""
+        """The delivered percentage; never 100 % while a record is missing."""
         share = self.row.delivered
         if share is None:
             return "–"
@@ -159,7 +159,7 @@ class DeliveryPast:
 
 
 def deliveries(rows: Sequence[ReaderRow], topic: str, query: ChartQuery, now_ms: int) -> list[DeliveryPast]:
-    """Of readers of `topic`, over the span that is asked for."""
+    """Return the deliveries of the topic's readers over the requested span."""
     from_ms, to_ms = query.range_ms(now_ms)
     resolution = resolution_for(now_ms - from_ms)
     series = [*DeliverySeries.objects.filter(topic=topic).exclude(tier__in=READERS), *(row.row for row in rows)]
@@ -192,7 +192,7 @@ def resolution_for(age_ms: int) -> ChartTier:
 
 
 def width_for(span_ms: int, at_least_ms: int) -> int:
-    """Of the bins: round, no shorter than what is kept, and no more than are told apart."""
+    """Return the width of the bins: round, at least what is stored, and few enough to be told apart."""
     fitting = (width for width in _WIDTHS if width % at_least_ms == 0 and span_ms <= width * BINS_MAX)
     return next(fitting, -(-span_ms // (BINS_MAX * at_least_ms)) * at_least_ms)
 

@@ -32,14 +32,14 @@ class SeriesUpdate:
 
 
 def positions(topic_id: str) -> dict[int, int]:
-    """How far the sums are in that topic: nowhere, if they are of another one that had its name."""
+    """Return the read positions of the sums of that topic; none for an earlier topic of the same name."""
     if topic_id:
         AuditPosition.objects.exclude(topic_id__in=("", topic_id)).delete()
     return dict(AuditPosition.objects.values_list("partition", "offset"))
 
 
 def write(heard: Mapping[SeriesKey, SeriesUpdate], read_to: Mapping[int, int], topic_id: str, now_ms: int) -> None:
-    """All of it or nothing."""
+    """Write all of it in one transaction."""
     with cluster_atomic():
         series = _series(heard)
         for tier in TIERS:
@@ -120,7 +120,7 @@ def _sum(before: Points, added: Points) -> Points:
 
 
 def forget(topics: Collection[str], now_ms: int) -> None:
-    """Rows whose time is over, and series of topics that are gone or without a row."""
+    """Delete expired rows, and series of topics that are gone or without a row."""
     for tier in TIERS:
         old = now_ms - tier.kept_ms - tier.row_ms
         DeliveryRow.objects.filter(tier=tier.number, begins_ms__lte=old).delete()

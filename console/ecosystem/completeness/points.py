@@ -97,7 +97,7 @@ def stepped(points: Mapping[int, DeliveryPoint], step_ms: int) -> Points:
 
 
 def by_row(points: Mapping[int, DeliveryPoint], tier: ChartTier) -> dict[int, Points]:
-    """In the steps of the tier, by the beginnings of its rows."""
+    """Group the points by row of the tier, in the tier's steps."""
     rows: dict[int, Points] = {}
     for at_ms, point in stepped(points, tier.step_ms).items():
         point.latency = point.latency.coarser(_BUCKETS[tier.number])

@@ -124,7 +124,7 @@ class AuditedTopicRow:
 
     @property
     def moves(self) -> list[list[Any]]:
-        """As findings, of groups that went back or were set forward; in the place of a window when they did."""
+        """The findings of groups that moved back or were reset forward, each with its window."""
         return [item for item in self._visible_findings if item[2] in MOVES]
 
     @property
@@ -168,7 +168,7 @@ def disagreeing(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
 
 
 def lagging(now_ms: int | Combinable, reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
-    """Somebody counts, nothing disagrees, and windows that should be complete by now are not."""
+    """Return the topics where windows should be complete and are not, though all counts agree."""
     counted = seen(reach).filter(finding_count=0, at_ms__gt=now_ms - SILENT_AFTER_MS)
     return counted.filter(late_count__gt=0).order_by("-late_count", "name")
 

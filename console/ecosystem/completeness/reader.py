@@ -50,17 +50,17 @@ class AuditReader:
         return increments
 
     def taken(self) -> None:
-        """What the last batch held is known now."""
+        """Note that the last batch has been stored."""
         if self._stream is not None:
             self.read_to, self._is_taken = dict(self._stream.positions), True
 
     def look_for_partitions(self) -> None:
-        """Those that are new, or whose leader was silent before. Raises GatewayError."""
+        """Add partitions that are new, or whose leader did not answer before. Raises GatewayError."""
         if self._stream is not None and self._gateway.record_spans(AUDIT_TOPIC, True).keys() - self.read_to.keys():
             self._close()
 
     def forget(self) -> None:
-        """There is no such topic now."""
+        """Forget all positions: the topic does not exist now."""
         self._close()
         self.read_to = {}
 

@@ -46,7 +46,7 @@ class LatencyChart:
 
 
 def step_chart(bins: Sequence[Bin], width_ms: int) -> StepChart:
-    """At least one bin. What is missing of the youngest is not marked: it is normally not there yet."""
+    """Return the chart of at least one bin. What the youngest bin still lacks is not marked as missing."""
     top = nice_top(float(max(max(bin_.expected or 0, bin_.received) for bin_ in bins)))
     width = WIDTH / len(bins)
     known = [None if bin_.expected is None else bin_.expected for bin_ in bins]

@@ -17,7 +17,7 @@ _TOPICS_AT_ONCE = 200
 
 
 def summarize(topics: Collection[str], now_ms: int) -> None:
-    """Of all readers of `topics`: who says nothing falls behind all the same."""
+    """Summarize all readers of `topics`, silent ones included, since they fall behind, too."""
     names = sorted(topics)
     for at in range(0, len(names), _TOPICS_AT_ONCE):
         by_topic: dict[str, list[DeliverySeries]] = defaultdict(list)
@@ -33,14 +33,14 @@ def summarize(topics: Collection[str], now_ms: int) -> None:
 
 
 def rewrite(series: Collection[DeliverySeries], columns: Sequence[str]) -> None:
-    """These columns of rows that are there. `bulk_update` says it in a CASE for each, at ten times the cost."""
+    """Update these columns of existing rows. `bulk_update` uses a CASE for each, at ten times the cost."""
     DeliverySeries.objects.bulk_create(
         series, batch_size=_TOPICS_AT_ONCE, update_conflicts=True, unique_fields=["id"], update_fields=columns
     )
 
 
 def finest_points(series: Iterable[DeliverySeries], from_ms: int) -> dict[int, Points]:
-    """By number of the series."""
+    """Return the finest points by the number of the series."""
     points: dict[int, Points] = defaultdict(dict)
     rows = DeliveryRow.objects.filter(
         series__in=[item.pk for item in series], tier=FINEST.number, begins_ms__gte=FINEST.row_of(from_ms)
@@ -82,7 +82,7 @@ def begins_for(reader: DeliverySeries, width_ms: int) -> int:
 
 
 def expected_among(series: Iterable[DeliverySeries], points: dict[int, Points]) -> dict[int, int] | None:
-    """Of the series of one topic; None where nobody counts what there is."""
+    """Return the expected records by step of one topic's series; None where nothing counts them."""
     appended = [points.get(finding.pk, {}) for finding in series if finding.tier == AuditTier.APPENDED]
     produced = [points.get(finding.pk, {}) for finding in series if finding.tier == AuditTier.PRODUCED]
     if not appended and not produced:

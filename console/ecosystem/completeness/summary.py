@@ -18,8 +18,8 @@ BEYOND_AFTER_MS = 3_600_000
 
 
 def expected_of(appended: Iterable[Points], produced: Points) -> dict[int, int]:
-    """Step → records. Two who count the same log count the same records: who has come further is believed.
-    What one has counted again, because it began anew, is there once.
+    """Return the expected records by step. Two who count the same log count the same records: who has come further is
+    believed. What one has counted again, because it began anew, is there once.
     """
     expected: dict[int, int] = {}
     for points in appended:
@@ -29,7 +29,7 @@ def expected_of(appended: Iterable[Points], produced: Points) -> dict[int, int]:
 
 
 class Bin(NamedTuple):
-    """Of produce time from `at_ms` on. `expected` None: nobody counts that. `ended_ms`: how long it has been over."""
+    """One bin of produce time, from `at_ms` on. `expected` None: not counted. `ended_ms`: how long ago it ended."""
 
     at_ms: int
     expected: int | None
@@ -38,27 +38,30 @@ class Bin(NamedTuple):
 
     @property
     def moment(self) -> str:
-        """As an address carries it."""
+        """The bin's time, as in an address."""
         return datetime.fromtimestamp(self.at_ms / 1000, UTC).isoformat()
 
     @property
     def is_settled(self) -> bool:
-        """It should be complete by now."""
+        """Whether the bin should be complete by now."""
         return self.ended_ms >= SETTLED_AFTER_MS
 
     @property
     def received(self) -> int:
-        """With what came again, and with what was put aside on purpose."""
+        """How many records arrived, with duplicates and dead letters."""
         return self.point.count + self.point.put_aside
 
     @property
     def missing(self) -> int:
-        """Not read yet, or lost."""
+        """How many expected records have not been read yet, or are lost."""
         return max(0, (self.expected or 0) - self.point.distinct - self.point.put_aside)
 
     @property
     def over(self) -> int:
-        """Came more than once. What exceeds the expected is that only where who counts it has surely come so far."""
+        """How many records were delivered more than once.
+
+        Counts above the expected one are duplicates only where its counter has surely come as far.
+        """
         is_sure = bool(self.expected) and self.ended_ms >= BEYOND_AFTER_MS
         return max(self.point.again, self.received - (self.expected or 0) if is_sure else 0)
 
@@ -66,7 +69,7 @@ class Bin(NamedTuple):
 def bins(
     expected: Mapping[int, int] | None, received: Points, steps: range, now_ms: int, since_ms: int = 0
 ) -> list[Bin]:
-    """Of `steps`, which are multiples of their width. Of what lay there before `since_ms` nothing was expected."""
+    """Return the bins of `steps`, multiples of their width. Before `since_ms` nothing was expected."""
     width_ms = steps.step
     wide = stepped(received, width_ms)
     sums: dict[int, int] = {}
@@ -98,7 +101,7 @@ class Summary(NamedTuple):
 
 
 def summary(bins: Sequence[Bin]) -> Summary:
-    """Of bins that are settled."""
+    """Return the summary of settled bins."""
     settled = [item for item in bins if item.is_settled]
     compared = [item for item in settled if item.expected is not None]
     expected = sum(bin_.expected or 0 for bin_ in compared) if compared else None

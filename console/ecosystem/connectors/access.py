@@ -21,13 +21,13 @@ NAMES_BEYOND = "This connector concerns topics that your rights do not reach, so
 
 
 def access_connectors(user: User) -> QuerySet[Connector]:
-    """Those in reach; PermissionDenied without the right to view any."""
+    """Return the connectors in reach; PermissionDenied without the right to view any."""
     require_somewhere(user, Resource.PROCESS, Right.VIEW)
     return connectors_within(reach_of(user))
 
 
 def access_connector(user: User, name: str, right: Right = Right.VIEW) -> Connector:
-    """As last seen. PermissionDenied without `right`, Http404 if there is none."""
+    """Return the connector as last seen. PermissionDenied without `right`, Http404 if there is none."""
     require_on(user, Resource.PROCESS, name, right)
     connector = Connector.objects.filter(name=name).first()
     if connector is None:
@@ -36,7 +36,7 @@ def access_connector(user: User, name: str, right: Right = Right.VIEW) -> Connec
 
 
 def access_offsets(user: User, name: str, right: Right = Right.VIEW) -> Connector:
-    """As `access_connector`, of who may see every topic there is: offsets name them as they come."""
+    """Return the connector as `access_connector`, for people who may see every topic, since offsets name topics."""
     connector = access_connector(user, name, right)
     if reach_of(user).is_limited(Resource.TOPIC):
         raise PermissionDenied(NAMES_BEYOND)

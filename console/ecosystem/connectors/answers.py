@@ -59,7 +59,7 @@ class ConnectorView:
 
     @property
     def state(self) -> str:
-        """Its own; also paused are those whose tasks all are: a connector may say so later than they, or never."""
+        """The connector's state; also paused if all its tasks are, which the connector may report later or never."""
         is_paused = self.own.state == "RUNNING" and self.tasks and all(task.state == "PAUSED" for task in self.tasks)
         return "PAUSED" if is_paused else self.own.state
 
@@ -128,14 +128,14 @@ class OffsetView:
 
     @property
     def place(self) -> str:
-        """In words that say which it is: of a sink `orders-0`."""
+        """The source partition in words: of a sink `orders-0`."""
         if set(self.partition) == {"kafka_topic", "kafka_partition"}:
             return f"{self.partition['kafka_topic']}-{self.partition['kafka_partition']}"
         return compact(self.partition)
 
     @property
     def position(self) -> str:
-        """How far it is: of a sink the number alone."""
+        """The offset: of a sink only the number."""
         if self.offset is None:
             return ""
         return str(self.offset["kafka_offset"]) if set(self.offset) == {"kafka_offset"} else compact(self.offset)
@@ -167,7 +167,7 @@ def worker(document: Any) -> WorkerView:
 
 
 def listing(infos: Any, statuses: Any) -> Listing:
-    """Of `GET /connectors?expand=info` and `…=status`; a connector without a status yet is one without tasks."""
+    """Parse `GET /connectors?expand=info` and `…=status`; a connector without a status yet has no tasks."""
     connectors, of_status = _map(infos, "the list of connectors"), _map(statuses, "the list of states")
     chosen = sorted(name for name in connectors if 0 < len(name) <= NAME_LENGTH_MAX)[:CONNECTORS_MAX]
 

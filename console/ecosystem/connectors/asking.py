@@ -52,14 +52,17 @@ class WorkerResponse:
 
 
 def ask(question: WorkerRequest, authority_file: Path | None = None, deadline_s: float = DEADLINE_S) -> WorkerResponse:
-    """For threads, not for event loops. Raises NotAskedError, NoAnswerError."""
+    """Send one request and wait for its response; for threads, not for event loops.
+
+    Raises NotAskedError, NoAnswerError.
+    """
     return _run(_bounded(_client(authority_file), question, deadline_s))
 
 
 def ask_all(
     questions: list[WorkerRequest], authority_file: Path | None = None, deadline_s: float = DEADLINE_S
 ) -> list[WorkerResponse | Exception]:
-    """At the same time; instead of an answer there may be why there is none."""
+    """Send all requests at once; return each response or exception."""
     client = _client(authority_file)
 
     async def all_of_them() -> list[WorkerResponse | BaseException]:

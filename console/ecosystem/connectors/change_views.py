@@ -68,7 +68,7 @@ def restart_task(request: UserRequest, name: str, task: int) -> HttpResponse:
 
 @require_http_methods(_METHODS)
 def delete(request: UserRequest, name: str) -> HttpResponse:
-    """Its consumer group or source offsets stay; the plan says so."""
+    """Delete a connector. Its consumer group or source offsets stay, as the plan says."""
     access_connector(request.user, name, Right.ADMINISTER)
     context: dict[str, object] = {"name": name, "verb": "Delete", "address": reverse("connector-delete", args=[name])}
     with refusable() as answer:

@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class UnknownOutcomeError(GatewayError):
-    """It was asked, and nobody said whether it was done."""
+    """The request was sent, but its outcome is unknown."""
 
 
 class ConnectClient:
@@ -76,7 +76,7 @@ class ConnectClient:
         return self._addresses()[0] if self.is_configured else ""
 
     def workers(self) -> dict[str, WorkerView | str]:
-        """Of each address who answers there, or why nobody does; all are asked at once."""
+        """Return each address's worker or error; all are asked at once."""
         addresses = self._connect.addresses
         questions = [self._question("GET", address, "/") for address in addresses]
         responses = ask_all(questions, self._connect.authority_file, _GREETING_S)
@@ -95,13 +95,13 @@ class ConnectClient:
         return worker
 
     def connectors(self) -> Listing:
-        """Asked twice: of both at once Connect leaves out who has no status yet."""
+        """Return the connectors by two requests: Connect's combined one leaves out those without a status."""
         infos = self._read("/connectors?expand=info", lambda document: document)
         statuses = self._read("/connectors?expand=status", lambda document: document)
         return _honest(lambda: answers.listing(infos, statuses))
 
     def connector(self, name: str) -> ConnectorView:
-        """Its configuration as it is now. RefusedError NOT_FOUND if there is none."""
+        """Return the connector with its present configuration. RefusedError NOT_FOUND if there is none."""
         info = self._read(_path(name), lambda document: document)
         try:
             status = self._read(_path(name, "/status"), lambda document: document)
@@ -129,12 +129,12 @@ class ConnectClient:
         return self._read(path, answers.validation, "PUT", config)
 
     def create(self, name: str, config: Mapping[str, str], initial_state: str = "") -> None:
-        """It runs at once unless `initial_state` (PAUSED, STOPPED: KIP-980) says otherwise."""
+        """Create a connector, which runs at once unless `initial_state` (PAUSED, STOPPED: KIP-980) is given."""
         query = {"initial_state": initial_state} if initial_state else {}
         self._change("POST", "/connectors", {"name": name, "config": dict(config)} | query)
 
     def configure(self, name: str, config: Mapping[str, str]) -> None:
-        """All of it: a key that is not there is taken away."""
+        """Replace the configuration: keys that are missing are removed."""
         self._change("PUT", _path(name, "/config"), dict(config))
 
     def delete(self, name: str) -> None:
@@ -157,7 +157,7 @@ class ConnectClient:
         self._change("POST", _path(name, f"/tasks/{task}/restart"))
 
     def alter_offsets(self, name: str, wanted: list[OffsetView]) -> str:
-        """What Connect says of it."""
+        """Alter offsets, and return Connect's message."""
         body = {"offsets": [{"partition": partition.partition, "offset": partition.offset} for partition in wanted]}
         return answers.message(self._change("PATCH", _path(name, "/offsets"), body))
 
@@ -292,7 +292,7 @@ def _worker(answer: WorkerResponse | Exception) -> WorkerView | str:
 
 
 def connect_client() -> ConnectClient:
-    """Of the configured workers."""
+    """Return the client of the configured workers."""
     return _made(here.CONNECT, current_cluster())
 
 

@@ -36,7 +36,7 @@ class ConnectSettings:
 
 
 def read_connect(environment: Mapping[str, str]) -> ConnectSettings:
-    """Without addresses: there is no Connect."""
+    """Read the settings of Connect; without addresses there is none."""
     values = {name: environment.get(f"{PREFIX}{name}", "").strip() for name in ("", "_AUTHENTICATION_FILE", "_CA_FILE")}
     addresses = tuple(part.strip().rstrip("/") for part in values.pop("").split(",") if part.strip())
     if not addresses:

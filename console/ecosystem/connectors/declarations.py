@@ -35,7 +35,7 @@ class DeclaredSecrets:
         self._known: dict[str, tuple[frozenset[str], int]] = {}
 
     def of(self, classes: Iterable[str]) -> Mapping[str, frozenset[str]]:
-        """As far as it is known; what is not is told by names alone."""
+        """Return the declared secret keys by class, as far as known; other keys are judged by their names."""
         count = 0
         for class_ in sorted(set(classes)):
             if self._is_old(class_) and count < ASKED_MAX:

@@ -77,7 +77,7 @@ class Draft:
 @sensitive_post_parameters()
 @require_http_methods(_METHODS)
 def create(request: UserRequest, plugin: str) -> HttpResponse:
-    """With `kept`: as one that was deleted."""
+    """Create a connector. With `kept`, the form has a deleted one's configuration."""
     require_configuring(request.user)
     short = plugin.rpartition(".")[2]
     context: dict[str, object] = {"short_class": short, "address": reverse("connector-create", args=[plugin])}
@@ -95,7 +95,7 @@ def create(request: UserRequest, plugin: str) -> HttpResponse:
 @require_http_methods(_METHODS)
 @sensitive_variables()
 def configure(request: UserRequest, name: str) -> HttpResponse:
-    """With `kept`: as it was before a change."""
+    """Configure a connector. With `kept`, the form has its earlier configuration."""
     access_connector(request.user, name, Right.ADMINISTER)
     context: dict[str, object] = {"name": name, "address": reverse("connector-configure", args=[name])}
     with refusable() as answer:

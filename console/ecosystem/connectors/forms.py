@@ -117,7 +117,7 @@ class ConfigForm(forms.Form):
 
     @property
     def groups(self) -> list[FieldGroup]:
-        """In the plugin's order; open are those with something that must be said, was said, or is wrong."""
+        """The form's groups in the plugin's order; open if they have required, filled or wrong fields."""
         titles = dict.fromkeys(_title(key) for key in self._keys.values())
         ordered = sorted(titles, key=lambda title: (title != OWN, title == COMMON))
         return [self._group(title) for title in ordered]
@@ -184,7 +184,7 @@ class JsonForm(forms.Form):
             raise forms.ValidationError(str(error)) from None
 
     def clean(self) -> dict[str, object]:
-        """Its name is one of the keys."""
+        """Validate the JSON, in which the name is one of the keys."""
         config = self.cleaned_data.get("json")
         if config is not None and (problem := name_problem(config.get("name", ""))):
             self.add_error("json", problem)
@@ -203,7 +203,7 @@ class JsonForm(forms.Form):
 
 
 class OffsetsForm(forms.Form):
-    """As Connect tells and takes them."""
+    """The form of offsets, in the format of Connect's API."""
 
     offsets = forms.CharField(
         max_length=TEXT_LENGTH_MAX,

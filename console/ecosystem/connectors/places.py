@@ -46,7 +46,7 @@ class RecordRange:
 
 
 def place_in(trace: str) -> RecordRange | None:
-    """Of the record that the task failed at, if its trace names one."""
+    """Return the range of the record that a task failed on, if the trace names one; else None."""
     searched = trace[:_SEARCHED_MAX]
     for pattern in _PLACES:
         if match := pattern.search(searched):
@@ -77,7 +77,7 @@ _TOPIC_NAME = re.compile(r"[\w.-]{1,249}", re.ASCII)
 
 
 def topics_in(config: Mapping[str, str]) -> list[str]:
-    """Those that a configuration names as what is read or written; patterns and prefixes name none."""
+    """Return the topics a configuration reads or writes by name; patterns and prefixes are left out."""
     named = (part.strip() for key in _TOPIC_KEYS for part in config.get(key, "").split(","))
     return sorted({item for item in named if _TOPIC_NAME.fullmatch(item)})
 

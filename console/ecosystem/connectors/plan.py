@@ -79,7 +79,7 @@ DEEDS = {
 
 
 def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
-    """Of restarts only the names are confirmed: what has failed changes while somebody reads."""
+    """Plan the action; a restart confirms only the names, since what has failed changes meanwhile."""
     is_restart = deed.then == "restarted"
     again = fails_again(view) if "includeTasks=true" in deed.path else ""
     return Plan(
@@ -98,7 +98,7 @@ def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
 
 
 def task_plan(view: ConnectorView, number: int, address: str) -> Plan:
-    """To restart one task."""
+    """Plan restarting one task."""
     task = next((task for task in view.tasks if task.number == number), None)
     again = fails_again(view, number)
     return Plan(

@@ -68,7 +68,7 @@ class ShownConnector:
 
     @property
     def word(self) -> str:
-        """Its state, or that not all of it is so."""
+        """The connector's state, or that not all of it is in that state."""
         row = self.row
         if row.state == "RUNNING" and row.failed_count:
             return "FAILED" if row.failed_count == row.task_count else "DEGRADED"
@@ -101,7 +101,7 @@ class ShownConnector:
 
     @property
     def faltering(self) -> list[ShownTask]:
-        """What runs and says why it does not get on: it tries again."""
+        """Why a running connector makes no progress and retries."""
         return [task for task in (self.own, *self.tasks) if task.state == "RUNNING" and task.error_class]
 
     @property
@@ -145,7 +145,7 @@ class ShownConnector:
 
 
 def config_within(reach: Reach, config: Mapping[str, str], hidden_topics: Iterable[str]) -> dict[str, str]:
-    """Without values that name a topic out of reach: one there is, or any where a key asks for topics."""
+    """Return the configuration without values that name topics out of reach."""
     if not reach.is_limited(Resource.TOPIC):
         return dict(config)
     hidden = frozenset(hidden_topics)

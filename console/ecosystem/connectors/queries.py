@@ -74,7 +74,7 @@ def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> "Page[
 
 
 def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
-    """With what the collector saw of consumer groups and topics, as far as they are in reach."""
+    """Return the connectors with the known groups and topics in reach."""
     listed = list(rows)
     if not listed:
         return []
@@ -140,7 +140,7 @@ def csv_rows(query: ConnectorListQuery, reach: Reach) -> Iterator[tuple[object, 
 
 
 def deleted_lately() -> list[tuple[KeptInverse, str]]:
-    """Of connectors that are not there now, the newest of each, and of which class it was."""
+    """Return the kept inverses of recently deleted connectors, the newest of each, with their classes."""
     there = set(Connector.objects.values_list("name", flat=True))
     inverses: dict[str, KeptInverse] = {}
     for kept in KeptInverse.objects.filter(object_type="connector", action=DELETED)[:200]:

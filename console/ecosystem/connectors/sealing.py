@@ -23,7 +23,7 @@ def seal(user: User, name: str, secrets: Mapping[str, str]) -> str:
 
 
 def unseal(user: User, name: str, sealed: str) -> dict[str, str]:
-    """Nothing, if it is somebody else's, another connector's, too old, or none."""
+    """Unseal the secrets; nothing if they are another person's or connector's, too old, or invalid."""
     if not sealed or len(sealed) > LENGTH_MAX or not sealed.isascii():
         return {}
     try:
@@ -34,7 +34,7 @@ def unseal(user: User, name: str, sealed: str) -> dict[str, str]:
 
 
 def print_of(value: str) -> str:
-    """Stands for a value in what a plan hangs on, and tells nothing of it."""
+    """Return a fingerprint of a value, for plans that must not reveal it."""
     return salted_hmac(_SALT, value, algorithm="sha256").hexdigest()[:32]
 
 

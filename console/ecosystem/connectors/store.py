@@ -86,7 +86,7 @@ def _write(changed: list[Connector], gone: list[str]) -> list[Connector]:
 
 
 def has_failed() -> bool:
-    """Any of them, as a whole or in a task."""
+    """Whether any connector or task has failed."""
     return bool(kept_values(_failed))
 
 
@@ -95,7 +95,7 @@ def _failed() -> QuerySet[Any]:
 
 
 def row_of(view: ConnectorView, declared: Collection[str]) -> Connector:
-    """Not saved. Whatever of it quotes a secret of the configuration does so no more."""
+    """Return the unsaved row, with secrets of the configuration removed from its texts."""
     secrets = secrets_in(view.config, declared)
     tasks = [_kept(task, secrets, at < TRACES_KEPT) for at, task in enumerate(_failed_first(view.tasks))]
     return Connector(

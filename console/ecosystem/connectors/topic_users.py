@@ -18,7 +18,7 @@ _OFFSETS_KEY = "offsets.storage.topic"
 
 
 def connectors_of(_topics: Collection[str]) -> Iterator[TopicUser]:
-    """All there are, by the topics that their configurations name."""
+    """Yield all connectors, with the topics their configurations name."""
     for name, kind, state, topics in Connector.objects.values_list("name", "kind", "state", "topics"):
         runs = state not in _RESTS
         if kind == "sink":

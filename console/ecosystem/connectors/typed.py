@@ -24,7 +24,7 @@ class TypedError(Exception):
 
 
 def name_problem(name: str) -> str:
-    """Why no connector can be called so; empty: one can."""
+    """Return why a connector cannot have that name; empty if it can."""
     if not name.strip():
         return "A connector needs a name."
     if len(name) > NAME_LENGTH_MAX or not name.isprintable() or name != name.strip():

@@ -81,7 +81,7 @@ _UNDONE_BY = {
 
 @require_safe
 def details(request: UserRequest, name: str) -> HttpResponse:
-    """Asked of Connect while it is drawn, beside the page, which waits for nobody."""
+    """Show the details from Connect in a separate request, so that the page does not wait."""
     row = access_connector(request.user, name)
     reach = reach_of(request.user)
     context: dict[str, object] = {"connector": row}

@@ -13,7 +13,7 @@ from console.state.clusters.models import ClusterState
 
 
 def readings(_state: ClusterState) -> tuple[int, Iterator[Reading]]:
-    """Each says itself how fresh it is."""
+    """Return readings, each with its own time."""
     at_ms = now_ms()
     return at_ms, _readings(at_ms)
 

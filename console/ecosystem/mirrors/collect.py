@@ -114,7 +114,7 @@ class OtherClusters:
         self._collectors = {alias: MirrorCollector(item, clock_ms, alias) for alias, item in gateways.items()}
 
     def look(self) -> bool:
-        """Whether a mirror has trouble. What lies in a cluster that is named no more is forgotten."""
+        """Read the other clusters; return whether a mirror has trouble. Data of clusters no longer named is deleted."""
         MirroredTopic.objects.exclude(cluster__in=("", *self._collectors)).delete()
         looks = [self._look(alias, item) for alias, item in self._collectors.items()]
         return any(looks)

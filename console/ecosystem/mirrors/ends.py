@@ -15,7 +15,7 @@ from console.state.clusters.queries import cluster_state
 
 
 def reachable() -> dict[str, Ends]:
-    """By name. A flow is known by what its mirror says; an alias the settings do not name is this cluster's."""
+    """Return the reachable ends of flows by cluster name. An alias that the settings do not name is this cluster."""
     others = mirror_gateways()
     known = MirroredTopic.objects.values_list("flow", "cluster").distinct().order_by("flow", "cluster")
     pairs = (_ends(flow, cluster, others) for flow, cluster in known)

@@ -40,7 +40,7 @@ def _rate(status: MirrorStatus, before: MirrorPartition | None) -> float:
 
 
 def named(number: int) -> str:
-    """What a mirror tells something of."""
+    """Return the metrics that a mirror reports, for a number."""
     return "topic" if number == WHOLE_TOPIC else f"partition {number}"
 
 

@@ -65,7 +65,7 @@ class GroupMoveState:
 
     @property
     def left_behind(self) -> list[MovedOffset]:
-        """What the group has read, and has no place in the target."""
+        """The partitions that the group has read without an offset in the target."""
         return [line for line in self.moved if line.target is None]
 
 
@@ -80,13 +80,13 @@ def look(ends: Ends, group: str) -> GroupMoveState:
 
 
 def back(ends: Ends, group: str, former: dict[TopicPartition, int | None]) -> GroupMoveState:
-    """As `look`, of offsets that were kept. Raises GatewayError."""
+    """Return the state for kept offsets, as `look`. Raises GatewayError."""
     here = ends.target.groups.describe_one(group)
     return GroupMoveState(here, here, (), reset_to(here, former, ends.target.groups.bounds(former)))
 
 
 def noted(reset: Reset, moved: Iterable[MovedOffset]) -> Reset:
-    """With where each place comes from, and whether records are read again there."""
+    """Return the reset with each offset's origin, and whether records are read again."""
     notes: dict[TopicPartition, str] = {}
     for line in moved:
         if line.target is not None:

@@ -41,7 +41,7 @@ class MirroredTopicRow:
 
     @property
     def behind_ms(self) -> int | None:
-        """At least so long ago the oldest record was written that is not copied; None if none is known."""
+        """The least age of the oldest record that is not copied; None if unknown."""
         row = self.row
         if not row.lag or row.copied_until_ms is None:
             return None
@@ -77,7 +77,7 @@ class FlowRow:
 
 
 def seen(reach: Reach = EVERYTHING) -> QuerySet[MirroredTopic]:
-    """Of copies in this cluster by their names, of those elsewhere by the names of what they are copies of."""
+    """Return the mirrored topics in reach, by copies here or by originals of copies elsewhere."""
     here = Q(cluster="") & within(reach, Resource.TOPIC, "target")
     return MirroredTopic.objects.filter(here | ~Q(cluster="") & within(reach, Resource.TOPIC, "topic"))
 

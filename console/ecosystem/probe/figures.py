@@ -15,7 +15,7 @@ SKETCHES = ("produce", "end_to_end")
 
 
 def checked(document: object) -> Tally:
-    """Raises ValueError for what is no tally."""
+    """Return a valid tally. Raises ValueError for an invalid one."""
     if not isinstance(document, Mapping):
         raise ValueError("a tally is no object")
     tally: Tally = {name: int(document[name]) for name in COUNTS if name in document}
@@ -101,7 +101,7 @@ class ProbeFigures:
 
 
 def silent_brokers(parts: Mapping[str, Tally]) -> list[int]:
-    """Who did not answer for so long that the probe blamed it."""
+    """Return the brokers that the probe blamed for not answering."""
     return sorted(
         int(name.partition("/")[2])
         for name, tally in parts.items()

@@ -6,7 +6,7 @@ MINUTE, HOUR = 0, 1
 
 
 class ProbeState(models.Model):
-    """One row: the present, as the probe told it at `at_ms`; `error` says why it does not tell, since when."""
+    """One row: the state that the probe reported at `at_ms`; `error` says why it does not report, and since when."""
 
     at_ms = models.BigIntegerField(default=0)
     error = models.TextField(blank=True)

@@ -19,7 +19,7 @@ KEPT_MS = {MINUTE: DAY_MS + HOUR_MS, HOUR: 31 * DAY_MS}
 
 
 def state() -> ProbeState:
-    """What was said last, or an empty one before anything was."""
+    """Return the last reported state, or an empty one."""
     return next(iter(kept_rows(_states)), None) or ProbeState(pk=1)
 
 
@@ -28,7 +28,7 @@ def _states() -> QuerySet[ProbeState]:
 
 
 def newest_minute_ms() -> int:
-    """When the newest minute that is kept begins; 0: there is none."""
+    """Return the begin of the newest stored minute; 0 without one."""
     return next((begins_ms for (begins_ms,) in kept_values(_newest_minute)), 0)
 
 
@@ -67,7 +67,7 @@ def forget_present() -> bool:
 
 
 def keep_minutes(minutes: Iterable[tuple[int, Mapping[str, Tally]]], now_ms: int) -> int:
-    """Those that are not kept yet; how many. Another life of the probe has its own counts, of other minutes."""
+    """Store minutes that are new, and return how many. A restarted probe has its own counts, of other minutes."""
     since_ms = now_ms - KEPT_MS[MINUTE]
     kept = {begins_ms: parts for begins_ms, parts in minutes if since_ms <= begins_ms <= now_ms}
     known = {begins_ms for (begins_ms,) in kept_values(_minutes_from, at_ms=min(kept, default=now_ms))}

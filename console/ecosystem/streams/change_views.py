@@ -64,7 +64,7 @@ def _add(request: UserRequest, job: JobView, form: StreamForm, context: dict[str
 
 @require_POST
 def start(request: UserRequest, name: str) -> HttpResponse:
-    """At once if nothing was lost; else the plan says what was, and a post with its digest starts the job."""
+    """Start the job; after lost records the plan says which, and a post with its digest starts it."""
     process = access_stream(request.user, name, Right.OPERATE)
     places = positions_of(process)
     lost = losses(places, log_starts({topic for topic, _ in places or ()}))

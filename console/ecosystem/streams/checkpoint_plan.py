@@ -36,7 +36,7 @@ def losses(places: Offsets | None, starts: Offsets) -> list[CheckpointLoss]:
 
 
 def start_plan(name: str, lost: list[CheckpointLoss], fails_on_loss: bool) -> Plan:
-    """What starting it now comes to; empty if nothing was lost."""
+    """Plan starting the job now; empty if no records were lost."""
     if fails_on_loss:
         outcome = (
             "The job has fail.on.data.loss=true: it will stop with an error at once. Reset its checkpoint to go on "

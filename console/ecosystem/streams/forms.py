@@ -45,12 +45,12 @@ class StreamForm(forms.Form):
         return {name: text for name, text in values.items() if text and text != self._default(name)}
 
     def topics(self, names: tuple[str, ...]) -> list[str]:
-        """Without those that are left blank: an output need not be there."""
+        """Return the topics without blank ones: outputs are optional."""
         topics = (self.cleaned_data[name] or self._default(name) for name in names)
         return [topic for topic in topics if topic]
 
     def clean(self) -> dict[str, object]:
-        """Each value as the job itself will read it."""
+        """Validate each value as the job itself will read it."""
         for name, text in list((super().clean() or {}).items()):
             if name == "name" or not text:
                 continue

@@ -92,7 +92,7 @@ class ShownStream:
 
     @property
     def runs(self) -> bool:
-        """What the driver says is of the process that runs now."""
+        """Whether the driver's report is of the running process."""
         return self.process.pid is not None and self.facts.get("pid") == self.process.pid
 
     @property
@@ -144,7 +144,7 @@ class ShownStream:
 
     @property
     def dead_records(self) -> int | None:
-        """Those it could not use since it was first started; None: it does not count them."""
+        """Dead letters since the job was first started; None if it does not count them."""
         return self.facts.get("dead_records")
 
     @property
@@ -153,7 +153,7 @@ class ShownStream:
 
     @property
     def state_rows(self) -> int | None:
-        """None: the job remembers nothing."""
+        """Rows of state; None for a stateless job."""
         return self.facts.get("state_rows") if self.facts.get("is_stateful") else None
 
     @property

@@ -22,7 +22,7 @@ Offsets = Mapping[tuple[str, int], int]
 
 
 def access_streams(user: User) -> list[ShownStream]:
-    """Those in reach; PermissionDenied without the right to view any."""
+    """Return the stream jobs in reach; PermissionDenied without the right to view any."""
     rows = access_processes(user).filter(kind=ManagedProcess.Kind.STREAM).select_related("progress").order_by("name")
     return [shown_stream(row) for row in rows]
 
@@ -48,12 +48,12 @@ def is_here(process: ManagedProcess) -> bool:
 
 
 def positions_of(process: ManagedProcess) -> Offsets | None:
-    """Where its checkpoint goes on; None without one, or if it lies on another host."""
+    """Return the offsets where the checkpoint continues; None without one, or on another host."""
     return checkpoint_of(process.data_dir) if is_here(process) else None
 
 
 def log_starts(topics: set[str]) -> Offsets:
-    """As the collector last saw them; what it has not seen is missing."""
+    """Return the known log starts of the topics; unknown ones are missing."""
     return _offsets(topics, "first_offset")
 
 

@@ -60,7 +60,8 @@ def is_open(token: ApiToken, now: datetime) -> bool:
 
 
 def end_of(token: ApiToken) -> datetime | None:
-    """When `token` ends, or pauses until its owner signs on again. None: it opens nothing as the settings are.
+    """Return when `token` expires, or pauses until its owner signs on again. None: it opens nothing as the settings
+    are.
 
     The token of an account that single sign-on or a directory proves works for TOKEN_SIGN_ON_DAYS from the last proof
     on, so that it does not outlive its owner's place there. Where passwords are for breaking the glass, accounts of our
@@ -84,7 +85,7 @@ def _tokens() -> QuerySet[ApiToken]:
 
 
 def end_tokens(user: User) -> None:
-    """All of the person's, at once."""
+    """Revoke all tokens of the person."""
     ApiToken.objects.filter(user=user).delete()
 
 

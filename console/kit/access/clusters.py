@@ -9,7 +9,7 @@ from console.kit.common.declared_clusters import DeclaredCluster
 
 
 def cluster_called(name: str) -> DeclaredCluster:
-    """As the settings declare it; the first is not among `settings.CLUSTERS`."""
+    """Return the declared cluster of that name; the first is not in `settings.CLUSTERS`."""
     return settings.CLUSTERS.get(name, settings.MAIN_CLUSTER)
 
 

@@ -14,13 +14,13 @@ def identity_of(person: Person | None) -> Identity | None:
 
 
 def words_of(person: Person | None) -> str:
-    """Whom the audit names beside the account: subject and issuer; nothing for an account of our own."""
+    """Return the subject and issuer that the audit shows beside the account; empty for a local account."""
     identity = identity_of(person)
     return str(identity) if identity else ""
 
 
 def may_have_password(person: Person) -> bool:
-    """A linked account has none, unless the settings allow it or whoever it is linked to is there no more."""
+    """Whether the person may have a password: a linked account only if the settings allow it or its identity is gone."""
     identity, single_sign_on, directory = identity_of(person), settings.SINGLE_SIGN_ON, settings.DIRECTORY
     if identity is None:
         return True
@@ -35,7 +35,7 @@ def comes_by_directory(person: Person) -> bool:
 
 
 def opens_by_password(person: Person) -> bool:
-    """Where passwords are for breaking the glass, those of superusers do: the first user and `createsuperuser`."""
+    """Whether the password works for login; in break-glass mode only those of superusers do."""
     single_sign_on = settings.SINGLE_SIGN_ON
     if comes_by_directory(person):
         return True

@@ -25,7 +25,7 @@ REFRESH_HEADER = "X-Refresh"
 
 
 class IdleMiddleware:
-    """Stands between who asks and whether the login is needed."""
+    """Ends idle sessions, before the login is checked."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
@@ -46,7 +46,7 @@ def end_after(request: HttpRequest, seconds: int) -> None:
 
 
 def is_idle(session: SessionBase | Mapping[str, Any], now: int) -> bool:
-    """Not used for too long; `now` in ms. One that was never used is not."""
+    """Whether the session is unused for too long; `now` in ms. A new session is not."""
     return now - session.get(_USED_AT, now) > settings.SESSION_IDLE_SECONDS * 1_000
 
 

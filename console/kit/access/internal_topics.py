@@ -59,7 +59,7 @@ def is_internal(name: str) -> bool:
 
 
 def forget() -> None:
-    """Have configurations read again."""
+    """Forget the known internal topics, so that configurations are read again."""
     _kept.clear()
 
 

@@ -10,14 +10,14 @@ LAST_LINE_WITH_RECORDS = "; the last line of its log: "
 
 
 def sentence_within(reach: Reach, sentence: str) -> str:
-    """Of what a process wrote to its log nothing is told to who may not read the log."""
+    """Return the sentence without what a process logged, unless the person may read its log."""
     for mark in marks_kept_from(reach):
         sentence = sentence.partition(mark)[0]
     return sentence
 
 
 def marks_kept_from(reach: Reach) -> tuple[str, ...]:
-    """What is drawn for everybody at once (EVERYTHING) reaches viewers, who may read no records."""
+    """Return which marks are hidden; what is rendered for everybody (EVERYTHING) hides what viewers may not read."""
     if reach.is_limited_somewhere:
         return LAST_LINE, LAST_LINE_WITH_RECORDS
     if reach is EVERYTHING or reach.is_limited(Resource.TOPIC, Right.RECORDS):
@@ -26,5 +26,5 @@ def marks_kept_from(reach: Reach) -> tuple[str, ...]:
 
 
 def without_last_line(sentence: str) -> str:
-    """As everybody may read it."""
+    """Return the sentence without the log's last line, as everybody may read it."""
     return sentence.partition(LAST_LINE)[0].partition(LAST_LINE_WITH_RECORDS)[0]

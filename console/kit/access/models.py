@@ -75,7 +75,7 @@ class ReadOnlyMode(models.Model):
 
 
 class PasswordToChange(models.Model):
-    """While the row is there the account's password is one that somebody else has seen."""
+    """While the row exists, another person knows the account's password, so it must be changed."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="password_to_change")
 

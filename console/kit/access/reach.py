@@ -62,15 +62,15 @@ class Reach:
         return Right.ADMINISTER in self.role
 
     def with_role_of(self, level: str) -> "Reach":
-        """Where another role counts than elsewhere, with the same rules; `nothing` leaves nothing of these either."""
+        """Return the reach with another role and the same rules; `nothing` leaves no rights."""
         return NOWHERE if level == AccessLevel.NOTHING else Reach(ROLES[level], self.rules, self.internal)
 
     def sees(self, resource: Resource, name: str) -> bool:
-        """As `VIEW in rights_on(…)`, and never with a question to the database."""
+        """Whether the person may view the object, without a database query."""
         return Right.VIEW in self._ruled_rights(resource, name)
 
     def rights_on(self, resource: Resource, name: str) -> frozenset[Right]:
-        """May read which topics are internal from the database."""
+        """Return the rights on the object. May query the database for internal topics."""
         rights = self._ruled_rights(resource, name)
         is_kept = resource is Resource.TOPIC and not self.is_unbound and Right.RECORDS in rights
         return rights - {Right.RECORDS} if is_kept and name in self.internal else rights
@@ -99,17 +99,17 @@ class Reach:
         return self.role.union(*(rule.level.rights for rule in self.rules))
 
     def is_limited(self, resource: Resource, right: Right = Right.VIEW) -> bool:
-        """There may be a name on which `right` is not held: one that must not be shown, or changed."""
+        """Whether `right` may be missing on some name, which must then not be shown, or changed."""
         return not self.is_unbound and (right not in self._base(resource) or bool(self.taken_away(resource)))
 
     @property
     def is_limited_somewhere(self) -> bool:
-        """What is pushed to everybody who looks at a page is not for this person."""
+        """Whether pushes to everybody may show this person too much."""
         return any(self.is_limited(item) for item in Resource)
 
     @property
     def sees_all_names(self) -> bool:
-        """No topic and no group is hidden: what names them by the by may be shown."""
+        """Whether no topic and no group is hidden from the person, so that texts that mention names may be shown."""
         return not (self.is_limited(Resource.TOPIC) or self.is_limited(Resource.GROUP))
 
     def holds_by_role(self, resource: Resource, right: Right) -> bool:

@@ -17,12 +17,12 @@ CLUSTER = f"cluster {DEFAULT_CLUSTER}"
 
 
 def cluster_scope() -> str:
-    """Of the current cluster; no cluster's name holds a slash."""
+    """Return the scope of the current cluster; cluster names have no slash."""
     return CLUSTER if is_main() else f"cluster /{current_cluster()}"
 
 
 def scopes() -> dict[str, str]:
-    """What can be read-only here, and what it is called."""
+    """Return the scopes that can be read-only, with their titles."""
     return {CONSOLE: "the whole console", cluster_scope(): "the cluster"}
 
 
@@ -42,7 +42,7 @@ class ReadOnly:
 
 
 def read_only_now() -> dict[str, ReadOnly]:
-    """What is read-only, by scope."""
+    """Return what is read-only now, by scope."""
     modes = {row.scope: ReadOnly(row.scope, row.by_name, row.since, row.reason) for row in ReadOnlyMode.objects.all()}
     if settings.READ_ONLY:
         modes[CONSOLE] = ReadOnly(CONSOLE, SYSTEM)

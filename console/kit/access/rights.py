@@ -38,7 +38,7 @@ Person: TypeAlias = User | AnonymousUser
 
 
 def reach_of(user: Person) -> Reach:
-    """How far the rights of `user` reach in the current cluster."""
+    """Return the reach of `user` in the current cluster."""
     return reach_in(user, current_cluster())
 
 
@@ -57,7 +57,7 @@ def reach_in(user: Person, cluster: str) -> Reach:
 
 
 def keep_to(user: Person, clusters: Collection[str]) -> None:
-    """For as long as `user` is this object: no rights in others than these, if there are any."""
+    """Limit `user`, while the object lives, to rights in these clusters, if any are given."""
     user._console_only_in = frozenset(clusters)  # type: ignore[union-attr]  # as above
 
 
@@ -100,38 +100,38 @@ def require(user: Person, right: Right) -> None:
 
 
 def require_all_topics(user: Person, right: Right = Right.VIEW) -> None:
-    """For what touches, or names, whatever topics there are."""
+    """Require `right` on all topics, for an action that concerns or names any of them."""
     if reach_of(user).is_limited(Resource.TOPIC, right):
         raise PermissionDenied(NOT_ALL_TOPICS)
 
 
 def sees_all_names(user: Person) -> bool:
-    """No topic and no group is hidden from `user`: what names them by the by may be shown."""
+    """Return whether no topic and no group is hidden from `user`."""
     return reach_of(user).sees_all_names
 
 
 def require_everything(user: Person) -> None:
-    """For what tells of objects by the by, in a form that cannot be cut to somebody's reach: logs, internal topics."""
+    """Require unlimited reach, for logs and internal topics that mention arbitrary objects."""
     if reach_of(user).is_limited_somewhere:
         raise PermissionDenied(NOT_EVERYTHING)
 
 
 def require_somewhere(user: Person, resource: Resource, right: Right) -> None:
-    """As `require`, for a list: `user` needs `right` on at least some name; the list holds only those."""
+    """Require `right` on at least some name, for a list of those objects."""
     _look_at(user, resource, None)
     if right not in reach_of(user).rights_somewhere(resource):
         raise PermissionDenied(refusal_of(user, right))
 
 
 def require_on(user: Person, resource: Resource, name: str, right: Right) -> None:
-    """As `require`, for one object. Whether there is one of this name is not to be read from the refusal."""
+    """Require `right` on one object. The refusal does not reveal whether it exists."""
     _look_at(user, resource, name)
     if right not in reach_of(user).rights_on(resource, name):
         raise PermissionDenied(refusal_of(user, right))
 
 
 def refusal_of(user: Person, right: Right) -> str:
-    """The sentence for somebody who lacks `right`: of the role, or of its reach."""
+    """Return the sentence for a person without `right`: about the role, or its limits."""
     if right is Right.RECORDS and _is_kept_by_being_internal(user):
         return ONLY_ADMINISTRATORS
     if right is Right.RECORDS and Right.VIEW in rights_here(user):
@@ -181,7 +181,7 @@ def rights_here(user: Person) -> frozenset[Right]:
 
 
 def place_of(user: Person) -> tuple[Resource, str | None]:
-    """What was asked for last; no name: a list."""
+    """Return the resource and name last asked for; no name: a list."""
     return getattr(user, "_console_place", (Resource.CLUSTER, CLUSTER))
 
 

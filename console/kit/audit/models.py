@@ -85,7 +85,7 @@ class AuditEvent(models.Model):
 
 
 class AuditEnd(models.Model):
-    """One row: the newest seal and how many rows there are; who appends holds its lock, so the chain never forks."""
+    """One row: the newest seal and the number of rows. Appending locks it, so the chain never forks."""
 
     seal = models.CharField(max_length=64, blank=True)
     count = models.BigIntegerField(default=0)

@@ -63,7 +63,7 @@ def record_event(
 
 
 def cluster_audited() -> str:
-    """As rows of the audit name the current cluster."""
+    """Return the current cluster's name in rows of the audit."""
     return "" if is_main() else current_cluster()
 
 

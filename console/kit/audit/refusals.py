@@ -15,7 +15,7 @@ REFUSED = "be refused"
 
 
 def count_refusal(request: HttpRequest) -> None:
-    """Names the object that was asked for, or the kind of page."""
+    """Count a refused request by the object, or by the kind of page."""
     route = request.resolver_match.route if request.resolver_match else "unknown"
     resource, name = place_of(request.user)
     object_type = str(resource)

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class ForgedEndError(Exception):
-    """What lies in the file was not written by who has the key."""
+    """The file's seal was not made with the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def read_end(key: bytes) -> SealedEnd | None:
 
 
 def missing_end(sealed: SealedEnd | None) -> str:
-    """Why nothing proves that no row was cut off; `sealed`: the end that is there now."""
+    """Return why truncation of the audit cannot be ruled out; `sealed`: the end that is there now."""
     if sealed is None:
         return (
             f"{_path()} is missing, the sealed end of the audit: rows may have been cut off with it. Compare the "

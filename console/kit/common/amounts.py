@@ -22,5 +22,5 @@ def whole_number(text: str, units: Mapping[str, int]) -> str | None:
 
 
 def units_of(setting: str) -> Mapping[str, int]:
-    """By what Kafka's names end with; nothing where a setting is neither a time in ms nor a size."""
+    """Return the units by the suffix of Kafka's setting name; empty if it is neither a time in ms nor a size."""
     return DURATIONS if setting.endswith(".ms") else SIZES if setting.endswith(".bytes") else {}

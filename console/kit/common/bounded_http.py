@@ -59,7 +59,7 @@ def _bounded(pieces: Iterable[bytes], bytes_max: int) -> Iterator[bytes]:
 
 
 def client_options(authority_file: Path | None, bytes_max: int, rule: AddressRule | None = None) -> dict[str, Any]:
-    """For an httpx2 client: no proxy, password or authority comes from the environment.
+    """Return the options of an httpx2 client that ignores proxies, passwords and authorities of the environment.
 
     `rule` says which IP addresses are connected to; what it refuses raises AddressRefusedError. None: any.
     """

@@ -43,7 +43,7 @@ class BoundedSmtp(smtplib.SMTP):
         super().send(s)
 
     def pause_s(self) -> float:
-        """How long may be waited now. Raises SMTPServerDisconnected."""
+        """Return how long to wait at most now. Raises SMTPServerDisconnected."""
         left = self.ends - time.monotonic()
         if left <= 0:
             raise smtplib.SMTPServerDisconnected("the delivery is not over in time")

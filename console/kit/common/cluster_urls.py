@@ -29,7 +29,7 @@ class ClusterUrls:
 
 @cache
 def urls_of(cluster: str) -> ClusterUrls:
-    """One for each cluster there is, and for NOBODYS: never made of what somebody typed."""
+    """Return the URLs of a declared cluster, or of NOBODYS; never built from user input."""
     return ClusterUrls(cluster)
 
 
@@ -39,7 +39,7 @@ def prefix_of(cluster: str) -> str:
 
 
 def address_in(cluster: str, route: str, *arguments: object) -> str:
-    """As `reverse`, in another cluster than the current one."""
+    """Return the address as `reverse`, in another cluster than the current one."""
     return reverse(route, urlconf=urls_of(cluster), args=arguments)  # type: ignore[arg-type]  # see ClusterUrls
 
 
@@ -54,7 +54,7 @@ def split(path: str) -> tuple[str | None, str]:
 
 
 def place_of(path: str) -> str:
-    """Where in the current cluster a path leads: `/topics/`, whichever cluster it is."""
+    """Return the path without its cluster: `/topics/` in each of them."""
     return "/" + path.removeprefix(f"/{prefix_of(current_cluster())}")
 
 
@@ -71,7 +71,7 @@ def route_of(request: HttpRequest) -> str:
 
 @contextmanager
 def at_cluster(name: str) -> Iterator[None]:
-    """In the cluster, and with its addresses."""
+    """Switch to the cluster and its addresses in this block."""
     before = get_urlconf()
     with in_cluster(name):
         set_urlconf(urls_of(name))  # type: ignore[arg-type]  # see ClusterUrls

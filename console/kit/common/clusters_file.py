@@ -74,7 +74,7 @@ class ClustersFile:
         return DeclaredCluster(table.name, table.title, table.colour, values)
 
     def second(self, broker_port: str, zookeeper: str, digest_file: str) -> dict[str, DeclaredCluster]:
-        """The one that is started beside the first, in its ensemble; a broker port that is none is told later."""
+        """Return the demo's second cluster, in the ensemble of the first; a port of 0 is filled in later."""
         if not broker_port.isdecimal():
             return {}
         texts = {

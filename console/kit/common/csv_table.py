@@ -75,13 +75,13 @@ def csv_chunks(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Itera
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """All of `rows` as lines of a file."""
+    """Return all of `rows` as CSV text."""
     writer = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)
     return "".join(writer.writerow([cell(value) for value in row]) for row in rows)
 
 
 def cell(value: object) -> object:
-    """As it stands in the file: moments in ISO 8601, lists with spaces, mappings as name=value, unknown as nothing."""
+    """Return the value for a CSV cell: moments in ISO 8601, lists with spaces, mappings as name=value, None empty."""
     if value is None:
         return ""
     if isinstance(value, bool):

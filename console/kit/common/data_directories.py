@@ -6,7 +6,10 @@ from django.conf import settings
 
 
 def make_data_directories() -> None:
-    """What BARNABAS_DATA names, for its owner alone. Ends the program with one sentence if it cannot be used."""
+    """Create the directories of BARNABAS_DATA, for the owner only.
+
+    Ends the program with one sentence if they cannot be used.
+    """
     for directory in (settings.DATA_DIR, settings.LOG_DIR, settings.RUN_DIR, settings.SECRETS_DIR):
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)

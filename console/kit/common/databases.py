@@ -68,7 +68,7 @@ def cluster_atomic() -> Iterator[None]:
 
 
 def on_cluster_commit(do: Callable[[], object]) -> None:
-    """When the transaction of the current cluster's database commits; at once outside of one."""
+    """Call `do` when the transaction of the current cluster's database commits; at once outside of one."""
     transaction.on_commit(do, using=cluster_database())
 
 

@@ -65,7 +65,7 @@ class ClusterTable:
 
 
 def parse_clusters(text: str) -> list[ClusterTable]:
-    """In the order of the file; the table of the first cluster has no `bootstrap`. Raises ClustersError."""
+    """Parse the tables in the file's order; that of the first cluster has no `bootstrap`. Raises ClustersError."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -81,7 +81,7 @@ def parse_clusters(text: str) -> list[ClusterTable]:
 
 
 def said_of(name: str, table: Mapping[str, object]) -> ClusterTable:
-    """One table of the file. Raises ClustersError."""
+    """Parse one table of the file. Raises ClustersError."""
     if not NAME.fullmatch(name):
         raise ClustersError(f"calls a cluster {_shown(name)}: at most 24 of a-z, 0-9 and -, a letter first.")
     known = _OF_MAIN if name == MAIN else _OF_OTHERS

@@ -71,7 +71,7 @@ def _short(value: float) -> str:
 
 @register.filter
 def share(value: float | None) -> str:
-    """Of what was tried, 0 to 1, as percent: 100 % only if nothing failed; 99.98 %, 97.1 %."""
+    """Format a ratio of 0 to 1 as percent, 100 % only if nothing failed; 99.98 %, 97.1 %."""
     if value is None:
         return UNKNOWN
     percent = 100 * value
@@ -143,7 +143,7 @@ def duration(value_ms: int | None) -> str:
 
 @register.filter
 def age(at_ms: int) -> str:
-    """How old data of the moment `at_ms` is now; the page's script keeps counting from there."""
+    """Return how old data of `at_ms` is now; the page's script keeps counting."""
     return f"{max(0, (now_ms() - at_ms) // 1000)} s old" if at_ms else "no data yet"
 
 
@@ -155,19 +155,19 @@ def moment(at: int | datetime | None) -> SafeString | str:
 
 @register.filter
 def moment_ms(at_ms: int | None) -> SafeString | str:
-    """As `moment`, with milliseconds: records of one second are told apart. The first millisecond of 1970 is one."""
+    """Format as `moment`, with milliseconds, to tell apart records of one second. 0 is a valid time."""
     return UNKNOWN if at_ms is None else _element(at_ms, "ms")
 
 
 @register.filter
 def moment_minute(at: int | datetime | None) -> SafeString | str:
-    """As `moment`, where seconds are too much."""
+    """Format as `moment`, to the minute."""
     return _element(at, "min") if at else UNKNOWN
 
 
 @register.filter
 def short_moment(at_ms: int) -> SafeString | str:
-    """As `moment`, for a narrow column: the time of day, or the day if it is not today."""
+    """Format as `moment`, for a narrow column: the time of day, or the day if it is not today."""
     return _element(at_ms, "short") if at_ms else UNKNOWN
 
 
@@ -213,7 +213,7 @@ def _beyond(at_ms: int | datetime) -> str:
 
 @register.filter
 def minute(at: datetime) -> str:
-    """As `moment`, where no element can stand, or seconds are too much."""
+    """Format as `moment`, to the minute and without an HTML element."""
     return f"{at:%Y-%m-%d %H:%M UTC}"
 
 
@@ -242,7 +242,7 @@ def utc_time(at_ms: int) -> str:
 
 @register.filter
 def utc_minute(at_ms: int) -> str:
-    """As `utc_time`, of any day."""
+    """Format as `utc_time`, with the day."""
     return _written(at_ms, "%Y-%m-%d %H:%M UTC")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock at `path` inside the block. Without `wait`, False is handed over if somebody else holds it."""
+    """Hold the lock at `path` in the block. Without `wait`, yields False if another process holds it."""
     descriptor = take(path, wait)
     if descriptor is None:
         yield False
@@ -21,7 +21,7 @@ def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
 
 
 def take(path: Path, wait: bool = True) -> int | None:
-    """Hold the lock until the descriptor is closed; None without `wait` if somebody else holds it.
+    """Lock until the descriptor is closed; None without `wait` if another process holds the lock.
 
     It is not inherited, so a child that outlives us does not keep the lock.
     """

@@ -20,7 +20,7 @@ class IdleTimers:
 
     @contextmanager
     def after(self) -> Iterator[None]:
-        """Around the look; there is no rest after one that failed."""
+        """Measure a look in this block; after a failed one there is no idle pause."""
         began_ms = self._now_ms()
         yield
         now_ms = self._now_ms()

@@ -69,7 +69,7 @@ def kept_values(make: Callable[..., QuerySet[Any]], *arguments: Hashable, **give
 
 
 def update_row(model: type[Model], by: str, key: Any, **values: Any) -> bool:
-    """Set `values` in the row whose unique column `by` is `key`; whether there is one."""
+    """Set `values` in the row whose unique column `by` is `key`; return whether it exists."""
     connection = connections[router.db_for_write(model)]
     sql, fields = _update(cast(Hashable, model), by, tuple(values))
     given = [field.get_db_prep_save(value, connection) for field, value in zip(fields, values.values(), strict=True)]

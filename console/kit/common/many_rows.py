@@ -38,7 +38,7 @@ def put_rows(model: type[Model], unique: Sequence[str], fields: Sequence[str], r
 
 
 def keys_of(model: type[Model], by: str, values: Sequence[Any]) -> dict[Any, int]:
-    """The primary keys of the rows whose unique column `by` is one of `values`, in the order of these."""
+    """Return the primary keys of the rows whose unique column `by` is one of `values`, in the order of these."""
     connection = cluster_connection()
     table, column, key = map(
         connection.ops.quote_name,

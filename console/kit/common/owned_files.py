@@ -21,17 +21,17 @@ def read_secret(path: Path, what: str = "the secret") -> str:
 
 
 def read_private_text(path: Path) -> str:
-    """Of a file with secrets among other things, of mode 600. Raises FileError."""
+    """Read a file of mode 600 that has secrets. Raises FileError."""
     return _read(path, 0o077, "can be read by others; chmod 600 it", _RULES_BYTES_MAX)
 
 
 def read_rules_text(path: Path) -> str:
-    """Who may write the rules can be whoever the rules say: raises FileError if that is everybody."""
+    """Read a file of rules; raises FileError if others may write it, since they could grant themselves anything."""
     return _read(path, 0o022, "can be written by others; chmod go-w it", _RULES_BYTES_MAX)
 
 
 def read_rules_bytes(path: Path, bytes_max: int) -> bytes:
-    """As `read_rules_text`, of what is no text."""
+    """Read a binary file as `read_rules_text`."""
     return _bytes(path, 0o022, "can be written by others; chmod go-w it", bytes_max)
 
 

@@ -22,7 +22,7 @@ class RecentValues:
 
     @property
     def is_flat(self) -> bool:
-        """For some time it has been the same."""
+        """Whether the value has been constant for some time."""
         return bool(self._moments) and self._values[0] == self._values[-1] and self._moments[0] < self._moments[-1]
 
     def add(self, value: int, at_ms: int, window_ms: int) -> tuple[int, int]:
@@ -63,7 +63,7 @@ class RateWindow:
         return round((value - oldest) * 1000 / (at_ms - oldest_ms), 1)
 
     def rests(self, key: Hashable) -> bool:
-        """It grows by nothing, and will until it has another value, or the clock goes back."""
+        """Whether the rate is zero, and stays so until another value comes, or the clock goes back."""
         return key in self._seen and self._seen[key].is_flat
 
     def forget(self, keys: Iterable[Hashable]) -> None:

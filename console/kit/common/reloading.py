@@ -17,7 +17,7 @@ def is_asked_to_reload(run_directory: Path) -> bool:
 
 
 def take_question(run_directory: Path) -> None:
-    """Whoever asks from now on asks for another time."""
+    """Take the open request; later ones count for the next time."""
     _file(run_directory).unlink(missing_ok=True)
 
 

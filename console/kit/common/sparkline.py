@@ -21,12 +21,12 @@ def sparkline(values: list[float], width: int = 160, height: int = 36) -> SafeSt
 
 @register.filter
 def rest_of_axis(x: int, width: int = 1_000) -> int:
-    """How much of an axis lies right of `x`."""
+    """Return how much of an axis is right of `x`."""
     return max(0, width - x)
 
 
 def spark_points(values: list[float], width: int, height: int) -> list[tuple[float, float]]:
-    """Each value as x (evenly spread) and y (down is zero, one pixel of room at the top for the stroke)."""
+    """Return each value as x (evenly spread) and y (zero at the bottom, one pixel of room at the top for the stroke)."""
     highest = max(*values, 1e-9)
     step = width / (len(values) - 1)
     return [(index * step, 1 + (height - 2) * (1 - value / highest)) for index, value in enumerate(values)]

@@ -39,12 +39,12 @@ class FeatureTable:
         return self.columns[1:]
 
     def hidden(self, keys: Iterable[str]) -> tuple[str, ...]:
-        """Those of `keys` that are columns which may be hidden, in the table's order."""
+        """Return those of `keys` that are columns which may be hidden, in the table's order."""
         wanted = set(keys)
         return tuple(key for key, _ in self.optional if key in wanted)
 
     def places_of(self, hidden: Iterable[str]) -> str:
-        """As the stylesheet counts: `3 5`."""
+        """Return the positions for the stylesheet: `3 5`."""
         wanted = set(hidden)
         return " ".join(str(number) for number, (key, _) in enumerate(self.columns, 1) if key in wanted)
 
@@ -57,7 +57,7 @@ class FeatureTable:
         return _canonical(self.order, parameters)
 
     def filtered(self, parameters: Mapping[str, str]) -> dict[str, str]:
-        """What a view keeps of an address."""
+        """Return the query parameters that a saved view keeps."""
         return _canonical((*self.order, *self.filters), parameters)
 
 

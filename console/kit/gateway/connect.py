@@ -32,7 +32,7 @@ def _made(name: str, _cluster: str) -> Any:
 
 
 def kafka_gateway() -> ClusterGateway:
-    """To the configured cluster."""
+    """Return the gateway to the configured cluster."""
     from console.kit.gateway.cluster import KafkaGateway
     from console.kit.gateway.connection.client import ClusterClient
     from console.kit.gateway.connection.membership import ConsoleMembership
@@ -44,10 +44,7 @@ def kafka_gateway() -> ClusterGateway:
 
 
 def mirror_gateways() -> dict[str, ClusterGateway]:
-    """By alias, to the clusters of mirrors from here or to here: for their topics, records and groups.
-
-    `settings.MIRROR_CLUSTERS`: their bootstrap servers, or gateways themselves.
-    """
+    """Return the gateways by alias to the clusters of mirrors from here or to here, for topics, records and groups."""
     return {
         alias: _mirror_gateway(alias, wanted) if isinstance(wanted, str) else wanted
         for alias, wanted in here.MIRROR_CLUSTERS.items()
@@ -79,7 +76,7 @@ def client_config_in_use() -> str:
 
 
 def kazoo_gateway() -> ZooKeeperGateway:
-    """To the configured ensemble."""
+    """Return the gateway to the configured ensemble."""
     from console.kit.gateway.zookeeper.znodes import KazooGateway, secret_reader
 
     digest = here.ZOOKEEPER_DIGEST_FILE

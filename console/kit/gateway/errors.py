@@ -25,7 +25,7 @@ OTHER = "Another cluster answers:"
 
 
 class ClientRefusedError(ClusterUnreachableError):
-    """The cluster does not take the console for somebody it knows, or the console the cluster for the one it means."""
+    """The cluster refuses the console's login, or the console refuses the cluster."""
 
 
 class OtherClusterError(ClusterUnreachableError):
@@ -66,7 +66,7 @@ def error_from_kafka(error: KafkaError) -> GatewayError:
 
 
 def unanswered(error: BrokerUnreachable | None = None) -> ClusterUnreachableError:
-    """What our own client has met, if it has asked anybody, without the addresses that it tried."""
+    """Return the error of our own client without the addresses it tried."""
     if isinstance(error, UnreadableAnswer):
         return unreadable(error)
     return ClusterUnreachableError("No broker answered in time.")

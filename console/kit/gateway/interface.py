@@ -50,7 +50,7 @@ class BrokerView:
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """The brokers registered now. `cluster_id` is empty and `controller_id` None while nobody knows them."""
+    """The registered brokers. `cluster_id` is empty and `controller_id` None while unknown."""
 
     cluster_id: str
     controller_id: int | None
@@ -147,7 +147,7 @@ class ClusterGateway(Protocol):
     def check_new_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: Mapping[str, str]
     ) -> None:
-        """Have the cluster judge a topic without creating it. Raises RefusedError with its reason, GatewayError."""
+        """Validate a topic with the cluster without creating it. Raises RefusedError with its reason, GatewayError."""
         ...
 
     def add_partitions(self, name: str, partition_count: int) -> None:
@@ -180,11 +180,13 @@ class ClusterGateway(Protocol):
         ...
 
     def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
-        """When the first record of each was written, ms since the epoch; None without one, silent ones are missing."""
+        """Return the time of each partition's first record, ms since the epoch; None without one; silent leaders are
+        missing.
+        """
         ...
 
     def newest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
-        """As `oldest_records`: the time of the record with the latest one."""
+        """Return the latest time of each partition's records, as `oldest_records`."""
         ...
 
     def delete_records(self, topic: str, before: Mapping[int, int]) -> dict[int, str]:
@@ -195,11 +197,11 @@ class ClusterGateway(Protocol):
         ...
 
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
-        """Every setting of the topic as it counts, sorted by name."""
+        """Return every setting of the topic in effect, sorted by name."""
         ...
 
     def check_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
-        """Have the cluster judge a change without making it. Raises RefusedError with the cluster's reason."""
+        """Validate a change with the cluster without making it. Raises RefusedError with the cluster's reason."""
         ...
 
     def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
@@ -207,11 +209,11 @@ class ClusterGateway(Protocol):
         ...
 
     def committed_offsets(self, topic: str) -> CommittedView:
-        """What consumer groups have committed in the topic."""
+        """Return what consumer groups have committed in the topic."""
         ...
 
     def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
-        """What can be read of each partition; one whose leader does not answer is missing.
+        """Return the readable offsets of each partition; one whose leader does not answer is missing.
 
         With `committed_only` a span ends before the first transaction that is still open.
         """

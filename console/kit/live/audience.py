@@ -22,7 +22,7 @@ ANSWER_WITHIN_SECONDS = 1.0
 
 
 def listened(names: Collection[str]) -> frozenset[str]:
-    """Those of the groups `names` that somebody listens to. Never raises; asked of Redis, in one question."""
+    """Return those of the groups `names` with listeners, by one Redis query. Never raises."""
     layer = get_channel_layer()
     if isinstance(layer, InMemoryChannelLayer):
         return frozenset(name for name in names if groups.on_layer(name) in layer.groups)
@@ -40,7 +40,7 @@ def listened(names: Collection[str]) -> frozenset[str]:
 
 
 def answers(client: redis.Redis, commands: Sequence[tuple[str | bytes, ...]]) -> list[Any]:
-    """What Redis answers to `commands`, which are sent as one piece. Raises RedisError.
+    """Return Redis's replies to pipelined `commands`. Raises RedisError.
 
     Without what the client does around each question, which is most of what it costs several times a second.
     """
@@ -59,12 +59,12 @@ def answers(client: redis.Redis, commands: Sequence[tuple[str | bytes, ...]]) ->
 
 
 def redis_of_layer() -> redis.Redis | None:
-    """What the channel layer goes through; None if that is no Redis. Threads share it."""
+    """Return the channel layer's Redis client, shared by threads; None if the layer is not Redis."""
     return _client() if isinstance(get_channel_layer(), RedisPubSubChannelLayer) else None
 
 
 def channel_of(group: str) -> str:
-    """As channels_redis names it."""
+    """Return the Redis key of the group, as channels_redis names it."""
     return f"{settings.CHANNEL_LAYERS['default']['CONFIG']['prefix']}__group__{groups.on_layer(group)}"
 
 

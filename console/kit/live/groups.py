@@ -29,7 +29,9 @@ _OF_PERSON = "person."
 
 
 def on_layer(group: str) -> str:
-    """What the channel layer calls `group` of the current cluster; a person, and all clusters, are the same in each."""
+    """Return the channel layer's name of the current cluster's `group`; those of people and all clusters are the same
+    in each.
+    """
     return group if is_main() or group == FLEET or group.startswith(_OF_PERSON) else f"c.{current_cluster()}.{group}"
 
 
@@ -39,7 +41,7 @@ def topic(name: str) -> str:
 
 
 def person(user_id: int) -> str:
-    """Every socket of one person: told when the person's rights or logins changed."""
+    """Return the group of one person's sockets, for changed rights or logins."""
     return f"{_OF_PERSON}{user_id}"
 
 

@@ -44,7 +44,7 @@ class Attention:
         self.pay()
 
     def pay(self) -> None:
-        """Somebody looks, or something should be looked at: whoever pauses because nobody did begins at once."""
+        """Note that a page is open or a look is due: pauses for lack of readers end at once."""
         with self._lock:
             self._until_s = self._clock_s() + LINGERS_SECONDS
             self._paid.set()
@@ -61,7 +61,7 @@ class Attention:
             self._paid.wait(seconds * SLOWER)
 
     def review(self) -> bool:
-        """Once in a while: has everybody gone? Whether a page is open."""
+        """Check once in a while whether a page is open, and return that."""
         is_open = self._is_any_page_open()
         if is_open:
             self.pay()
@@ -71,7 +71,7 @@ class Attention:
         return is_open
 
     def rest(self, seconds: float, stop: threading.Event) -> None:
-        """For `seconds`, longer while nobody looks, or until somebody calls."""
+        """Pause for `seconds`, longer while no page is open, until woken or stopped."""
         try:
             if self._paid.is_set():
                 self._hang_up()
@@ -101,12 +101,14 @@ class Attention:
 
 
 def channel() -> str:
-    """Only listened to while nobody looks: who calls learns by the number of hearers whether a look begins now."""
+    """Return the channel that the collector listens to only while idle; the number of receivers tells a caller whether
+    it woke it.
+    """
     return groups.on_layer("barnabas.attention")
 
 
 def call() -> bool:
-    """Have the collector look now; whether it had not been looking. Never raises."""
+    """Wake the collector; return whether it was idle. Never raises."""
     client = redis_of_layer()
     try:
         return client is not None and client.publish(channel(), b"") > 0

@@ -112,7 +112,7 @@ class PersonSocket(AsyncWebsocketConsumer):
         return await database_sync_to_async(refusal_now)(self.scope)
 
     async def rights_changed(self, message: dict[str, Any]) -> None:
-        """Sent to all sockets of a person when rights or logins changed; those that may go on go on."""
+        """Handle changed rights or logins of the person; sockets that are still allowed go on."""
         code = await self.refusal()
         if code is not None:
             await self.end(code)

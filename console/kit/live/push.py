@@ -58,7 +58,7 @@ def send_now(messages: Iterable[tuple[str, str]]) -> None:
 
 
 def resync_html(version: object) -> str:
-    """What tells a page to fetch itself again, if it has not been told with this version already."""
+    """Return the fragment that makes a page refetch itself, once for each version."""
     return render_to_string("live/resync.html", {"version": version})
 
 

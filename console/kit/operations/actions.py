@@ -34,13 +34,13 @@ def begin(actor: User, plan: Plan, confirmation: Confirmation, make: Callable[..
 
 
 def do_pause(actor: User, operation: Operation) -> None:
-    """What is under way ends well; nothing else is begun."""
+    """Pause the operation: the running part completes, and no other begins."""
     values = {"state": State.PAUSED, "sentence": "Paused by hand."}
     change(actor, operation, "pause", values, lambda now: now.state == State.RUNNING)
 
 
 def do_resume(actor: User, operation: Operation) -> None:
-    """From now on it goes on in the name of `actor`. Raises NotConfirmedError where rules of changes hold it."""
+    """Resume in the name of `actor`. Raises NotConfirmedError where rules of changes hold it."""
     line = PlanLine("state", str(State.PAUSED), str(State.RUNNING))
     ask_rules(actor, Plan(f"resume {operation.noun}", *operation.audited, (line,), (), parts=operation.resumed))
     values = {"state": State.RUNNING, "sentence": "Goes on.", "actor": actor}
@@ -48,6 +48,6 @@ def do_resume(actor: User, operation: Operation) -> None:
 
 
 def do_call_off(actor: User, operation: Operation) -> None:
-    """What is done stays so, and what is under way ends well; nothing else is begun."""
+    """Call the operation off: completed parts stay, the running one completes, and no other begins."""
     values = {"state": State.CALLED_OFF, "sentence": "Called off."}
     change(actor, operation, "call off", values, lambda now: now.can_be_called_off)

@@ -45,22 +45,22 @@ class Operation(models.Model):
 
     @classmethod
     def open_ones(cls) -> models.QuerySet[Any]:
-        """Those that go on or can go on, the oldest first."""
+        """Return the operations that run or can be resumed, oldest first."""
         return cls._default_manager.filter(state__in=OPEN).order_by("id")
 
     @classmethod
     def to_advance(cls) -> models.QuerySet[Any]:
-        """Those for which the beat has something to do, now or by and by."""
+        """Return the operations that the beat has to advance now or later."""
         return cls.open_ones()
 
     @property
     def noun(self) -> str:
-        """In the log and the audit."""
+        """The operation's noun in the log and the audit."""
         return str(self._meta.verbose_name)
 
     @property
     def whose(self) -> str:
-        """In whose name it goes on: who resumed it last, or else began it."""
+        """In whose name the operation runs: who resumed it last, or else began it."""
         return self.actor.get_username() if self.actor else self.actor_name
 
     @property
@@ -70,12 +70,12 @@ class Operation(models.Model):
 
     @property
     def resumed(self) -> tuple[Plan, ...]:
-        """What goes on when it is resumed, if rules of changes are about that, too: by action and names."""
+        """What a resumption carries out, for rules of changes: action and names."""
         return ()
 
     @property
     def shown(self) -> dict[str, object]:
-        """What `TEMPLATE` needs besides `operation`, for those who see everything."""
+        """The template's variables besides `operation`, for people who see everything."""
         return {}
 
     @property
@@ -88,7 +88,7 @@ class Operation(models.Model):
 
     @property
     def word(self) -> str:
-        """Its state in one word."""
+        """The state in one word."""
         return str(self.state)
 
     @property
@@ -100,5 +100,5 @@ OPEN = (Operation.State.RUNNING, Operation.State.PAUSED)
 
 
 def one_open(name: str, *of: str) -> models.UniqueConstraint:
-    """At most one is open at a time, or one for each value `of` a column."""
+    """Return the constraint of at most one open operation, or one for each value `of` a column."""
     return models.UniqueConstraint(*(of or (models.Value(1),)), condition=models.Q(state__in=list(OPEN)), name=name)

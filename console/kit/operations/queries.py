@@ -9,7 +9,7 @@ from console.kit.operations.models import Operation
 
 
 def operation_under_way(but: Operation | None = None) -> str:
-    """What long change of the cluster's processes goes on, in words, other than `but`; empty: none."""
+    """Return which long change of the processes is running, in words, other than `but`; empty if none."""
     for model in _kinds():
         operation = next((row for row in kept_rows(model.open_ones) if row != but), None)
         if operation is not None:

@@ -57,7 +57,7 @@ def settle(operation: Operation, values: Mapping[str, object], also: Callable[[]
 
 
 def push_operation(operation: Operation) -> None:
-    """To those who look at it: who may stop it may do so in read-only mode too."""
+    """Push the operation to its viewers, with buttons also in read-only mode."""
     read_only = why_read_only()
     for can_operate in (True, False):
         context = {"operation": operation, **operation.shown, "read_only": read_only}

@@ -38,5 +38,5 @@ def _advance(advance: Callable[[Operation], None], operation: Operation) -> None
 
 
 def clusters_of(model: type[Operation]) -> tuple[str, ...]:
-    """Where there may be any."""
+    """Return the clusters that may have such operations."""
     return all_clusters() if model.in_every_cluster else (MAIN,)

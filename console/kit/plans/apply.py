@@ -51,8 +51,9 @@ def carry_out(actor: User, plan: Plan, confirmation: Confirmation, do: Callable[
 
 
 def ask_rules(actor: User, plan: Plan) -> None:
-    """Before what is done at once, without a page of its plan: to be asked for is its confirmation, and rules of
-    changes hold it as they hold any plan. Raises NotConfirmedError; then it is not to be done.
+    """Check the rules of changes before an immediate action, which confirms itself.
+
+    Raises NotConfirmedError if it must not be done.
     """
     now = digest_of(plan, actor)
     check(plan, confirmation_of(plan, actor, Confirmation(now)), now)

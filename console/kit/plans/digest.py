@@ -19,7 +19,7 @@ DIGEST_LENGTH = 32
 class Confirmable(Protocol):
     @property
     def confirmed(self) -> object:
-        """Everything that is done and everything it hangs on, as JSON can write it."""
+        """Everything that is done and that it depends on, as JSON."""
         ...
 
 

@@ -15,7 +15,7 @@ from console.kit.plans.posted import PlanHold, Posted, PostMode, is_part_of_conf
 
 
 class PendingChange(Protocol):
-    """A change that waits: what who asked for it is told, and where it is."""
+    """A change that waits: what its requester is told, and its address."""
 
     @property
     def number(self) -> int: ...
@@ -29,11 +29,11 @@ class PendingChange(Protocol):
 
 class Gate(Protocol):
     def hold(self, plan: Plan, actor: User, posted: Posted | None) -> PlanHold | None:
-        """Why `plan` is not carried out now; None: it may be. What is let through in an emergency is audited."""
+        """Return why `plan` must wait; None if it may be carried out. Emergency exceptions are audited."""
         ...
 
     def outlook(self, plan: Plan) -> PlanHold | None:
-        """What would become of `plan` if it were confirmed now, by whoever."""
+        """Return whether `plan` would wait if it were confirmed now, by anybody."""
         ...
 
     def propose(self, actor: User, posted: Posted) -> PendingChange:
@@ -67,7 +67,7 @@ def the_gate() -> Gate:
 
 
 def confirmation_of(plan: Plan, actor: User, confirmation: Confirmation) -> Confirmation:
-    """What counts as the confirmation of `plan`: the one that was sent, or that of who has approved it.
+    """Return the confirmation of `plan`: the one sent, or the approver's.
 
     Raises OnlyLookedAtError where it is only looked at.
     """

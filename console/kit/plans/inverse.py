@@ -34,7 +34,7 @@ def find_inverse(object_type: str, object_name: str, number: str) -> KeptInverse
 
 
 def find_removed(object_type: str, action: str, number: str) -> KeptInverse | None:
-    """What is kept of an object that is not there any more, so that only the number says which; None as above."""
+    """Return the kept inverse of a deleted object by its number; None as above."""
     if not number.isascii() or not number.isdigit() or len(number) > 18:
         return None
     return KeptInverse.objects.filter(pk=int(number), object_type=object_type, action=action).first()

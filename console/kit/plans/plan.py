@@ -71,7 +71,7 @@ class Plan:
 
     @property
     def confirmed(self) -> dict[str, object]:
-        """What a digest of this plan stands for, as JSON can write it."""
+        """What a digest of this plan covers, as JSON."""
         values = {
             member.name: _plain(getattr(self, member.name))
             for member in fields(self)

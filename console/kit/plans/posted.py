@@ -80,7 +80,7 @@ def posted_now() -> Posted | None:
 
 @contextmanager
 def posting(posted: Posted) -> Iterator[Posted]:
-    """What is carried out inside of it was asked for by `posted`."""
+    """Carry out the block as requested by `posted`."""
     before = _posted.set(posted)
     try:
         yield posted
@@ -90,7 +90,7 @@ def posting(posted: Posted) -> Iterator[Posted]:
 
 @contextmanager
 def goes_on() -> Iterator[None]:
-    """What is carried out inside of it is part of what was confirmed already, as the drain of a decommission is."""
+    """Carry out the block as part of what was confirmed, such as the drain of a decommission."""
     before = _goes_on.set(True)
     try:
         yield

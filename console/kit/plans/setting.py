@@ -67,7 +67,7 @@ class SettingChange:
 
 
 def change_plan(target: SettingTarget, changes: Sequence[SettingChange], bootstrap_servers: str) -> SettingsPlan:
-    """All of them in one change. Without a difference: no lines."""
+    """Plan all changes as one. Without a difference: no lines."""
     real = [change for change in changes if not change.is_empty]
     return SettingsPlan(
         wanted={change.setting.name: change.new for change in real},

@@ -40,7 +40,7 @@ class PlanResult:
 
 @contextmanager
 def refusable(cluster_status: int = 422) -> Iterator[PlanResult]:
-    """What is refused inside of it ends it, and is told by the answer; the page shows the plan for how it is now.
+    """Turn a refusal in the block into the response, with the plan for the present state.
 
     `cluster_status`: of the page when the cluster, not the confirmation, is why. Whatever else is raised goes on.
     """
@@ -61,7 +61,7 @@ def is_confirmed(request: UserRequest) -> bool:
 
 
 def at_once(request: UserRequest, do: Callable[[], object], page: str) -> HttpResponse:
-    """The answer to a button that shows no plan: what changed arrives by push, and `page` is where one was.
+    """Answer a button without a plan; the change arrives by push, and `page` is where the button was.
 
     What waits from now on is told by whoever keeps it.
     """

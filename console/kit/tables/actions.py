@@ -30,7 +30,7 @@ def do_arrange(user: User, table: FeatureTable, hide: Iterable[str], rows: str) 
 
 
 def do_forget(user: User, table: FeatureTable) -> None:
-    """As it is delivered, from the next visit on."""
+    """Reset the table to its default from the next visit on."""
     _choose(user, table, None)
 
 
@@ -51,7 +51,7 @@ def _choose(user: User, table: FeatureTable, values: dict[str, Any] | None) -> N
 
 @transaction.atomic
 def do_save(user: User, arrangement: Arrangement, name: str, is_shared: bool) -> SavedView:
-    """One of the same name, the person's own, is replaced. Raises ViewError."""
+    """Save a view, replacing the person's own of the same name. Raises ViewError."""
     table, name = arrangement.table, _name(name)
     mine = SavedView.objects.select_for_update().filter(owner=user)
     before = mine.filter(table=table.name, name=name).first()
@@ -70,7 +70,7 @@ def do_save(user: User, arrangement: Arrangement, name: str, is_shared: bool) ->
 
 @transaction.atomic
 def do_change(user: User, view: SavedView, name: str, is_shared: bool) -> None:
-    """Raises ViewError, and PermissionDenied for who may only look."""
+    """Change a view. Raises ViewError, and PermissionDenied if it is another person's."""
     require_to_change(user, view)
     name = _name(name)
     if SavedView.objects.filter(owner=view.owner, table=view.table, name=name).exclude(pk=view.pk).exists():
@@ -83,7 +83,7 @@ def do_change(user: User, view: SavedView, name: str, is_shared: bool) -> None:
 
 @transaction.atomic
 def do_delete(user: User, view: SavedView) -> None:
-    """Raises PermissionDenied for who may only look."""
+    """Delete a view. Raises PermissionDenied if it is another person's."""
     require_to_change(user, view)
     before = SavedView.objects.get(pk=view.pk)
     view.delete()

@@ -43,7 +43,7 @@ class Arrangement:
 
     @property
     def kept_inputs(self) -> list[tuple[str, str]]:
-        """What a search must not lose, though its form has no field for it."""
+        """Hidden inputs that keep the arrangement through a search."""
         names = [name for name in ("sort", HIDE, COUNT, VIEW) if self.parameters.get(name)]
         return [(name, self.parameters[name]) for name in names]
 
@@ -71,7 +71,7 @@ class Arrangement:
 
 
 def arrangement_of(request: HttpRequest) -> Arrangement | None:
-    """None on a page that is no such list. Programs (`api/door.py`) are nobody who looks."""
+    """Return the arrangement of the list; None on other pages and for API requests."""
     table = TABLES.get(getattr(request.resolver_match, "url_name", None) or "")
     if table is None or not isinstance(request.user, User):
         return None
@@ -86,7 +86,7 @@ def arranged(table: FeatureTable, parameters: Mapping[str, str], user: User) -> 
 
 
 def rows_for(request: UserRequest, name: str) -> int:
-    """How many rows a page of the list has for who asks."""
+    """Return the rows on a page of the list for this person."""
     table = TABLES[name]
     if isinstance(request, InnerRequest):
         return table.rows
@@ -94,7 +94,7 @@ def rows_for(request: UserRequest, name: str) -> int:
 
 
 def address_of(view: SavedView) -> str:
-    """All of the view is in it, so that it can be handed on, and changed without changing the view."""
+    """Return the view's full address, which can be shared and edited without changing the view."""
     table = TABLES[view.table]
     parameters = table.filtered(view.parameters) | {HIDE: ",".join(table.hidden(view.hide)), VIEW: str(view.pk)}
     if table.rows:

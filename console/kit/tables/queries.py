@@ -15,7 +15,7 @@ _TYPED = sorted({name for table in TABLES.values() for name in table.filters})
 
 
 def preference_of(user: Any) -> Preference:
-    """Not saved, if nothing was chosen. Asked of the database once per user object, that is once per request."""
+    """Return the person's preference, unsaved if there is none. One query for each request."""
     if not user.is_authenticated:
         return Preference()
     preference = getattr(user, "_console_preference", None)

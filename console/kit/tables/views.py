@@ -76,7 +76,7 @@ def save(request: UserRequest) -> HttpResponse:
 
 @require_POST
 def arrange(request: UserRequest) -> HttpResponse:
-    """What was chosen counts from now on; so the address says nothing of it any more."""
+    """Store the arrangement and remove it from the address."""
     table, query = _posted(request)
     if "reset" in request.POST:
         do_forget(request.user, table)

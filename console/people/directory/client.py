@@ -87,7 +87,7 @@ class DirectoryClient:
     def find(
         self, base: str, matches: list[tuple[str, str]], also: tuple[str, str] | None, attributes: list[str], most: int
     ) -> list[DirectoryEntry]:
-        """Up to `most` entries, and one more if there are."""
+        """Return up to `most` entries, and one more if there are."""
         message_id = search(
             self._next(), base, matches, also, attributes, most=most + 1, seconds=max(1, int(self._left()))
         )

@@ -63,7 +63,7 @@ class DirectorySettings:
 
     @property
     def issuer(self) -> str:
-        """Whose word an account's identity is."""
+        """The issuer of the identities of accounts."""
         return f"ldap://{self.host}/{self.base}"
 
     @property
@@ -82,7 +82,7 @@ class DirectorySettings:
 
 
 def read_directory(environment: Mapping[str, str]) -> DirectorySettings | None:
-    """None: there is none, for no URL is named."""
+    """Read the directory's settings; None without a URL."""
     values = {key.removeprefix(PREFIX): item.strip() for key, item in environment.items() if key.startswith(PREFIX)}
     values = {key: value for key, value in values.items() if value}
     if unknown := sorted(values.keys() - _KNOWN):

@@ -104,7 +104,7 @@ def _message(number: int, name: str, operation: univ.Sequence) -> bytes:
 
 
 def length_of(begun: bytes) -> int | None:
-    """Of a whole message that begins so; None: more has to come to know. Raises NotLdapError."""
+    """Return the length of the message that begins so; None if more bytes are needed. Raises NotLdapError."""
     if begun[:1] not in (b"", b"\x30"):
         raise NotLdapError("it does not speak LDAP")
     if len(begun) < 2:

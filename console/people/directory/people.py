@@ -13,7 +13,7 @@ _NAME = "uid"
 
 
 def person_in(directory: DirectorySettings, name: str, password: str) -> Person | None:
-    """None: nobody, or not with this password; which of the two is told to nobody. Raises AwayError, FileError."""
+    """Return the person; None for an unknown name or a wrong password alike. Raises AwayError, FileError."""
     if not name or not password or "\0" in name + password:
         return None
     with DirectoryClient(directory) as client:

@@ -14,7 +14,7 @@ class SwitchPlan(Plan):
 
 
 def switch_plan(scope: str, now: ReadOnly | None) -> SwitchPlan:
-    """To end it if it is read-only, otherwise to begin."""
+    """Plan to end read-only mode if it is on, otherwise to begin it."""
     ends = now is not None
     return SwitchPlan(
         scope=scope,

@@ -26,7 +26,8 @@ def claim(claims: Mapping[str, object], name: str) -> object:
 
 
 def groups_in(claims: Mapping[str, object], name: str) -> frozenset[str]:
-    """Names of groups. All or none: a group that is left out might be one that takes away.
+    """Return the names of groups, all or none, since a missing group might be one that takes rights away. All or none:
+    a group that is left out might be one that takes away.
 
     Raises LoginRefusedError if the provider tells them elsewhere (distributed claims, as Entra's beyond 200), or too
     many.

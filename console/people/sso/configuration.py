@@ -50,7 +50,7 @@ class SingleSignOn:
 
 
 def read_single_sign_on(environment: Mapping[str, str]) -> SingleSignOn | None:
-    """None: there is none, for no issuer is named."""
+    """Read the settings of single sign-on; None without an issuer."""
     values = {key.removeprefix(PREFIX): value for key, value in environment.items() if key.startswith(PREFIX) and value}
     if "ISSUER" not in values:
         if values:

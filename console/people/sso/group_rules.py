@@ -55,7 +55,8 @@ class GroupRules:
     default: str = ""
 
     def grant_of(self, groups: Iterable[str]) -> Grant | None:
-        """What a member of `groups` gets; None: is not let in. Names count to the letter, order and repeats do not.
+        """Return the grant of a member of `groups`; None: no access. Names count to the letter, order and repeats do
+        not.
 
         Raises TooManyRulesError.
         """
@@ -84,7 +85,7 @@ def _strength(level: AccessLevel) -> int:
 
 
 def parse_rules(text: str) -> GroupRules:
-    """Raises RulesError: what is misspelt must not be what is left out."""
+    """Parse the rules. Raises RulesError also for unknown keys, so that no rule is lost by a typo."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

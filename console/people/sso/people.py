@@ -20,7 +20,7 @@ NOBODY = "person"
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whom an ID token names. `subject` at the issuer is who it is; the rest are words that may change."""
+    """The person of an ID token, identified by issuer and `subject`; other fields may change."""
 
     subject: str
     name: str
@@ -55,6 +55,6 @@ def plain_name(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Without what is not to be seen, or turns the direction of writing."""
+    """Remove invisible characters and those that change the writing direction."""
     seen = "".join(name if name.isprintable() else " " for name in text[: 2 * _SHOWN_LENGTH_MAX])
     return " ".join(seen.split())[:_SHOWN_LENGTH_MAX]

@@ -52,7 +52,7 @@ class Provider:
         self._away_until_s = 0.0
 
     def discovered(self) -> Discovered:
-        """Kept for a while; one that cannot be had is not asked for again at once. Raises ProviderAwayError."""
+        """Return the cached discovery document; a failure is not retried at once. Raises ProviderAwayError."""
         with self._lock:
             if self._discovered is not None and self._now_s() < self._ask_again_s:
                 return self._discovered
@@ -68,7 +68,7 @@ class Provider:
             return self._discovered
 
     def login_address(self, attempt: Attempt, redirect_uri: str) -> str:
-        """Where the browser goes to log in. Raises ProviderAwayError."""
+        """Return the address of the login. Raises ProviderAwayError."""
         with self._client(redirect_uri, secret=None) as client:
             address, _ = client.create_authorization_url(
                 self.discovered().authorization_endpoint,
@@ -79,7 +79,7 @@ class Provider:
         return str(address)
 
     def logout_address(self, return_to: str) -> str:
-        """Where the browser ends its login at the provider; nothing if it has no such place.
+        """Return the provider's logout address; empty if it has none.
 
         It is told who we are, not who logs out: no token is kept for that, so it may ask the person once more.
         """
@@ -90,7 +90,7 @@ class Provider:
         return str(httpx2.URL(place).copy_merge_params(parameters))
 
     def claims_for(self, code: str, attempt: Attempt, redirect_uri: str, now_s: int) -> dict[str, object]:
-        """What the provider says, sealed, of who has brought `code`. Raises LoginRefusedError, ProviderAwayError."""
+        """Return the verified claims for the code. Raises LoginRefusedError, ProviderAwayError."""
         if not self._exchanges.acquire(blocking=False):
             raise ProviderAwayError(f"{EXCHANGES_MAX} logins wait for it", _BUSY, 503)
         try:
@@ -167,7 +167,7 @@ class Provider:
 
 @cache
 def provider_of(configuration: SingleSignOn) -> Provider:
-    """One for each process: it remembers what it was told."""
+    """Return the process's provider, which caches what it has fetched."""
     return Provider(configuration)
 
 

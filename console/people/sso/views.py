@@ -45,7 +45,7 @@ TOO_MANY_RULES = "Your groups give more rules together than the console keeps. T
 @never_cache
 @require_GET
 def set_out(request: HttpRequest) -> HttpResponse:
-    """To the provider, unless another site sent the browser here: nobody is logged in by a picture."""
+    """Redirect to the provider, unless another site sent the browser: an image must not log anybody in."""
     configuration = _configuration()
     wanted = request.GET.get("next", "")
     if request.user.is_authenticated:
@@ -94,7 +94,7 @@ def come_back(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def leave(request: HttpRequest) -> HttpResponse:
-    """From the console one is logged out already: this is the provider's side of it."""
+    """Log out at the provider, after the console."""
     try:
         address = _provider_of(_configuration()).logout_address(request.build_absolute_uri(reverse("login")))
     except ProviderAwayError as error:

@@ -64,7 +64,7 @@ def write_standing(user: User, wanted: UserRights) -> None:
 
 
 def end_logins(user: User) -> None:
-    """Every session of `user`, and every token, within a transaction of the caller's; open pages are told."""
+    """End every session and token of `user`, in the caller's transaction, and notify open pages."""
     for session in logins_of(user):
         session.delete()
     end_tokens(user)
@@ -98,7 +98,7 @@ def do_end_logins(actor: User, user: User, plan: Plan, confirmation: Confirmatio
 
 @transaction.atomic
 def do_change_own_password(user: User, password: str) -> None:
-    """Every other login of the person ends, for a session holds for one password only, and every token."""
+    """Change the password, and end every other session and token of the person."""
     user.set_password(password)
     user.save(update_fields=["password"])
     PasswordToChange.objects.filter(user=user).delete()

@@ -7,7 +7,8 @@ from console.kit.live.push import send_message
 
 
 def announce_rights(user_id: int) -> None:
-    """When the transaction commits. Each socket looks for itself whether it may go on.
+    """Announce changed rights when the transaction commits, so that each socket checks whether it may go on. Each
+    socket looks for itself whether it may go on.
 
     Never raises because of the channel layer: sockets that are not told look every half minute anyway.
     """

@@ -92,7 +92,7 @@ class StandingForm(forms.Form):
 
     @property
     def fields_again(self) -> list[tuple[str, str]]:
-        """What makes the same standing when it is sent back."""
+        """The form fields that make the same standing again."""
         standing = self.standing
         fields = [("role", standing.role), *([("is_active", "on")] if standing.is_active else [])]
         for rule in standing.rules:

@@ -30,7 +30,7 @@ class UserRights:
 
     @property
     def reach(self) -> Reach:
-        """In the current cluster."""
+        """The reach in the current cluster."""
         reach = Reach(ROLES.get(self.role, frozenset()) if self.is_active else frozenset(), self.rules_in_force)
         own = dict(self.clusters).get(current_cluster()) if self.is_active and settings.CLUSTERS else None
         return reach if reach.is_unbound or own is None else reach.with_role_of(own)
@@ -65,7 +65,7 @@ def standing_of(user: User) -> UserRights:
 
 
 def wanted_of(user: User, typed: UserRights) -> UserRights:
-    """Of a linked account the provider's groups say what it may do; here it is said only whether it may log in."""
+    """Return the wanted rights; of a linked account only whether it may log in, since groups decide the rest."""
     if getattr(user, "identity", None) is None:
         return typed
     now = standing_of(user)
@@ -73,7 +73,7 @@ def wanted_of(user: User, typed: UserRights) -> UserRights:
 
 
 def administrators() -> QuerySet[User]:
-    """Who can log in and administer."""
+    """Return the people who can log in and administer."""
     return User.objects.filter(Q(is_superuser=True) | Q(groups__name="admin"), is_active=True).distinct()
 
 
@@ -82,7 +82,7 @@ def is_last_administrator(user: User) -> bool:
 
 
 def logins_of(user: User) -> list[Session]:
-    """The sessions that are not over. Whose a session is stands inside of it, so each is looked at."""
+    """Return the person's live sessions; each must be decoded to know its owner."""
     living = Session.objects.filter(expire_date__gt=timezone.now()).order_by("session_key")
     return [item for item in living if item.get_decoded().get("_auth_user_id") == str(user.pk)]
 

@@ -43,7 +43,7 @@ def _is_seen(letter: str) -> bool:
 
 
 def place_of_address(address: str) -> str:
-    """Who has one IPv6 address usually has all of its /64."""
+    """Return the throttling key of an address; of IPv6 the /64, which one client usually owns."""
     try:
         ip_address = ipaddress.ip_address(address)
     except ValueError:
@@ -56,7 +56,7 @@ def place_of_address(address: str) -> str:
 
 
 def begin_attempt(name: str, place: str, now: datetime) -> int:
-    """Seconds to wait before the next attempt; 0: go on, and it counts as failed until `forget_failures`.
+    """Return the seconds to wait before the next attempt; 0: go on, and it counts as failed until `forget_failures`.
 
     Counted before the password is looked at, so that many attempts at once are no more than one after another.
     """

@@ -141,7 +141,7 @@ def _account_plan(request: UserRequest, person: User, plan: Plan, verb: str, ans
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def own_password(request: UserRequest) -> HttpResponse:
-    """For everybody who is logged in. Guessing the old one here is as slow as at the login."""
+    """Change one's own password; guessing the old one is throttled as at the login."""
     if not may_have_password(request.user):
         raise PermissionDenied(BY_SINGLE_SIGN_ON)
     form = PasswordChangeForm(request.user, request.POST or None)

@@ -27,7 +27,7 @@ class ProcessKind(Protocol):
         ...
 
     def launch(self, spec: Spec) -> Launch:
-        """How it is started; `spec` has been checked."""
+        """Return how it is started; `spec` is validated."""
         ...
 
     def write_files(self, spec: Spec) -> None:
@@ -35,19 +35,19 @@ class ProcessKind(Protocol):
         ...
 
     def refresh_files(self, spec: Spec) -> None:
-        """Before each start: what is this host's in those files, and may be another since they were written."""
+        """Rewrite, before each start, what may have changed of this host in the files."""
         ...
 
     def what_is_missing(self, process: StartedProcess, pid: int, now_s: float) -> str:
-        """What a living process lacks to count as running, in words; empty if nothing."""
+        """Return what a living process lacks to count as running, in words; empty if nothing."""
         ...
 
     def describe_answer(self, process: StartedProcess) -> str:
-        """What it was that answered when nothing was missing, in words."""
+        """Return what answered the readiness check, in words."""
         ...
 
     def cluster_truth(self, process: StartedProcess, look: ClusterLook) -> ClusterTruth:
-        """What the cluster says of it."""
+        """Return what the cluster knows of the process."""
         ...
 
 

@@ -120,7 +120,7 @@ def write_files(spec: Spec) -> None:
 
 
 def refresh_files(_spec: Spec) -> None:
-    """Nothing in them may have changed."""
+    """Do nothing: the files do not depend on the host."""
 
 
 def properties(spec: Spec) -> dict[str, str]:

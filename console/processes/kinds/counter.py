@@ -31,7 +31,7 @@ def launch(spec: Spec) -> Launch:
 
 
 def write_files(_spec: Spec) -> None:
-    """It keeps where it has got to in the cluster."""
+    """Write nothing: the counter's position is in the cluster."""
 
 
 def refresh_files(_spec: Spec) -> None:

@@ -13,7 +13,7 @@ class StartedProcess(Protocol):
 
     @property
     def ports(self) -> Sequence[int]:
-        """On 127.0.0.1; the first is the one shown."""
+        """Its ports on 127.0.0.1; the first is shown."""
         ...
 
     @property

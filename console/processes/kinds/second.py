@@ -37,7 +37,7 @@ def write_files(spec: Spec) -> None:
 
 
 def refresh_files(_spec: Spec) -> None:
-    """Nothing in them may have changed."""
+    """Do nothing: the files do not depend on the host."""
 
 
 def what_is_missing(process: StartedProcess, _pid: int, _now_s: float) -> str:

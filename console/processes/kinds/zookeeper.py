@@ -108,7 +108,7 @@ def launch(spec: Spec) -> Launch:
 
 
 def write_files(spec: Spec) -> None:
-    """Only the password, if there is none yet. zoo.cfg is written by the server's first start, and after a reconfig it
+    """Write the password if it is missing. zoo.cfg is written by the server's first start, and after a reconfig it
     is ZooKeeper's.
     """
     if spec["super_password_file"]:
@@ -116,7 +116,7 @@ def write_files(spec: Spec) -> None:
 
 
 def refresh_files(_spec: Spec) -> None:
-    """Nothing in them may have changed."""
+    """Do nothing: the files do not depend on the host."""
 
 
 def what_is_missing(process: StartedProcess, _pid: int, _now_s: float) -> str:
@@ -131,7 +131,7 @@ def describe_answer(process: StartedProcess) -> str:
 
 
 def cluster_truth(process: StartedProcess, look: ClusterLook) -> ClusterTruth:
-    """By its own address in what the collector last asked of the ensemble."""
+    """Return the truth of the server by its address, as of the collector's last look."""
     ending = f":{process.ports[0]}" if process.ports else ""
     server = next((mapping for mapping in look.zookeeper if ending and str(mapping["address"]).endswith(ending)), None)
     if server is None or not look.is_fresh(look.zookeeper_at_ms):

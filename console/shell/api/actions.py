@@ -35,7 +35,7 @@ def path_of(action: ApiAction, parameters: Parameters) -> dict[str, str]:
 
 
 def pairs_of(action: ApiAction, parameters: Parameters, known: Iterable[str]) -> Pairs:
-    """Those of `parameters` that `known` names."""
+    """Return those of `parameters` that `known` names."""
     chosen = [name for name in parameters if name not in action.path and any(_is(name, item) for item in known)]
     return [(name, value) for name in chosen for value in _values(parameters[name])]
 

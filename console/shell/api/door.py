@@ -38,7 +38,7 @@ class PageResponse:
 
     @property
     def has_led_on(self) -> bool:
-        """As views do that have done what they were asked for."""
+        """Whether the view redirected, as it does after success."""
         return 300 <= self.response.status_code < 400
 
 
@@ -87,7 +87,7 @@ def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Poste
 
 
 def why_of(answer: PageResponse) -> str:
-    """What the page would have said stands against it."""
+    """Return the page's own reason against it."""
     sentences = [str(answer.shown.get("error") or ""), str(answer.shown.get("sentence") or "")]
     form = answer.shown.get("form")
     if isinstance(form, BaseForm) and form.is_bound:

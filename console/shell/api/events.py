@@ -91,7 +91,7 @@ class _EventStream:
         self._look_there = bound(self._look)
 
     def close(self) -> None:
-        """Also of a stream that nobody read."""
+        """Close the stream, also before it is read."""
         if not self._is_closed:
             self._is_closed = True
             STREAMS.give_back(self._token.user_id)

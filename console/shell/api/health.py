@@ -10,7 +10,7 @@ from console.signals.overview.queries import health_within
 
 
 def health_of(person: User) -> dict[str, Any]:
-    """As the person sees it. Raises PermissionDenied."""
+    """Return the health as the person sees it. Raises PermissionDenied."""
     require(person, Right.VIEW)
     health = health_within(reach_of(person))
     return {

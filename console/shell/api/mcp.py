@@ -145,7 +145,7 @@ TOOLS = {
 @login_not_required
 @require_POST
 def mcp(request: HttpRequest) -> HttpResponse:
-    """One message of JSON-RPC; what needs no answer is accepted (202)."""
+    """Handle one JSON-RPC message; notifications are accepted (202)."""
     try:
         token = admitted(request)
     except NoToken as error:

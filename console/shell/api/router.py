@@ -51,7 +51,7 @@ class Scope(HttpBearer):
         return admitted(request, self._name)
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
-        """Never asked: `admitted` reads the header itself."""
+        """Never called: `admitted` reads the header itself."""
 
 
 def problem(status: int, sentence: str, **more: object) -> JsonResponse:

@@ -37,7 +37,7 @@ class _ShownToken:
 
     @property
     def waits_for_login(self) -> bool:
-        """It works again once its owner has signed on."""
+        """Whether the token works again after its owner signs on."""
         return not self.is_over and (self.ends_at is None or self.ends_at <= timezone.now())
 
     @property

@@ -12,7 +12,7 @@ from console.shell.api.access import NoToken, admitted
 @csrf_exempt
 @login_not_required
 def operation(request: HttpRequest, rest: str) -> HttpResponse:
-    """What `rest` names. There is nothing to forge: cookies open nothing here."""
+    """Run the operation of `rest`. Exempt from CSRF, since cookies are not accepted here."""
     from console.shell.api.router import operations, problem
 
     try:
@@ -25,7 +25,7 @@ def operation(request: HttpRequest, rest: str) -> HttpResponse:
 @login_not_required
 @require_safe
 def openapi(request: HttpRequest) -> HttpResponse:
-    """For everybody who is logged in, or has a token."""
+    """Serve the OpenAPI document to everybody with a login or a token."""
     from console.shell.api.router import description, problem
 
     if not request.user.is_authenticated:

@@ -41,7 +41,7 @@ def may_see(user: User, change: ProposedChange) -> bool:
 
 
 def may_consent(user: User, change: ProposedChange) -> bool:
-    """As far as names tell; whether its page is open to `user` is asked when it is approved."""
+    """Whether the person may approve the change, by its names; the page itself is checked on approval."""
     if change.needs_person and change.actor_id == user.pk:
         return False
     reach, resource = reach_of(user), _RESOURCES.get(change.object_type)

@@ -29,7 +29,7 @@ class NotDecidedError(Exception):
 
 
 def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str = "") -> ReplayOutcome:
-    """Have it carried out in the name of who proposed it. Raises NotDecidedError."""
+    """Carry the change out in its proposer's name. Raises NotDecidedError."""
     if change.needs_person and actor.pk == change.actor_id:
         raise NotDecidedError("Somebody else has to approve it: you proposed it.")
     action = APPROVE if change.needs_person else MAKE
@@ -61,7 +61,7 @@ def do_discard(actor: User, change: ProposedChange, why: str) -> None:
 
 
 def expire_old() -> None:
-    """Those that nobody decided in time, and those whose doer is lost."""
+    """Expire changes that were not decided in time, or whose process died."""
     now = timezone.now()
     for change in ProposedChange.objects.filter(state=State.WAITING, expires_at__lte=now).defer("form"):
         _expire(change, f"Nobody decided it until {change.expires_at:%Y-%m-%d %H:%M} UTC.")

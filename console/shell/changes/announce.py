@@ -10,7 +10,7 @@ from console.shell.changes.feature import LIVE_GROUP
 
 
 def tell() -> None:
-    """When the transaction commits."""
+    """Notify pages when the transaction commits."""
     version: dict[str, object] = {"version": now_ms()}
     group_names = (groups.WAITING_CHANGES, LIVE_GROUP)
     push_partials([(group, "live/resync.html", version) for group in group_names])

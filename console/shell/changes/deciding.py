@@ -19,7 +19,7 @@ EMERGENCY = "make change in emergency"
 
 
 def rules_now() -> list[ApprovalRule]:
-    """One that cannot be read any more (its time zone is gone) asks for a second person for everything."""
+    """Return the rules; an unreadable one (its time zone is gone) requires a second person for everything."""
     return [_read(rule.name, rule.definition) for rule in ChangeRule.objects.all()[:RULES_MAX]]
 
 
@@ -31,7 +31,7 @@ def _read(name: str, values: dict[str, object]) -> ApprovalRule:
 
 
 def demand_now(plan: Plan) -> RuleDemand:
-    """What the rules ask here, and those of every other cluster that `plan` is about, which are told by its name."""
+    """Return what the rules of this and every other affected cluster demand, the others with their names."""
     others = [cluster for cluster in all_clusters() if cluster in plan.clusters and cluster != current_cluster()]
     rules = [*rules_now(), *(rule for other in others for rule in _rules_of(other))]
     return demand_of(rules, plan, plan.begins_at or timezone.now())

@@ -70,7 +70,7 @@ class ChangeRuleForm(forms.Form):
 
 
 def initial_of(name: str, values: dict[str, Any]) -> dict[str, Any]:
-    """What a form shows of a rule that is kept."""
+    """Return the initial values of a kept rule's form."""
     joined = {key: ", ".join(values.get(key, ())) for key in ("actions", "objects")}
     return {**values, **joined, "name": name, "frozen_from": values.get("from", ""), "frozen_to": values.get("to", "")}
 

@@ -80,7 +80,7 @@ def propose(actor: User, posted: Posted) -> ProposalReceipt:
 
 
 def names_of(plan: Plan) -> tuple[str, ...]:
-    """All that it is about."""
+    """Return all names that the plan is about."""
     names = {plan.object_name: None} | dict.fromkeys(plan.about)
     for part in plan.parts:
         names |= dict.fromkeys((part.object_name, *part.about))

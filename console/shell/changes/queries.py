@@ -25,7 +25,7 @@ def waiting_for(user: User) -> list[ProposedChange]:
 
 
 def count_for(user: User) -> int:
-    """Of those that wait for this person's consent, or for somebody to make them: nobody is told of their own."""
+    """Return how many changes wait for this person's approval or for anybody to do them, without the person's own."""
     now = timezone.now()
     return sum(row.expires_at > now and may_consent(user, row) for row in kept_rows(_undecided))
 
@@ -54,5 +54,5 @@ def csv_rows(user: User) -> Iterator[tuple[object, ...]]:
 
 
 def shown_state(change: ProposedChange) -> str:
-    """One that nobody decided in time is expired, whether or not it was written down yet."""
+    """Return the state; an undecided change is expired in time, even before that is stored."""
     return str(State.EXPIRED if change.is_over_at(timezone.now()) else change.state)

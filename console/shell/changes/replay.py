@@ -60,7 +60,7 @@ class ReplayOutcome:
 
 
 def carry_out(change: ProposedChange, approver: User, digest: str, note: str, emergency: str = "") -> ReplayOutcome:
-    """Have it done if its plan is still the one whose digest `approver` has confirmed."""
+    """Carry the change out if its plan still has the digest that `approver` confirmed."""
     person = change.actor
     if person is None or not person.is_active:
         return ReplayOutcome(False, GONE)

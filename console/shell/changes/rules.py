@@ -74,7 +74,7 @@ class RuleDemand:
     opens_at: datetime | None = field(default=None)
 
     def hold(self, plan: Plan, *, is_approved: bool, in_emergency: bool) -> PlanHold | None:
-        """What of it stands against carrying `plan` out."""
+        """Return what holds `plan` back."""
         approval = () if is_approved else self.approval
         closed = () if in_emergency else self.closed
         if not approval and not closed:
@@ -105,7 +105,7 @@ def demand_of(rules: Sequence[ApprovalRule], plan: Plan, at: datetime) -> RuleDe
 
 
 def parse_rule(name: str, values: Mapping[str, Any]) -> ApprovalRule:
-    """As it is kept. Raises RuleError."""
+    """Parse a kept rule. Raises RuleError."""
     kind = str(values.get("kind", ""))
     actions, objects = _patterns(values, "actions"), _patterns(values, "objects")
     if kind not in KINDS:

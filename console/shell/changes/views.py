@@ -43,7 +43,7 @@ def change(request: UserRequest, number: int) -> HttpResponse:
 
 @require_POST
 def approve(request: UserRequest, number: int) -> HttpResponse:
-    """What is confirmed is the plan for how it is now, which this person was shown."""
+    """Approve the change's present plan, as this person was shown it."""
     change = access_change(request.user, number)
     seen = _look(request, change)
     plan, confirmation = seen.plan, Confirmation.parse(request.POST)

@@ -56,7 +56,7 @@ class Freeze:
 
 
 def next_opening(windows: Iterable[ChangeWindow], freezes: Iterable[Freeze], at: datetime) -> datetime | None:
-    """When every window is open and no freeze holds, at the earliest; None: not within the next weeks.
+    """Return the earliest time when every window is open and no freeze holds; None: not within the next weeks.
 
     Windows are of several rules, each of which has to be open.
     """

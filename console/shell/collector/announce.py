@@ -56,11 +56,14 @@ class Announcer:
         self._counts: dict[SidebarEntry, int | None] = {}
 
     def heartbeat(self) -> None:
-        """While a page is open, as `Attention.review` says: each of them listens."""
+        """Push the time to all pages while any is open, as `Attention.review` reports."""
         send_now([(groups.HEARTBEAT, render_to_string("live/heartbeat.html", {"cluster": cluster_state()}))])
 
     def cluster_changed(self, is_news: bool = True) -> None:
-        """Without news the overview waits for the next look at the topics, which draws all of it anyway."""
+        """Push the cluster.
+
+        Without news the overview waits for the next look at the topics, which renders all of it.
+        """
         renderers = {groups.BROKERS: [self._brokers]} | ({groups.FLEET: [self._fleet]} if settings.CLUSTERS else {})
         self._send(renderers | ({groups.CLUSTER_OVERVIEW: [self._overview]} if is_news else {}))
 
@@ -70,7 +73,7 @@ class Announcer:
         self._send({groups.CLUSTER_OVERVIEW: [overview], groups.ZOOKEEPER: [self._members]})
 
     def topics_changed(self, changes: TopicChanges, keys: Mapping[str, int]) -> None:
-        """After each look, also one without changes. `keys`: the primary keys of what was created or changed."""
+        """Push after each look, also one without changes. `keys`: primary keys of created or changed topics."""
         renderers = {
             groups.CLUSTER_OVERVIEW: [self._overview, self._charts],
             groups.BROKERS: [self._brokers],

@@ -85,7 +85,7 @@ class Collector(TierContext):
         }
 
     def look(self, name: str) -> None:
-        """Have the tier of this name look once."""
+        """Run the tier of this name once."""
         if self.tier_looks[name].look():
             self.attention.pay()
 
@@ -218,7 +218,7 @@ def zookeeper_tier(collector: Collector) -> TierLook:
 
 
 class CollectorThread:
-    """Runs one look again and again, on its own thread, until told to stop; `pause` is what lies between two."""
+    """Runs one look repeatedly on its own thread until stopped; `pause` waits between two."""
 
     def __init__(
         self,

@@ -46,7 +46,7 @@ def do_start_afresh(actor: User, plan: Plan, confirmation: Confirmation) -> None
 
 
 def note_trial(actor: User, name: str, bootstrap: str, trial: Trial) -> None:
-    """The console has connected to where somebody said."""
+    """Record in the audit that the console connected to a typed address."""
     after = {"bootstrap": bootstrap, "cluster_id": trial.cluster_id}
     result = "failed" if trial.error else "done"
     record_event(actor, "try cluster", OBJECT_TYPE, name, None, after, result=result, detail=trial.error)

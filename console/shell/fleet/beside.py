@@ -37,7 +37,7 @@ class _TypedRegistry(RegistryAddress):
 
 
 def steps_beside(kept: KeptForm, cluster_id: str) -> Iterator[TrialStep]:
-    """One for each that is named; whoever tells another cluster than that is refused."""
+    """Yield a step for each named service; one of another cluster is refused."""
     servers = str(kept.values.get("zookeeper", "")).partition("/")[0]
     # What it tells is looked at later, by a process of its own: here only where it is.
     if problem := _why_not_asked(f"zookeeper://{part.strip()}" for part in servers.split(",") if part.strip()):

@@ -74,7 +74,7 @@ def remove(request: UserRequest, cluster: str) -> HttpResponse:
 
 @require_http_methods(_METHODS)
 def afresh(request: UserRequest, cluster: str) -> HttpResponse:
-    """Where another cluster answers than the one that is known by this name."""
+    """Adopt another cluster that answers under this name."""
     _access(request)
     if cluster not in all_clusters():
         raise Http404("There is no such cluster.")

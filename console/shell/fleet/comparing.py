@@ -42,7 +42,7 @@ class ClusterDifference:
 
 
 def compare(left: ClusterFacts, right: ClusterFacts) -> list[ClusterDifference]:
-    """Everything that both tell of; a section that one of them does not tell is left out."""
+    """Compare both clusters, without sections that one of them does not report."""
     known = [section for section in left.sections if section in right.sections]
     return [row for section in known for row in _rows(section, left.sections[section], right.sections[section])]
 
@@ -62,7 +62,7 @@ def _rows(section: str, left: Section, right: Section) -> Iterator[ClusterDiffer
 
 
 def of_all_brokers(values: Mapping[int, str | None]) -> str:
-    """What brokers say of one setting: once if all say the same, otherwise who says what."""
+    """Return the brokers' value of a setting once if all agree, otherwise each broker's."""
     distinct = set(values.values())
     if len(distinct) == 1:
         return distinct.pop() or ""

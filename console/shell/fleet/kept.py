@@ -60,7 +60,7 @@ def _is_of_page(cluster: DeclaredCluster) -> bool:
 
 
 def kept_of(name: str) -> KeptForm | None:
-    """None: no cluster of this name was added on a page. Raises ClustersError."""
+    """Return the kept form; None if no cluster of this name was added on a page. Raises ClustersError."""
     if name not in added_names():
         return None
     document = read_file(file_in(settings.ADDED_CLUSTERS_DIR, name))
@@ -71,7 +71,7 @@ def kept_of(name: str) -> KeptForm | None:
 
 
 def write(kept: KeptForm) -> None:
-    """The file that declares it comes last: until then there is none, or the one before. What it does not name goes."""
+    """Write the cluster's files, the declaration last; files it does not name are deleted."""
     table: dict[str, Any] = {
         key: kept.values[key]
         for key in ("title", "colour", "bootstrap", "read_only", "zookeeper", "connect", "schema_registry")

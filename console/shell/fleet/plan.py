@@ -52,7 +52,7 @@ def remove_plan(name: str, before: Mapping[str, Any]) -> Plan:
 
 
 def afresh_plan(name: str, known: str, error: str, obstacle: str = "") -> Plan:
-    """Only while another cluster answers than the one that is `known`; `error`: why the brokers are not asked."""
+    """Plan adopting another cluster than the `known` one; `error`: why the brokers are not asked."""
     is_other = error.startswith(OTHER)
     return Plan(
         action=AFRESH,

@@ -44,12 +44,12 @@ class Tile:
 
     @property
     def is_another(self) -> bool:
-        """Who answers is not the cluster that is known by this name."""
+        """Whether another cluster than the known one answers."""
         return self.error.startswith(OTHER)
 
 
 def tiles_of(user: User) -> list[Tile]:
-    """Of the clusters that `user` may look at; their collectors look now, if nobody had them."""
+    """Return the tiles of clusters that `user` may view; idle collectors look now."""
     return [_tile_at(cluster, user) for cluster in visible_clusters(user)]
 
 

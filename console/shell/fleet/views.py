@@ -19,7 +19,7 @@ NO_CLUSTER = "There is no such cluster."
 
 @require_safe
 def clusters(request: UserRequest) -> HttpResponseBase:
-    """For everybody who may look at anything in any of them; also of one, to which no page leads then."""
+    """Show all clusters to everybody who may view something in any; also with only one."""
     require_any(request.user)
     tiles = tiles_of(request.user)
     if wants_csv(request):
@@ -35,7 +35,7 @@ def clusters(request: UserRequest) -> HttpResponseBase:
 
 @require_safe
 def switch(request: UserRequest, cluster: str) -> HttpResponse:
-    """To the same page of the cluster named, as far as there is one."""
+    """Redirect to the same page of another cluster, as far as it exists."""
     require_any(request.user)
     if cluster not in all_clusters() or not may_look(request.user, cluster):
         raise Http404(NO_CLUSTER)
@@ -43,6 +43,6 @@ def switch(request: UserRequest, cluster: str) -> HttpResponse:
 
 
 def require_any(person: Person) -> None:
-    """Raises PermissionDenied for who may look at no cluster at all."""
+    """Require the right to view any cluster. Raises PermissionDenied."""
     if not visible_clusters(person):
         raise PermissionDenied(REFUSALS[Right.VIEW])

@@ -24,7 +24,7 @@ _DESCRIPTOR = "BARNABAS_FORK_SERVER_DESCRIPTOR"
 
 
 def main() -> int:
-    """Until SIGTERM, and in each child until the service ends: then what that service returns."""
+    """Run until SIGTERM; in a child until the service ends, returning its status."""
     _tell_of_ends(os.getppid())
     descriptor = os.environ.pop(_DESCRIPTOR, "")
     listening = _once_asked(int(descriptor)) if descriptor else _listen()

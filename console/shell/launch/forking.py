@@ -113,7 +113,7 @@ def rewrite_memory(argv: list[str], old_token: str, token: str) -> None:
 
 
 def entry(module: str) -> Callable[[], int]:
-    """What `python -m` would run: `main` of the module, or of a package's `__main__`."""
+    """Return what `python -m` would run: `main` of the module, or of a package's `__main__`."""
     spec = importlib.util.find_spec(module)
     is_package = spec is not None and spec.submodule_search_locations is not None
     main: Callable[[], int] = import_module(f"{module}.__main__" if is_package else module).main

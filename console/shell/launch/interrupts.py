@@ -32,7 +32,7 @@ class Interrupts:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)  # see `become`
 
     def pause(self, seconds: float) -> None:
-        """Until a signal comes, no longer than `seconds`; also if it came since the last pause."""
+        """Wait for a signal, at most `seconds`; return at once if one came since the last pause."""
         if self._woken is None:
             time.sleep(seconds)
         elif readable(self._woken, seconds):

@@ -88,7 +88,7 @@ def taken_sentence(needed: NeededPort, holder: str) -> str:
 
 
 def holder_of(port: int) -> str:
-    """Who listens on `port`, as far as this user may know; empty if not."""
+    """Return which process listens on `port`, as far as this user may know; else empty."""
     try:
         listening: Mapping[int, int | None] = {
             connection.laddr.port: connection.pid

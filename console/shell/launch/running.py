@@ -28,7 +28,7 @@ class Claim(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Claim":
-        """As `str` has written it, for the program that this one becomes. Raises ValueError."""
+        """Parse the claim from its text, for the program this one becomes. Raises ValueError."""
         return cls(*map(int, text.split(",")))
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Claim(NamedTuple):
 
 @contextmanager
 def claim_data_dir(run_directory: Path) -> Iterator[Claim]:
-    """Be the one who runs here, as long as what is given is open. SetupError if somebody else is."""
+    """Claim the data directory for this block. SetupError if another process has it."""
     held = take(_lock_path(run_directory), wait=False)
     if held is None:
         raise SetupError(
@@ -68,7 +68,7 @@ def holder_pid(run_directory: Path) -> int | None:
 
 
 def ask_to_stop(run_directory: Path, timeout_s: float) -> None:
-    """Have a running `up` stop in order. SetupError if it does not within `timeout_s`."""
+    """Ask a running `up` to stop in order. SetupError if it does not within `timeout_s`."""
     pid = holder_pid(run_directory)
     if pid is not None and _has_open(pid, _lock_path(run_directory)):
         with suppress(ProcessLookupError):

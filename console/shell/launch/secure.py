@@ -21,17 +21,17 @@ _HEAD = "# Written by `make up SECURE=1`, and removed without SECURE."
 
 
 def client_file() -> Path:
-    """In Kafka's words, for commands, the console and jobs that persons add."""
+    """Return Kafka's client properties, for commands, the console and people's jobs."""
     return settings.SECRETS_DIR / "client.properties"
 
 
 def kcat_file() -> Path:
-    """In librdkafka's, for kcat."""
+    """Return librdkafka's properties, for kcat."""
     return settings.SECRETS_DIR / "kcat.conf"
 
 
 def prepare_clients(setup: Setup) -> None:
-    """Before any broker starts. Raises SetupError when a file of somebody else is in the way."""
+    """Write the client files before any broker starts. Raises SetupError if another user's file is in the way."""
     for path in (client_file(), kcat_file(), *map(job_client_file, (SOURCES, STREAMS, REGISTRY, PROBE))):
         if path.exists() and not path.read_text().startswith(_HEAD):
             if not setup.is_secure:
@@ -47,7 +47,7 @@ def prepare_clients(setup: Setup) -> None:
 
 
 def admit_first_users(setup: Setup, progress: LaunchProgress) -> None:
-    """When ZooKeeper serves: who the files say we are is known there. Raises SetupError."""
+    """Create the first users in ZooKeeper when it serves. Raises SetupError."""
     jobs = job_users(setup)
     users = (NewUser(FIRST_USER, _password()), *(NewUser(job.name, _password_of(job), job.rules) for job in jobs))
     with progress.doing("security") as outcome:

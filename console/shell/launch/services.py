@@ -23,7 +23,7 @@ _WITHHELD = frozenset({"BARNABAS_ADMIN_PASSWORD"})
 
 
 def console_services() -> list[Service]:
-    """In order of start."""
+    """Return the services in the order of start."""
     return [
         # What it is told is for whoever looks at a list of processes, and makes room for their longer command lines.
         _service(FORK_SERVER, "console.shell.launch.fork_server", "worker", "web", "collector"),
@@ -36,7 +36,7 @@ def console_services() -> list[Service]:
 
 
 def collector_of(cluster: str) -> Service:
-    """Each cluster has one to itself: what hangs in one cluster holds up nobody who looks at another."""
+    """Return the collector of the cluster; each has its own, so that a hanging cluster delays no other."""
     return replace(_service(f"collector-{cluster}", "console", "collect"), environment={"BARNABAS_CLUSTER": cluster})
 
 
@@ -49,13 +49,15 @@ def _service(name: str, module: str, *arguments: str, grace_s: float = 5.0) -> S
 
 
 def stop_order() -> tuple[str, ...]:
-    """Of start it is the reverse but for the worker, which everything else waits for."""
+    """Return the order of stopping: the reverse of starting, with the worker last."""
     return (*(f"collector-{name}" for name in settings.CLUSTERS), *_STOP_ORDER)
 
 
 def service_environment(setup: Setup) -> dict[str, str]:
-    """All of ours: the services are the console itself. The addresses of the cluster follow the setup, and paths are
-    what they were for us: a service does not work where we do."""
+    """Return the services' environment: our own, with the cluster's addresses of the setup and absolute paths. The
+    addresses of the cluster follow the setup, and paths are what they were for us: a service does not work where we
+    do.
+    """
     environment = {name: value for name, value in os.environ.items() if name not in _WITHHELD}
     return (
         _ALLOCATOR
@@ -86,7 +88,7 @@ def _files_of(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def addresses_of_servers(setup: Setup, names: Collection[str]) -> dict[str, str]:
-    """By which the console finds the worker and the registry that are started with it, if they are among `names`."""
+    """Return the addresses of the worker and the registry started with the console, if they are among `names`."""
     addresses = {}
     if setup.connect_port is not None and CONNECT in names:
         addresses["BARNABAS_CONNECT"] = f"http://127.0.0.1:{setup.connect_port}"

@@ -122,19 +122,19 @@ def _is_ours(name: str, config: Mapping[str, str]) -> bool:
 
 
 def old_offsets_file() -> Path:
-    """Of the worker that ran the sources before they were connectors."""
+    """Return the offsets file of the earlier worker, before sources were connectors."""
     return settings.DATA_DIR / "connect" / "offsets.json"
 
 
 def read_old_offsets(file: Path, name: str, config: Config) -> OffsetView | None:
-    """What it knew of the file of a connector; the connectors of documents were one."""
+    """Return the old offset of a connector's file; those of documents were one."""
     kept = _read(file).get("documents" if name.startswith(_DOCUMENTS) else name, {})
     offset = kept.get(config["file"]) if isinstance(kept, dict) and "file" in config else None
     return OffsetView({"filename": config["file"]}, offset) if isinstance(offset, dict) else None
 
 
 def forget_old_offset(file: Path, path: str) -> None:
-    """It is the connector's now."""
+    """Forget the old offset, which the connector has taken over."""
     kept = _read(file)
     left = {name: {k: v for k, v in own.items() if k != path} for name, own in kept.items() if isinstance(own, dict)}
     if not any(left.values()):

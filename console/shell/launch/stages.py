@@ -32,7 +32,7 @@ class Stages:
         return all(are_ready)
 
     def start_at_once(self, kinds: tuple[str, ...], rows: list[ManagedProcess]) -> bool:
-        """As `start`, of kinds that do not wait for each other."""
+        """Start kinds that do not depend on each other, as `start`."""
         return self._start_stage([row for row in rows if row.kind in kinds])
 
     def _start_stage(self, rows: list[ManagedProcess]) -> bool:
@@ -87,7 +87,7 @@ def _asked_to_end(row: ManagedProcess) -> bool:
 
 
 def is_alive(row: ManagedProcess) -> bool:
-    """Asked of the system itself, by way of a step: a row may be older than what it says."""
+    """Whether the process is alive, checked by a step since a row may be out of date."""
     return step(row.name).pid is not None
 
 

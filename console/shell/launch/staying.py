@@ -32,7 +32,7 @@ SETTLE_S = 0.1
 
 
 def stay(services: list[Service], run_directory: Path, environment: Mapping[str, str], claim: Claim) -> NoReturn:
-    """Be the program that looks after `services`; `environment` is theirs. Raises OSError."""
+    """Become the program that supervises `services`; `environment` is theirs. Raises OSError."""
     draft = _services_file(run_directory).with_suffix(".new")
     draft.write_text(json.dumps([service.as_json() for service in services]))
     draft.replace(_services_file(run_directory))

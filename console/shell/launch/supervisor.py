@@ -55,7 +55,7 @@ class Supervisor:
         return identity
 
     def take_over(self, service: Service) -> None:
-        """One that this process has started before it ran another program; nothing if there is no run file of it."""
+        """Take over a service that this process started before it executed another program; no-op without its run file."""
         identity = read_run_file(self.run_files, service.name)
         if identity is not None:
             os_process.inherit(identity)
@@ -63,7 +63,7 @@ class Supervisor:
 
     @property
     def services(self) -> list[Service]:
-        """In order of start."""
+        """The services in the order of start."""
         return [watched.service for watched in self._watched.values()]
 
     def watch(self) -> list[str]:
@@ -76,7 +76,7 @@ class Supervisor:
         return [sentence for watched in self._watched.values() if (sentence := self._look_after(watched, now))]
 
     def due_in_s(self) -> float:
-        """Until the next service that died is to be started again; infinity if there is none."""
+        """Return the seconds until a dead service's restart is due; infinity without one."""
         due = [watched.start_again_s for watched in self._watched.values() if watched.start_again_s is not None]
         return max(0.0, min(due, default=float("inf")) - self.clock())
 
@@ -121,7 +121,7 @@ class Supervisor:
                 os_process.terminate(watched.identity)
 
     def kill(self) -> None:
-        """All of them at once, without their run files."""
+        """Kill all services at once, leaving their run files."""
         for watched in self._watched.values():
             os_process.kill(watched.identity)
         self._watched.clear()

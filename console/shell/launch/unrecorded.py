@@ -16,7 +16,7 @@ POLL_S = 0.05
 
 
 def end_unrecorded(progress: LaunchProgress, hurried: Callable[[], bool]) -> int:
-    """All side by side, ZooKeeper last: brokers need it for their end. The number ended."""
+    """Stop all in parallel, ZooKeeper last, since brokers need it to stop; return how many."""
     names = run_file_names(run_files_of_processes())
     servers = [name for name in names if name.startswith(ZOOKEEPER)]
     others = [name for name in names if name not in servers]

@@ -61,7 +61,7 @@ class Stack:
         self.supervisor = Supervisor(service_run_files(), environment, settings.RUN_DIR)
 
     def open(self) -> FirstUserCredentials:
-        """Everything up, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already; and
+        """Start everything, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already; and
         whatever, where the directories are lost: `close` ends everything then.
         """
         end_services(self.progress, self._hurried, left_over=True)
@@ -89,7 +89,7 @@ class Stack:
         return credentials
 
     def stay(self) -> NoReturn:
-        """Become what looks after the services until somebody wants to stop."""
+        """Become the supervisor of the services until stopped."""
         stay(self.supervisor.services, settings.RUN_DIR, self.supervisor.environment, self.claim)
 
     def close(self) -> None:

@@ -106,7 +106,7 @@ def web_config(port: int) -> uvicorn.Config:
 
 
 def raise_descriptor_limit() -> None:
-    """To what this account may have: the soft limit is often 1,024, and every page has a socket."""
+    """Raise the soft limit to the hard one: it is often 1,024, and every page has a socket."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 

@@ -37,7 +37,7 @@ def make_worker(*, with_beat: bool) -> Worker:
 
 
 def main() -> int:
-    """Until SIGTERM; the exit status tells a worker that lost its beat."""
+    """Run until SIGTERM; the exit status tells whether the worker lost its beat."""
     parser = argparse.ArgumentParser(prog="python -m console.shell.launch.worker", description=__doc__)
     parser.add_argument("--with-beat", action="store_true", help="run beat as a thread of this worker")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")

@@ -52,7 +52,7 @@ class PaletteEntry:
 def find(
     text: str, reach: Reach, clusters: Sequence[DeclaredCluster] = (), views: QuerySet[SavedView] | None = None
 ) -> list[PaletteEntry]:
-    """Without a text: where one may go. `views` are those of the person, `clusters` too where there are several."""
+    """Return the entries for the text; without one, the pages. `views` are the person's, `clusters` for several."""
     words = text.lower().split()[:WORDS_MAX]
     entries = chain(
         _clusters(words, clusters),

@@ -21,7 +21,7 @@ NO_CLUSTER = "There is no such cluster."
 
 
 class ClusterMiddleware:
-    """Stands behind the login: who has not logged in is sent there, whatever the address names."""
+    """Selects the cluster, behind the login: people without one are sent there, whatever the address names."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response

@@ -18,7 +18,7 @@ OUT_OF_DATE = "The page was open too long or came from elsewhere. Load it again 
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Whatever Django would not read of a request, before any view was asked."""
+    """Answer a request that Django refused to parse, before any view."""
     match exception:
         case RequestDataTooBig():
             return _page(request, 413, "Too large", TOO_LARGE.format(limit=settings.DATA_UPLOAD_MAX_MEMORY_SIZE))

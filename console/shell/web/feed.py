@@ -53,7 +53,7 @@ class Feed:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def join(self, page: LivePage) -> None:
-        """When this returns nothing is missed any more."""
+        """Join, so that no later change is missed."""
         async with self._lock:
             self._watched.show(page, PageState())
             self._told_at[page] = _now()
@@ -73,7 +73,7 @@ class Feed:
                 await end_tasks(tasks)
 
     async def show(self, page: LivePage, shown: PageState) -> None:
-        """What `page` shows from now on, itself drawn a moment ago."""
+        """Set what `page` shows from now on, as just rendered."""
         added = self._watched.show(page, shown)
         self._forget_old()
         recent = {(kind, key) for _, rows in self._recent for kind, keys in rows.items() for key in keys}

@@ -28,7 +28,7 @@ class FreshPagesMiddleware:
 
 
 def await_look() -> None:
-    """Until every tier has looked since now, if the collector had not been looking; at most WAIT_MS_MAX."""
+    """Wait until every tier has looked, if the collector was idle; at most WAIT_MS_MAX."""
     asked_ms = now_ms()
     if not call():
         return

@@ -134,7 +134,7 @@ class PageConsumer(PersonSocket):
         self.has_said.set()
 
     async def show_rows(self) -> None:
-        """Take what the page said last: rows are rendered for it, so saying more costs no more.
+        """Render the rows of the page's last message.
 
         A page whose rows cannot be drawn is closed: connected anew it is told what it missed.
         """
@@ -155,14 +155,14 @@ class PageConsumer(PersonSocket):
             await asyncio.sleep(SHOWN_SECONDS)
 
     async def push_html(self, message: PushedHtml) -> None:
-        """What is rendered for all never reaches who may not see all: such a page is told to fetch itself."""
+        """Send the HTML; people with limited rights get a refetch instead of what is rendered for all."""
         if self.open_groups is None or message["group"] in self.open_groups:
             self.put(message["html"])
         elif self.hint_timer is None:
             self.hint_timer = asyncio.get_running_loop().call_later(HINT_SECONDS, self.hint)
 
     async def marks_changed(self, message: Mapping[str, object]) -> None:
-        """The counts in the sidebar hang on the person's rights: what was said last is drawn, in its turn."""
+        """Render the sidebar's counts for the person's rights, for the last message."""
         # A collector of an earlier release names no version: such a message is like no other.
         self.marks_version = message.get("version", object())
         self.has_marks.set()

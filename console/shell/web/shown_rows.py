@@ -15,7 +15,7 @@ _RENDERERS = {kind.name: kind.renderer for feature in features() for kind in fea
 
 
 def render_rows(wanted: Collection[Key], partitions: ChangedPartitions, reach: Reach) -> dict[Key, Parts]:
-    """Those of `wanted` that are there and in reach. `partitions`: of topics' pages, those that changed."""
+    """Render those of `wanted` that exist and are in reach. `partitions`: of topics' pages, those that changed."""
     rendered: dict[Key, Parts] = {}
     for kind in {kind for kind, _ in wanted}:
         keys = [key for kind_of_key, key in wanted if kind_of_key == kind]

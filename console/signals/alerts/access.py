@@ -17,7 +17,7 @@ def access_alerts(user: User, right: Right) -> None:
 
 
 def access_alert(user: User, number: int, right: Right) -> Alert:
-    """One that is not over; the right first, then whether there is one."""
+    """Return an open alert, after checking the right."""
     access_alerts(user, right)
     alert = Alert.objects.filter(pk=number).exclude(state=AlertPhase.RESOLVED).first()
     if alert is None:

@@ -29,7 +29,7 @@ class TooManyTestsError(Exception):
 
 
 def do_acknowledge(actor: User, alert: Alert, until_ms: int) -> None:
-    """It is told no more until then; that it is over is."""
+    """Acknowledge the alert: no message until then, except for its end."""
     with cluster_atomic():
         before = {"acknowledged_until_ms": alert.acknowledged_until_ms}
         alert.acknowledged_by, alert.acknowledged_until_ms = actor.get_username(), until_ms

@@ -35,7 +35,7 @@ _HEALTH_LINK = ""
 
 @dataclass(frozen=True, slots=True)
 class AlertCondition:
-    """`is_bad` None: nobody knows. The sentence says how it is now."""
+    """`is_bad` None: unknown. The sentence describes the present."""
 
     rule: str
     object_name: str

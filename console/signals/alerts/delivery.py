@@ -49,7 +49,7 @@ class Deliverer:
                 self._busy[name] = self._pool.submit(self._deliver_to, channels[name])
 
     def wait(self) -> None:
-        """Until what was begun is done."""
+        """Wait until started deliveries are done."""
         for future in list(self._busy.values()):
             future.result()
 

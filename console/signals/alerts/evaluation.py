@@ -20,7 +20,7 @@ class AlertPhase(StrEnum):
 
 
 class AlertEvent(StrEnum):
-    """What is told of; the word stands in messages."""
+    """The event of a message; its word stands in messages."""
 
     FIRED = "fired"
     REPEATED = "still firing"
@@ -46,7 +46,7 @@ class AlertState:
 
 @dataclass(frozen=True, slots=True)
 class AlertVerdict:
-    """None where nobody knows."""
+    """The verdict on an alert; None if unknown."""
 
     is_bad: bool | None
 
@@ -54,7 +54,7 @@ class AlertVerdict:
 def advance(
     before: AlertState | None, verdict: AlertVerdict, rule: AlertRule, now_ms: int, *, is_silenced: bool = False
 ) -> tuple[AlertState | None, AlertEvent | None]:
-    """How it stands now, None where there is nothing to say; and what is to be told."""
+    """Return the alert's new state, None without one, and the event to send."""
     if before is None or before.state is AlertPhase.RESOLVED:
         before = AlertState(AlertPhase.PENDING, now_ms, now_ms) if verdict.is_bad else None
         if before is None:

@@ -112,7 +112,7 @@ def _rule_values(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def initial_of(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a form shows of a rule that is kept."""
+    """Return the initial values of a kept rule's form."""
     about = values["measure"] if "measure" in values else f"health.{values.get('health')}"
     is_above = "below" not in values
     return {

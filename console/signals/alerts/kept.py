@@ -7,7 +7,9 @@ from console.signals.alerts.rules import RULES_MAX, AlertRulesError, Ruleset, pa
 
 
 def with_kept(ruleset: Ruleset) -> tuple[Ruleset, dict[str, str]]:
-    """And why, by name, those made on the page do not count: the file has one of that name, or its channel is gone."""
+    """Return the rules with those of the page; and by name why some do not apply: a name of the file, or a missing
+    channel.
+    """
     rules, useless = dict(ruleset.rules), {}
     for rule in KeptRule.objects.all()[:RULES_MAX]:
         if rule.name in rules:

@@ -95,7 +95,7 @@ def _firing() -> QuerySet[Alert]:
 
 
 def alert_rows() -> Iterator[tuple[object, ...]]:
-    """As TITLES."""
+    """Yield the rows, with the columns TITLES."""
     for alert in Alert.objects.all().iterator():
         yield (
             alert.rule,
@@ -126,7 +126,7 @@ def _channel(channel: Channel) -> ShownChannel:
 
 
 def rule_words(rule: AlertRule) -> str:
-    """As a person would say it."""
+    """Return the rule in plain words."""
     if rule.health is not None:
         what = f"a reason of health that is {rule.health.value}{' or worse' if rule.health.value == 'warning' else ''}"
     else:

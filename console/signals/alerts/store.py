@@ -30,7 +30,7 @@ class AlertRow:
 
 
 def open_alerts() -> dict[tuple[str, str], AlertRow]:
-    """By rule and object."""
+    """Return the open alerts by rule and object."""
     alerts = {}
     for alert in Alert.objects.exclude(state=AlertPhase.RESOLVED):
         values = {name: getattr(alert, name) for name in _STANDING}
@@ -40,7 +40,7 @@ def open_alerts() -> dict[tuple[str, str], AlertRow]:
 
 
 def keep(before: Mapping[tuple[str, str], AlertRow], after: Mapping[tuple[str, str], AlertRow]) -> None:
-    """What somebody acknowledged meanwhile stays so: that is not written here."""
+    """Store the changed alerts, without overwriting acknowledgements."""
     numbers = {
         (rule, name): pk
         for pk, rule, name in Alert.objects.exclude(state=AlertPhase.RESOLVED).values_list("pk", "rule", "object_name")
@@ -54,12 +54,12 @@ def keep(before: Mapping[tuple[str, str], AlertRow], after: Mapping[tuple[str, s
 
 
 def cluster_words() -> str:
-    """Who a message is of: Kafka's id of the cluster, or its name here where there are several."""
+    """Return the cluster's name for messages: Kafka's id, or its name here if there are several."""
     return cluster_called(current_cluster()).words if settings.CLUSTERS else cluster_state().cluster_id
 
 
 def key_of(about: str) -> str:
-    """What everything told of `about` has in common; two clusters of this console never share one."""
+    """Return the key that all messages about `about` share; different for each cluster."""
     own = "" if is_main() else f"{current_cluster()}-"
     return f"barnabas-{cluster_state().cluster_id}-{own}{about}"
 

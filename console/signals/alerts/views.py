@@ -40,7 +40,7 @@ def acknowledge(request: UserRequest, number: int) -> HttpResponse:
 
 @require_POST
 def silence(request: UserRequest, rule: str) -> HttpResponse:
-    """For so many hours; without any it is told again."""
+    """Silence the rule for that many hours; without any, end the silence."""
     access_alerts(request.user, Right.OPERATE)
     if rule not in with_kept(RulesFile().read())[0].rules:
         raise Http404("There is no such rule.")

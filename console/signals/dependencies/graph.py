@@ -57,7 +57,9 @@ class Graph:
         return sorted(self._after.get(node, ()))
 
     def around(self, middle: DependencyNode, steps: int = STEPS) -> list[Layer]:
-        """From what is furthest up to what is furthest down; of a circle each is once on a side. No layer is empty."""
+        """Return the layers from the furthest upstream to the furthest downstream; in a cycle each node is once on a
+        side. None is empty.
+        """
         up = self._reached(middle, self.writers, steps)
         down = self._reached(middle, self.readers, steps)
         layers = [Layer(-number, nodes) for number, nodes in reversed(list(enumerate(up, 1)))]

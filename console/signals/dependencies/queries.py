@@ -51,7 +51,7 @@ class DependencyTopicRow:
 
 
 def topic_page(parameters: QueryDict, reach: Reach) -> "Page[Any]":
-    """Topics with who writes and who reads them; of `search` and `page`, nonsense counts as not asked."""
+    """Return a page of topics with writers and readers; invalid `search` and `page` are ignored."""
     topics = topics_within(reach).order_by("name")
     if text := parameters.get("search", "").strip()[:SEARCH_LENGTH_MAX]:
         topics = topics.filter(name__icontains=text)
@@ -78,7 +78,7 @@ def rows_of(names: Collection[str], reach: Reach) -> list[DependencyTopicRow]:
 
 
 def layers_around(middle: DependencyNode, reach: Reach, rates: Rates) -> list[Layer]:
-    """Two steps to either side; groups are only asked for of the topics that are there. Empty: nobody knows of it."""
+    """Return two layers to either side, with groups of these topics only; empty if unknown."""
     edges = [*process_edges(reach), *client_edges(rates)]
     if middle.kind is NodeKind.GROUP:
         edges += _edges_of_group(middle, reach)
@@ -108,7 +108,7 @@ def client_edges(rates: Rates) -> Iterator[Edge]:
 
 
 def process_edges(reach: Reach) -> Iterator[Edge]:
-    """Of stream jobs, connectors and mirrors."""
+    """Yield the edges of stream jobs, connectors and mirrors."""
     for source, target in (*_of_streams(), *_of_connectors(reach), *_of_mirrors()):
         if is_seen(source, reach) and is_seen(target, reach):
             yield source, target

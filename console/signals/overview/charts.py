@@ -28,8 +28,7 @@ GROUP_NAME_LENGTH_MAX = 40
 
 
 def overview_charts(chosen: TimeRange, reach: Reach = EVERYTHING) -> list[DrawnPanel]:
-    """Up to the newest sample or the end of the range; none of them before the first. What only all topics together
-    have is for full reach."""
+    """Return the charts up to the newest sample or the range's end. Those over all topics need full reach."""
     newest_ms = newest_sample_ms()
     if not newest_ms:
         return []

@@ -26,7 +26,7 @@ def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Healt
 
 
 def group_reason(group: TroubledGroup) -> HealthReason:
-    """What is worst about one group: a loss that goes on, one that threatens, bad reading, a loss that is over."""
+    """Return the worst problem of one group: ongoing loss, impending loss, bad reading, past loss."""
     if group.is_losing and group.member_count != 0:
         return _losing(group)
     if group.expires_in_ms is not None:

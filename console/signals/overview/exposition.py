@@ -13,7 +13,7 @@ from console.signals.overview.queries import overview_facts
 
 
 def of_cluster(metrics: Iterable[Metric]) -> Iterator[Metric]:
-    """With the cluster's name as a label, where there are several."""
+    """Yield the metrics with the cluster's name as a label, if there are several."""
     for metric in metrics:
         if settings.CLUSTERS:
             named = ({"cluster": current_cluster(), **sample.labels} for sample in metric.samples)

@@ -170,7 +170,7 @@ def _processes_within(reach: Reach) -> QuerySet[ManagedProcess]:
 
 
 def quiet_reasons(at_ms: int, reach: Reach = EVERYTHING) -> list[QuietReason]:
-    """What is said of reasons of health and not over, of objects in reach; at most QUIET_MAX."""
+    """Return acknowledged and muted reasons in effect, of objects in reach; at most QUIET_MAX."""
     return kept_rows(_lasting_quiet, reach, at_ms=at_ms)
 
 
@@ -196,7 +196,7 @@ def _worst_groups(reach: Reach, but: frozenset[str]) -> QuerySet[ConsumerGroup]:
 
 
 def troubled_connectors(reach: Reach = EVERYTHING) -> tuple[tuple[TroubledConnector, ...], int]:
-    """Those that failed first, and how many have. Of why only what everybody who sees the connector may know."""
+    """Return failed connectors first, and their number; with causes that everybody who sees them may know."""
     first = shown(kept_rows(_first_failed, reach), reach)
     count = len(first) if len(first) < TROUBLED_CONNECTORS_MAX else _failed(reach).count()
     return tuple(map(_as_connector, first)), count
@@ -264,7 +264,7 @@ def _as_troubled_mirror(flow: str, rows: list[MirroredTopicRow]) -> TroubledMirr
 
 
 def probe_word(reach: Reach = EVERYTHING) -> ProbeWord | None:
-    """Of a process that is not as it should be, only what it measured before: why it is silent has its own reason."""
+    """Return the probe's measurement; of a failing process only the earlier one, since its silence is another reason."""
     process = probe_process() if may_see_probe(reach) else None
     if process is None:
         return None

@@ -44,7 +44,7 @@ class QuietForm(forms.Form):
         return "Whatever is said, the reason counts again at once when it becomes worse or is another."
 
     def until_ms(self, now_ms: int) -> int | None:
-        """Of a valid form; None for a group that is retired."""
+        """Return the end, of a valid form; None for a retired group."""
         if self.cleaned_data["kind"] == QuietKind.RETIRED:
             return None
         if self._is_past:

@@ -56,7 +56,7 @@ class TroubledPartition:
 
     @property
     def out_of_sync(self) -> frozenset[int]:
-        """Without what a move is still copying."""
+        """The replicas out of sync, without those that a move is still copying."""
         return frozenset(self.replicas) - frozenset(self.isr) - frozenset(self.adding)
 
 
@@ -331,7 +331,7 @@ class HealthFacts:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """What somebody said of the reason with this `key`, when it was of this level, weight and parts.
+    """An acknowledgement, mute or retirement of the reason with this `key`, at this level, weight and parts.
 
     `kind` is one of quiet.Kind; `until_ms` None: until it is taken back.
     """
@@ -376,7 +376,7 @@ class HealthReason:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """`muted` reasons are true too, and somebody has said that they do not count."""
+    """`muted` reasons are true, too, but excluded by an operator."""
 
     level: HealthLevel
     reasons: tuple[HealthReason, ...]
@@ -397,7 +397,7 @@ class Health:
 
     @property
     def acknowledged_count(self) -> int:
-        """Of what is past."""
+        """The number of acknowledged past reasons."""
         return self._count_muted("acknowledged")
 
     def _count_muted(self, kind: str) -> int:

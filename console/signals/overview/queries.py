@@ -73,7 +73,7 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict[str, Any]:
 
 
 def health_within(reach: Reach) -> Health:
-    """As the overview shows it."""
+    """Return the health as the overview shows it."""
     troubled = troubled_partitions(reach) if _is_troubled(topic_totals(reach)) else []
     return assess(health_facts(state_within(reach), all_brokers(), troubled, shown_processes(reach), reach))
 
@@ -83,7 +83,7 @@ def _is_troubled(totals: dict[str, int]) -> bool:
 
 
 def state_within(reach: Reach) -> ClusterState:
-    """For a limited reach without what only all topics together have: the past of the rate, and other topics' part."""
+    """Return the state; for a limited reach without the rate's history and other topics' part."""
     state = cluster_state()
     if reach.is_limited(Resource.TOPIC):
         seen = topics_within(reach).filter(is_internal=False)

@@ -10,8 +10,9 @@ from console.signals.overview.health import HealthLevel, HealthReason, Quiet
 
 
 class QuietKind(StrEnum):
-    """ACKNOWLEDGED: somebody is at it; it counts as before, unless it is past. MUTED: it does not count. RETIRED: a
-    group that nobody will read for any more; it does not count as long as it has no member."""
+    """ACKNOWLEDGED: an operator works on it; it counts as before, unless it is past. MUTED: it does not count. RETIRED:
+    a group that nobody will read for any more; it does not count as long as it has no member.
+    """
 
     ACKNOWLEDGED = "acknowledged"
     MUTED = "muted"
@@ -23,7 +24,7 @@ class QuietKind(StrEnum):
 
 
 def is_silent(reason: HealthReason) -> bool:
-    """It does not count, by what was said of it."""
+    """Whether the reason is muted or retired."""
     return reason.quiet is not None and (reason.is_past or QuietKind(reason.quiet.kind).is_silent)
 
 
@@ -32,7 +33,7 @@ def retired_key(group: str) -> str:
 
 
 def quiet_of(reason: HealthReason, quiets: Mapping[str, Quiet], now_ms: int) -> Quiet | None:
-    """What was said of `reason` and still holds."""
+    """Return what applies to `reason` of the acknowledgements and mutes; None if nothing."""
     if reason.may_retire and (retired := quiets.get(retired_key(reason.name))):
         return retired
     quiet = quiets.get(reason.key)

@@ -15,11 +15,14 @@ _TEXT_LENGTH_MAX, _AUDIT_NAME_LENGTH_MAX = 500, 255
 
 
 class TooManyError(Exception):
-    """So much is quiet already that nobody would know what health still says."""
+    """So many reasons are muted that health would say nothing."""
 
 
 def do_quieten(actor: User, reason: HealthReason, kind: QuietKind, until_ms: int | None, why: str) -> QuietReason:
-    """What is said last of a reason stands. `until_ms` None only for a group that is retired. Raises TooManyError."""
+    """Acknowledge, mute or retire a reason, replacing the earlier one.
+
+    `until_ms` is None only for a retired group. Raises TooManyError.
+    """
     key = retired_key(reason.name) if kind is QuietKind.RETIRED else reason.key
     with cluster_atomic():
         _make_room(key)
@@ -44,7 +47,7 @@ def do_quieten(actor: User, reason: HealthReason, kind: QuietKind, until_ms: int
 
 
 def do_speak_again(actor: User, row: QuietReason) -> None:
-    """Take it back: the reason counts again at once. Nothing happens if somebody was quicker."""
+    """Take it back: the reason counts again at once. No-op if another person was faster."""
     with cluster_atomic():
         deleted, _ = QuietReason.objects.filter(pk=row.pk).delete()
         if deleted:

@@ -74,7 +74,7 @@ def speak_again(request: UserRequest, number: int) -> HttpResponse:
 
 
 def seen_of(reason: HealthReason) -> str:
-    """What a person agrees to when speaking of it: how bad it was, and how much of it there was."""
+    """Return what a mute covers: the severity and the extent of the reason."""
     return f"{reason.level} {reason.weight} {len(reason.parts)}"
 
 

@@ -13,7 +13,7 @@ _SENTENCE_LENGTH_MAX = 300
 
 
 def unclean_reason(elections: Sequence[PastElection]) -> Iterable[HealthReason]:
-    """All of them are one reason; another election is another part of it, and it is heard again."""
+    """Return one reason for all unclean elections; another election is a new part, and counts again."""
     if not elections:
         return
     is_certain = any(election.is_certain for election in elections)

@@ -142,7 +142,7 @@ def last_look() -> ClientLook:
 
 
 def traffic_within(reach: Reach) -> QuerySet[ClientTraffic]:
-    """What clients do with topics in reach."""
+    """Return the clients' traffic in topics in reach."""
     return ClientTraffic.objects.filter(within(reach, Resource.TOPIC, "topic"))
 
 

@@ -28,8 +28,7 @@ def access_topic(user: User, name: str, right: Right) -> Topic:
 
 
 def access_records(user: User, name: str) -> Topic:
-    """As `access_topic`, for what is in the topic's records: those of internal topics are for administrators, and those
-    of some others tell of objects that rules may keep from `user`."""
+    """Return the topic as `access_topic`, for its records."""
     topic = access_topic(user, name, Right.RECORDS)
     if topic.is_internal and not has_right(user, Right.ADMINISTER):
         raise PermissionDenied(ONLY_ADMINISTRATORS)
@@ -39,7 +38,7 @@ def access_records(user: User, name: str) -> Topic:
 
 
 def access_writing(user: User, name: str) -> Topic:
-    """As `access_topic`, for who appends a record: internal topics are written by their services alone."""
+    """Return the topic as `access_topic`, for appending a record: internal topics are refused."""
     topic = access_topic(user, name, Right.OPERATE)
     if refusal := refusal_to_write(topic):
         raise PermissionDenied(refusal)
@@ -49,7 +48,7 @@ def access_writing(user: User, name: str) -> Topic:
 
 
 def access_changing(user: User, name: str) -> Topic:
-    """As `access_topic`, for who changes or deletes the topic, its settings or its records."""
+    """Return the topic as `access_topic`, for changing or deleting it, its settings or its records."""
     require_changing(user, name)
     return access_topic(user, name, Right.OPERATE)
 
@@ -62,7 +61,7 @@ def require_changing(user: User, name: str) -> None:
 
 
 def refusal_to_write(topic: Topic) -> str:
-    """Why no person writes records of `topic` here; empty: persons may."""
+    """Return why people may not append records to `topic`; empty if they may."""
     return NOT_WRITTEN if topic.is_internal or is_internal(topic.name) else ""
 
 
@@ -93,13 +92,13 @@ def access_broker(user: User, broker_id: int, right: Right) -> Broker:
 
 
 def changeable_topics(reach: Reach) -> QuerySet[Topic]:
-    """Those that `access_changing` gives to who has this reach."""
+    """Return the topics that `access_changing` allows in this reach."""
     topics = topics_within(reach, Right.OPERATE)
     return topics if reach.is_unbound else topics.exclude(named_in(reach.internal, "name"))
 
 
 def writable_topics(reach: Reach) -> QuerySet[Topic]:
-    """Those that a person with this reach may append a record to, as `access_writing` has it."""
+    """Return the topics that `access_writing` allows in this reach."""
     topics = topics_within(reach, Right.OPERATE).filter(is_internal=False)
     return topics.exclude(named_in(internal_topics(), "name"))
 

@@ -87,7 +87,7 @@ class ClusterState(models.Model):
 
     @property
     def unknown_tiers(self) -> frozenset[str]:
-        """Names of the collector's tiers whose rows may not be true now."""
+        """The tiers whose rows may be out of date."""
         unknown = {
             "brokers": self.brokers_outage, "topics": self.outage, "groups": self.groups_outage,
             "connectors": self.connectors_error,
@@ -143,7 +143,7 @@ class Broker(models.Model):
         return f"broker {self.broker_id}"
 
     def times_left_since(self, at_ms: int, window_ms: int = FLAPPING_WINDOW_MS) -> int:
-        """How often it left within `window_ms` before `at_ms`."""
+        """Return how often the broker left within `window_ms` before `at_ms`."""
         return sum(at_ms - value < window_ms for value in self.left_at_ms)
 
     def is_flapping(self, at_ms: int) -> bool:
@@ -198,7 +198,7 @@ class Topic(models.Model):
 
     @property
     def state_word(self) -> str:
-        """What is wrong with most of its partitions' replicas, the worst first; the tone is in `state_tone`."""
+        """The most common problem of its partitions' replicas, the worst first; `state_tone` has the tone."""
         if self.leaderless_count:
             return f"{grouped(self.leaderless_count)} without leader"
         if self.under_min_isr_count:
@@ -261,7 +261,7 @@ class Partition(models.Model):
 
     @property
     def is_under_min_isr(self) -> bool:
-        """As brokers count since Kafka 3.7: the minimum is never more than there are replicas."""
+        """Whether it is under min.insync.replicas, capped at the replication factor as since Kafka 3.7."""
         needed = min(self.topic.min_insync_replicas or 1, len(self.replicas))
         return self.leader is not None and len(self.isr) < needed
 
@@ -318,7 +318,7 @@ QUIET_WHY_LENGTH_MAX = 200
 
 
 class QuietReason(models.Model):
-    """What somebody said of a reason of health, and of which one: as `quiet.Quiet` says."""
+    """An acknowledgement, mute or retirement of a reason of health, as in `quiet.Quiet`."""
 
     key = models.CharField(max_length=QUIET_KEY_LENGTH_MAX, unique=True)
     kind = models.CharField(max_length=12)

@@ -66,7 +66,7 @@ class ClusterTally:
         return self._rates.total
 
     def by_broker(self) -> dict[int, ReplicaCounts]:
-        """Of each broker that is named anywhere."""
+        """Return the counts of each broker named anywhere."""
         named = {item for counter in (self._leaders, self._replicas) for item, count in counter.items() if count}
         return {
             number: ReplicaCounts(

@@ -34,7 +34,7 @@ class PartitionRow(NamedTuple):
 
     @property
     def out_of_sync(self) -> list[int]:
-        """Without those that are still being copied by a move."""
+        """The replicas out of sync, without those that a move is still copying."""
         return [replica for replica in self.replicas if replica not in self.isr and replica not in self.adding]
 
     @property
@@ -66,7 +66,7 @@ class TopicRow:
 
     @property
     def size_bytes(self) -> int:
-        """On disk, all replicas together."""
+        """The bytes on disk of all replicas together."""
         return sum(size for partition in self.partitions for _, size in partition.sizes)
 
     @property

@@ -26,7 +26,7 @@ def access_group(user: User, name: str, right: Right) -> ConsumerGroup:
 
 
 def reads_beyond(group: ConsumerGroup, reach: Reach) -> bool:
-    """It also reads topics that are not in reach; its sums hold their figures."""
+    """Whether the group also reads topics out of reach, which its sums would reveal."""
     is_limited = reach.is_limited(Resource.TOPIC)
     return is_limited and group.partitions.exclude(within(reach, Resource.TOPIC, "topic")).exists()
 

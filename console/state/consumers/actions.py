@@ -24,7 +24,7 @@ def do_reset_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confir
 
 
 def do_delete_group(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
-    """As above. Its members, if any came, keep it from being deleted."""
+    """Delete the group, as above; members that joined prevent it."""
 
     def delete() -> dict[TopicPartition, str]:
         _groups().delete_group(plan.object_name)
@@ -34,7 +34,7 @@ def do_delete_group(actor: User, plan: Plan, reset: Reset, confirmation: Confirm
 
 
 def do_forget_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
-    """As above, of one topic."""
+    """Delete the offsets of one topic, as above."""
     places = [move.place for move in reset.moves]
 
     def forget() -> dict[TopicPartition, str]:
@@ -87,7 +87,7 @@ def change_keeping(
     confirmation: Confirmation,
     change: Callable[[], dict[TopicPartition, str]],
 ) -> Done:
-    """Have `change` made, as planned, after the offsets it changes have been kept."""
+    """Keep the offsets that change, then make the planned `change`."""
     kept: list[KeptInverse] = []
 
     def do() -> Refusals:

@@ -14,7 +14,7 @@ class GroupAnnouncer:
         self._changes = ChangeSender("groups")
 
     def groups_changed(self, changes: GroupRowChanges, keys: Iterable[int]) -> None:
-        """After each look, also one without changes. `keys`: the primary keys of groups created or changed."""
+        """Push after each look, also one without changes. `keys`: the primary keys of groups created or changed."""
         pages = ["consumers", "consumer-pages"] if changes.is_list_changed else []
         is_heard = self._changes.is_heard()
         self._changes.send(_rows(changes, keys) if is_heard else {}, pages, is_heard=is_heard)

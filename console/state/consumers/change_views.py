@@ -65,7 +65,7 @@ SHARE_ACTIONS = (RESET_SHARE, DELETE_SHARE, FORGET_SHARE)
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def reset(request: UserRequest, group: str) -> HttpResponse:
-    """Also of a group that was deleted here, to put its offsets back, and of one that has not started yet."""
+    """Reset offsets, also of a deleted group, to restore them, and of one that has not started yet."""
     require_on(request.user, Resource.GROUP, group, Right.OPERATE)
     if is_ledger(group):
         raise Http404(f"{group} is the ledger of a stream job, no consumer group.")

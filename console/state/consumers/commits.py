@@ -64,7 +64,7 @@ class CommitRing:
     def add(
         self, offset: int, at_ms: int, log_end: int | None, waited_ms: int | None = None, now_ms: int | None = None
     ) -> None:
-        """The offsets topic tells of a commit. A record that it covers had waited for `waited_ms`, if that is known.
+        """Add a commit from the offsets topic. A record that it covers had waited for `waited_ms`, if that is known.
 
         Its order is the truth: a commit that bears an earlier time than the one before it counts as made then.
         """
@@ -117,12 +117,12 @@ class CommitRing:
 
     @property
     def last_alive_ms(self) -> int:
-        """When the group committed last, of itself; 0: it is not known to have."""
+        """When the group last committed by itself; 0 if unknown."""
         return self.alive_ms if self.last is None else max(self.alive_ms, self.last.at_ms)
 
     @property
     def habitual_pause_ms(self) -> int:
-        """As `usual_pause_ms`, but one or two pauses are no habit."""
+        """The usual pause as `usual_pause_ms`, but one or two pauses are no habit."""
         known = [commit.pause_ms for commit in self.commits if commit.pause_ms is not None]
         return self.usual_pause_ms if len(known) >= HABIT_MIN else 0
 

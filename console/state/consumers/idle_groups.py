@@ -39,7 +39,7 @@ class IdleGroups:
         at_ms: int,
         have_committed: Collection[str],
     ) -> tuple[dict[str, IdleGroup], list[IdleGroup]]:
-        """Those that rest on, by name, and those that do no more; a clock that goes back wakes all."""
+        """Return the groups that stay idle, by name, and those that do not; a clock set back wakes all."""
         rests, self._rests = self._rests, {}
         if ends_at_ms >= self._ends_at_ms and at_ms >= self._at_ms:
             others = self._stirred(topics)
@@ -62,7 +62,7 @@ class IdleGroups:
 
 
 def may_rest(row: GroupRow, partitions: Mapping[TopicPartition, PartitionRow]) -> bool:
-    """It has read all of what is known to be there, and neither it nor its topics have got on for a while."""
+    """Whether the group may be idle: it has read everything, and neither it nor its topics have moved for a while."""
     return row.lag_per_second == row.arriving_per_second == 0 and all(
         partition.committed is not None
         and partition.lag == 0

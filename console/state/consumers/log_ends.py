@@ -32,7 +32,7 @@ class LogEnds:
             del self._moments[0], self._offsets[0]
 
     def appended_at_ms(self, offset: int) -> int | None:
-        """When the record at `offset` was appended, between two points as if records came evenly.
+        """Return when the record at `offset` was appended, interpolated between two points.
 
         None before the first point and for what is not appended yet.
         """
@@ -54,7 +54,7 @@ class LogEnds:
         return self._offsets[-1] if self._offsets else None
 
     def resting_since_ms(self) -> int | None:
-        """Since when the end has not moved; None before the first point."""
+        """Return since when the end has not moved; None before the first point."""
         if not self._offsets:
             return None
         return self._moments[-2] if self.is_flat else self._moments[-1]

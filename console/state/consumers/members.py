@@ -46,7 +46,7 @@ class MemberRow(NamedTuple):
 
     @property
     def target_text(self) -> str:
-        """Empty: what it holds."""
+        """The member's target; empty if it has it already."""
         if self.target is None:
             return ""
         return self.target_tasks or _text(self.target) or "nothing"

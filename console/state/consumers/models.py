@@ -104,7 +104,7 @@ class ConsumerGroup(models.Model):
 
     @property
     def never_catches_up(self) -> bool:
-        """At this pace; who keeps up has nothing to catch up with."""
+        """Whether the lag never shrinks at this pace; False without a lag."""
         return self.judgement.is_bad and self.trend.is_hopeless
 
     @property
@@ -139,7 +139,7 @@ class ConsumerGroup(models.Model):
 
     @property
     def catch_up_ms(self) -> int | None:
-        """None: never at this pace, or nobody knows."""
+        """The time to catch up; None: never at this pace, or unknown."""
         seconds = catch_up_seconds(self.lag, self.lag_per_second, self.arriving_per_second)
         return None if seconds is None else round(seconds * 1_000)
 

@@ -44,18 +44,18 @@ class PartitionWatch:
         self._reads: dict[str, dict[TopicPartition, PlaceReads]] = {}
 
     def take_ends_at_rest(self, row: GroupRow, ends_at_ms: int) -> None:
-        """Until then the ends were as the row of a group at rest has them."""
+        """Take the ends of an idle group's row as those until now."""
         for partition in row.partitions:
             ends = self._ends.get((partition.topic, partition.partition))
             if ends is not None and partition.next_offset is not None:
                 ends.observe(partition.next_offset, ends_at_ms)
 
     def have_rested(self, places: Iterable[TopicPartition]) -> bool:
-        """No end has moved for more than a look."""
+        """Whether no end has moved for more than a look."""
         return all(place in self._ends and self._ends[place].is_flat for place in places)
 
     def take_commits(self, commits: Iterable[CommitView], at_ms: int, empty: Container[str] = ()) -> None:
-        """`empty`: groups that have had no members since the last look; who goes back in one of them is set back."""
+        """Take commits; `empty`: groups without members since the last look, whose backward moves are resets."""
         for commit in commits:
             ring = self._ring(commit.group_id, commit.place, at_ms)
             if commit.offset is None:
@@ -76,7 +76,7 @@ class PartitionWatch:
                 self._ends.setdefault(place, LogEnds()).observe(next_offset, look.ends_at_ms)
 
     def forget_ends_but(self, groups: Iterable[GroupView]) -> None:
-        """Of places that none of them has to do with."""
+        """Forget the ends of partitions that none of these groups reads."""
         for gone in self._ends.keys() - {place for group in groups for place in partitions_of(group)}:
             del self._ends[gone]
 
@@ -102,7 +102,7 @@ class PartitionWatch:
     def evidence(
         self, group: GroupView, place: TopicPartition, holders: Mapping[TopicPartition, str], look: LagReading
     ) -> Evidence:
-        """What is to be judged of the group in the partition."""
+        """Return the evidence on the group in the partition."""
         partition, committed = look.partitions.get(place), group.committed.get(place)
         first, following = (None, None) if partition is None else (partition.first_offset, partition.next_offset)
         ring, ends = self._ring(group.group_id, place, look.at_ms), self._ends.get(place)
@@ -216,7 +216,7 @@ class PartitionWatch:
 
 
 def partitions_of(group: GroupView) -> set[TopicPartition]:
-    """Where it has committed, and where a member is to read."""
+    """Return the partitions that the group has committed or is assigned."""
     return set(group.committed).union(*(member.assigned for member in group.members))
 
 

@@ -83,7 +83,7 @@ def _is_in_trouble(at_ms: int | Combinable) -> Q:
 
 
 def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup]:
-    """Those in reach; the search looks into the names of groups and of the topics they read."""
+    """Return the groups in reach; the search covers their names and topics."""
     groups = groups_within(reach)
     if query.search:
         in_topic = partitions_within(reach).filter(topic__icontains=query.search).values("group")
@@ -145,7 +145,7 @@ def _may_see(reach: Reach, topic: str) -> bool:
 
 
 def topics_left(group: ConsumerGroup, reach: Reach) -> list[str]:
-    """Of which it has offsets, and no member reads them now; none where the group is not the person's to change."""
+    """Return the topics with offsets that no member reads now; none if the person may not change the group."""
     if reads_beyond(group, reach):
         return []
     read = set(group.partitions.exclude(member_id="").values_list("topic", flat=True))
@@ -160,7 +160,7 @@ def chosen_partitions(group: ConsumerGroup, query: GroupListQuery, reach: Reach)
 
 
 def partitions_in_topic(topic: str, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPartition]:
-    """Of every group in reach that reads the topic."""
+    """Return the partitions of every group in reach that reads the topic."""
     places = partitions_within(reach).filter(topic=topic).select_related("group").defer("group__members")
     if query.search:
         places = places.filter(group__name__icontains=query.search)

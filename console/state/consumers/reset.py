@@ -172,7 +172,7 @@ def reset_by_aim(
 def reset_to(
     group: GroupView, wanted: Mapping[TopicPartition, int | None], bounds: Mapping[TopicPartition, OffsetBounds]
 ) -> Reset:
-    """To exactly these offsets; one that the log has left behind meanwhile becomes its start."""
+    """Reset to exactly these offsets; one before the log start becomes the log start."""
     moves, stays = [], []
     for place, offset in sorted(wanted.items()):
         old, known = group.committed.get(place), bounds.get(place)
@@ -239,7 +239,7 @@ def _of_type(group: GroupView) -> list[str]:
 
 
 def obstacle_of(group: GroupView) -> str:
-    """Why offsets cannot be changed from outside now; empty: they can."""
+    """Return why offsets cannot be changed now; empty if they can."""
     if not group.is_understood:
         why = group.details.unknown_because or f"This console does not know groups of type {group.group_type}."
         return f"{why} Nothing of it is changed from here; use the command-line tool for its type."

@@ -32,7 +32,7 @@ class Rhythm:
     _is_at_end: bool = False
 
     def note(self, at_ms: int, offset: int, lag: int | None) -> None:
-        """It committed then, with `lag` records unread, None if that is not known. Out of order it says nothing."""
+        """Note a commit with `lag` records unread, None if unknown. One out of order is ignored."""
         last_ms = at_ms if self._last_ms is None else self._last_ms
         if at_ms < last_ms:
             return
@@ -46,7 +46,7 @@ class Rhythm:
         self._is_at_end = lag is not None and lag <= LEFT_SHARE_MAX * read
 
     def rests_until_ms(self) -> int | None:
-        """Until when its silence is a pause like those before; None for a reader that does not work in batches."""
+        """Return until when its silence is a usual pause; None for a reader that does not work in batches."""
         if self._last_ms is None or len(self._pauses) < PAUSES_MIN:
             return None
         if not (self._is_at_end and all(self._came_to_end)):

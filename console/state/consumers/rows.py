@@ -73,7 +73,7 @@ class GroupRow:
 
     @property
     def member_count(self) -> int | None:
-        """None: the group cannot be described."""
+        """The number of members; None if the group cannot be described."""
         return None if self.state == UNKNOWN_STATE else len(self.members)
 
     @property
@@ -169,7 +169,7 @@ def details_of(stored: Mapping[str, Any]) -> GroupDetails:
 
 @dataclass(frozen=True, slots=True)
 class GroupRowChanges:
-    """A changed row comes with those of its places that changed; `reshaped` names groups whose set of places did."""
+    """Changed rows with their changed partitions; `reshaped` names groups whose set of partitions changed."""
 
     created: list[GroupRow] = field(default_factory=list)
     changed: list[tuple[GroupRow, list[GroupPartitionRow]]] = field(default_factory=list)
@@ -185,7 +185,7 @@ class GroupRowChanges:
 
     @property
     def rows(self) -> list[GroupRow]:
-        """Of those that are there and read differently."""
+        """The rows that exist and differ."""
         return [*self.created, *self.reshaped, *(row for row, _ in self.changed)]
 
     @property

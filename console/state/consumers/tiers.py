@@ -36,7 +36,10 @@ class ClusterObserver:
         moved: Iterable[str],
         settings: Mapping[str, tuple[tuple[str, str], ...]],
     ) -> None:
-        """`moved`: of which a leader, a replica or the ISR is another. `settings`: of topics whose cluster has said."""
+        """Take the topics.
+
+        `moved`: those with another leader, replica or ISR; `settings`: of topics with known ones.
+        """
 
     def saw_groups(self, changed: Iterable[GroupRow], groups: Collection[str]) -> None: ...
 

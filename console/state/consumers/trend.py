@@ -34,7 +34,7 @@ class Trend(StrEnum):
 
     @property
     def is_hopeless(self) -> bool:
-        """At this pace nothing is ever caught up with."""
+        """Whether the lag never shrinks at this pace."""
         return self in (Trend.GROWING, Trend.STEADY, Trend.UNCHANGED)
 
 
@@ -69,7 +69,7 @@ class LagHistory:
                 del values[0]
 
     def is_still(self, unread: int, appended: int) -> bool:
-        """It has been so for as long as is remembered."""
+        """Whether the figures have been constant as long as remembered."""
         return all(item == unread for item in self._unread) and all(item == appended for item in self._appended)
 
     def pace(self, unread: int, appended: int, at_ms: int, behind_ms: int = 0) -> tuple[float | None, float | None]:
@@ -109,7 +109,9 @@ class LagHistory:
 
 
 def trend_of(lag: int | None, per_second: float | None, arriving_per_second: float | None = None) -> Trend:
-    """Of a lag that gains `per_second` while so many arrive: the more arrive, the more is a change that matters."""
+    """Return the trend of a lag that grows by `per_second`; the more records arrive, the larger a change must be to
+    count.
+    """
     if lag == 0:
         return Trend.NONE
     if lag is None or per_second is None:
@@ -126,7 +128,7 @@ def trend_of(lag: int | None, per_second: float | None, arriving_per_second: flo
 def catch_up_seconds(
     lag: int | None, per_second: float | None, arriving_per_second: float | None = None
 ) -> float | None:
-    """Until nothing is unread at this pace; None: never, or nobody knows."""
+    """Return the seconds until the lag is gone at this pace; None: never, or unknown."""
     if lag == 0:
         return 0.0
     is_shrinking = trend_of(lag, per_second, arriving_per_second) is Trend.SHRINKING

@@ -62,7 +62,7 @@ class LagVerdict(StrEnum):
 
     @property
     def is_bad(self) -> bool:
-        """It is trouble: on the overview, and among those in trouble."""
+        """Whether the verdict means trouble, shown on the overview."""
         return self.severity >= LagVerdict.ABANDONED.severity
 
     @property
@@ -126,7 +126,7 @@ class Evidence:
 
     @property
     def behind_ms(self) -> int:
-        """At least so long; 0 if nothing is unread, or nobody knows."""
+        """The least time behind; 0 if nothing is unread, or unknown."""
         if not self.lag:
             return 0
         since_ms = self.older_than_ms if self.behind_since_ms is None else self.behind_since_ms
@@ -138,7 +138,7 @@ class Evidence:
 
     @property
     def patience_ms(self) -> int:
-        """How long it may be silent: without members at most NO_MEMBERS_MS_MAX, and only if pauses are its habit."""
+        """How long silence is tolerated: without members at most NO_MEMBERS_MS_MAX, and only for habitual pauses."""
         if self.has_reader:
             return max(self.limit_ms, PAUSES * self.commits.usual_pause_ms)
         return max(self.limit_ms, min(NO_MEMBERS_MS_MAX, PAUSES * self.commits.habitual_pause_ms))
@@ -168,7 +168,7 @@ def company_of(places: Iterable[Evidence], is_shrinking: bool) -> Company:
 
 
 def is_late(evidence: Evidence) -> bool:
-    """Behind by more than nobody minds; then a verdict needs to know how the group does in its other partitions."""
+    """Whether the lag exceeds the tolerated one, so that the group's other partitions must be considered."""
     return evidence.behind_ms > evidence.limit_ms
 
 

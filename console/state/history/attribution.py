@@ -40,7 +40,7 @@ _VERBS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def attribute_changes(at_ms: int) -> None:
-    """Write on young changes who made them. Such a change counts from the moment of the audit's row."""
+    """Attribute recent changes to their actors; such a change gets the time of the audit's row."""
     young = Change.objects.filter(kind__in=ATTRIBUTED_KINDS, audit_id=None, at_ms__gte=at_ms - SEEN_LATE_MS)
     changes = list(young[:CHANGES_MAX])
     if not changes:

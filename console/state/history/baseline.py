@@ -7,7 +7,7 @@ from console.state.history.models import Baseline, ChangeKind
 
 
 def load_baseline(kind: ChangeKind) -> dict[str, dict[str, str]] | None:
-    """None: it was never read, so nothing can have changed."""
+    """Return the stored baseline; None if it was never read, so nothing can have changed."""
     row = Baseline.objects.filter(kind=kind).first()
     return None if row is None else dict(row.state)
 

@@ -77,7 +77,7 @@ class ConfigurationObserver(ClusterObserver):
     def saw_topics(
         self, topics: Mapping[str, TopicRow], moved: Iterable[str], settings: Mapping[str, OwnSettings]
     ) -> None:
-        """A topic is compared when the cluster has told its settings anew, and forgotten when it is gone."""
+        """Compare topics whose settings were read anew, and forget deleted ones."""
         changed = {
             name: item
             for name, item in settings.items()
@@ -126,7 +126,10 @@ class ConfigurationCollector:
         self._throttled: dict[str, int] | None = None
 
     def look(self) -> None:
-        """Raises GatewayError while no broker answers; what is refused is left as it was."""
+        """Look for configuration changes.
+
+        Raises GatewayError while no broker answers; what is refused stays as it was.
+        """
         at_ms = self._now_ms()
         if at_ms - self._read_ms >= READ_EVERY_MS:
             self._read_ms = at_ms

@@ -25,7 +25,7 @@ NAMED_MAX, VALUE_LENGTH_MAX = 5, 60
 
 
 def differences(before: State, after: State) -> dict[str, Values]:
-    """By object that is in both, the values that differ."""
+    """Return the differing values of objects in both, by object."""
     changed = {name: changed_values(before[name], values) for name, values in after.items() if name in before}
     return {name: values for name, values in changed.items() if values}
 
@@ -91,7 +91,7 @@ def throttled_topics(state: State) -> list[str]:
 
 
 def acl_state(rules: Iterable[AclRule]) -> dict[str, dict[str, str]]:
-    """By rule in words, what it is about."""
+    """Return the ACLs in words, with their resource."""
     return {str(rule): {"about": rule.about} for rule in rules}
 
 

@@ -84,7 +84,7 @@ def topic_events(before: Mapping[str, TopicRow], changes: TopicChanges) -> list[
 
 
 def shortened(events: list[HistoryEvent]) -> list[HistoryEvent]:
-    """At most EVENTS_PER_LOOK_MAX, and one more for each kind that had more."""
+    """Return at most EVENTS_PER_LOOK_MAX, and one more for each kind that had more."""
     if len(events) <= EVENTS_PER_LOOK_MAX:
         return events
     beyond: dict[str, list[HistoryEvent]] = defaultdict(list)

@@ -58,8 +58,7 @@ class HistoryQuery:
 
 
 def changes_within(reach: Reach) -> QuerySet[Change]:
-    """Those of topics, groups and processes in reach, and of brokers and the controller; ACLs, quotas and subjects that
-    are not a topic's only for who sees every name."""
+    """Return the changes of topics, groups and processes in reach, of brokers and the controller."""
     if reach.is_unbound:
         return Change.objects.all()
     by_name = Q(kind__in=(*TOPIC_KINDS, *GROUP_KINDS, *ALL_NAMES_KINDS, ChangeKind.PROCESS))
@@ -99,7 +98,7 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
 
 
 def changes_of_topic(topic: str) -> Q:
-    """Of the topic itself, and of what groups have committed in it."""
+    """Return the changes of the topic itself, and of commits in it."""
     return Q(object_name=topic, kind__in=TOPIC_KINDS) | Q(topic=topic)
 
 
@@ -112,7 +111,7 @@ def _recent(reach: Reach) -> QuerySet[Change]:
 
 
 def unclean_elections_since(at_ms: int, reach: Reach = EVERYTHING) -> list[Change]:
-    """Of topics there still are, newest first, at most UNCLEAN_MAX."""
+    """Return the unclean elections of existing topics, newest first, at most UNCLEAN_MAX."""
     return kept_rows(_unclean_elections, reach, at_ms=at_ms)
 
 
@@ -124,7 +123,7 @@ def _unclean_elections(reach: Reach) -> QuerySet[Change]:
 
 
 def redacted(change: Change, reach: Reach) -> Change:
-    """Without what is not for who has this reach."""
+    """Return the change without what is outside of this reach."""
     if change.kind == ChangeKind.PROCESS:
         change.sentence = sentence_within(reach, change.sentence)
     return change

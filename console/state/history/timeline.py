@@ -133,7 +133,7 @@ class HistoryTimeline:
 
 
 def chosen_actions(query: HistoryQuery) -> QuerySet[AuditEvent]:
-    """What people and the console did in this cluster, but for what was seen as a change besides."""
+    """Return the actions of people and the console in this cluster, without those also seen as a change."""
     events = AuditEvent.objects.filter(cluster=cluster_audited()).exclude(action__in=_NO_CHANGES)
     seen = Change.objects.exclude(audit_id=None).order_by("-id").values_list("audit_id", flat=True)[:ATTRIBUTED_MAX]
     events = events.exclude(id__in=set(seen))

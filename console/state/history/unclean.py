@@ -64,7 +64,9 @@ class _PendingElection:
 
 
 class UncleanWatch:
-    """Told of every look. What it remembers are partitions without a leader, or whose new leader has not answered."""
+    """Watches every look for unclean elections: it remembers partitions without a leader, or with one that has not
+    answered.
+    """
 
     def __init__(self) -> None:
         self._waiting: dict[tuple[str, int], _PendingElection] = {}

@@ -16,5 +16,5 @@ def as_query(path: str) -> SafeString:
 
 @register.filter
 def as_hex(number: int) -> str:
-    """As ZooKeeper writes its 64-bit numbers: 0x100000003."""
+    """Format a 64-bit number as ZooKeeper does: 0x100000003."""
     return f"0x{number & 0xFFFF_FFFF_FFFF_FFFF:x}"

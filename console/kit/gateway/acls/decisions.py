@@ -21,7 +21,7 @@ class DecisionCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AclDecision:
-    """`is_certain` is False where it hangs on what the cluster does not tell: super users, what holds without rules."""
+    """`is_certain` is False if it depends on what the cluster does not report: super users, the default without ACLs."""
 
     operation: str
     is_allowed: bool
@@ -51,7 +51,7 @@ class AclDecisions:
         self._rules: dict[str, AccessRules] = {}
 
     def of(self, principal: str, host: str, resource: str, name: str) -> Mapping[str, AclDecision]:
-        """By operation, in Kafka's order; `host` is as `java_host` writes it."""
+        """Return the decisions by operation, in Kafka's order; `host` is as `java_host` formats it."""
         if principal in self._super_users:
             return {
                 operation: AclDecision(operation, True, DecisionCause.SUPER_USER) for operation in OPERATIONS[resource]

@@ -49,7 +49,7 @@ class AclRule:
 
     @property
     def brief(self) -> str:
-        """Beside its principal and type of resource, which are not said again, unless it is about everybody."""
+        """The rule without its principal and resource type, which are shown once, unless it is about everybody."""
         name = "" if self.resource == ResourceType.CLUSTER.name else f" on {self.name}{'…' if self.is_prefixed else ''}"
         everybody = " for everybody" if self.principal == ANYBODY else ""
         host = "" if self.host == ANY_HOST else f" from {self.host}"
@@ -120,11 +120,11 @@ class AclGateway(Protocol):
         ...
 
     def create(self, rules: Collection[AclRule]) -> Mapping[AclRule, str]:
-        """Those that could not be, with a sentence why; one that is there already is no failure."""
+        """Create ACLs, and return those that failed with a sentence; an existing one is no failure."""
         ...
 
     def delete(self, rules: Collection[AclRule]) -> Mapping[AclRule, str]:
-        """As `create`; one that is not there is no failure."""
+        """Delete ACLs, and return those that failed, as `create`; a missing one is no failure."""
         ...
 
     def denials(self) -> tuple[Denials, ...] | None:
@@ -138,7 +138,7 @@ def in_words(name: str) -> str:
 
 
 def rule_refusal(rule: AclRule) -> str:
-    """Why there cannot be such a rule, in a sentence; empty: there can. Stricter than brokers, as kafka-acls is."""
+    """Return why the ACL is invalid, in a sentence; empty if it is valid. Stricter than brokers, as kafka-acls is."""
     kind, separator, name = rule.principal.partition(":")
     if not (kind and separator and name):
         return "A principal is a type and a name, as User:alice."

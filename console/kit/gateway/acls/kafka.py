@@ -121,7 +121,7 @@ class KafkaAcls:
 
 
 def own_principal(security: ClientSecurity) -> str:
-    """As the default principal builder names who connects so; empty where only the brokers know."""
+    """Return the principal of a connection by the default principal builder; empty if only the brokers know it."""
     sasl, tls = security.sasl, security.tls
     if sasl is not None:
         return f"User:{sasl.username}" if sasl.username and not sasl.is_delegation_token else ""

@@ -112,7 +112,7 @@ class BrokerGateway(Protocol):
     """Each broker is asked itself; one that does not answer is missing from the answer."""
 
     def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
-        """By broker, every setting as it counts there, sorted by name."""
+        """Return by broker every setting in effect, sorted by name."""
         ...
 
     def change_settings(self, broker_id: int | None, changes: Mapping[str, str | None]) -> None:
@@ -120,7 +120,7 @@ class BrokerGateway(Protocol):
         ...
 
     def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
-        """With every replica in them, or only those of `places`."""
+        """Return the log directories with all replicas in them, or only those of `places`."""
         ...
 
     def move_replicas(self, broker_id: int, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], str]:
@@ -131,7 +131,7 @@ class BrokerGateway(Protocol):
         ...
 
     def software(self) -> Mapping[int, Software]:
-        """Of those that have answered anything yet; nobody is asked for this."""
+        """Return the software of brokers that have answered any request; sends none."""
         ...
 
     def request_times(self) -> Mapping[int, tuple[ApiRequestTimes, ...] | None]:
@@ -139,11 +139,11 @@ class BrokerGateway(Protocol):
         ...
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:
-        """As told with the newest `request_times`; nobody is asked for this."""
+        """Return the coordinators not loaded, as of the newest `request_times`; sends no request."""
         ...
 
     def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
-        """As `not_loaded`: by broker that tells, ids of another Kafka's brokers that are registered in its ensemble."""
+        """Return, by reporting broker, the ids of other Kafka brokers registered in its ensemble; sends no request."""
         ...
 
     def uncleanable(self) -> Mapping[int, tuple[UncleanableLog, ...]]:
@@ -151,11 +151,11 @@ class BrokerGateway(Protocol):
         ...
 
     def budget_uses(self) -> Mapping[int, tuple[BudgetUse, ...]]:
-        """As `not_loaded`: by broker, the bounds that its clients share."""
+        """Return, by broker, the bounds that its clients share; sends no request."""
         ...
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
-        """As `not_loaded`: by broker that tells, those nearest to what they may use there, a hundred of a kind."""
+        """Return, by reporting broker, the quota uses nearest to their limit, a hundred of each kind; sends no request."""
         ...
 
 

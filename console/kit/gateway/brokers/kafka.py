@@ -213,7 +213,7 @@ class KafkaBrokers:
     def ask_each(
         self, request_for: Callable[[int], Request[AnyResponse]], membership: ClusterMembership | None = None
     ) -> dict[int, AnyResponse | None]:
-        """Those that are silent are missing."""
+        """Ask each broker; those that do not answer are missing."""
         brokers = {(host, port): broker_id for broker_id, host, port in self._addresses()}
         questions = {address: [request_for(broker_id)] for address, broker_id in brokers.items()}
         answers: dict[int, AnyResponse | None] = {}

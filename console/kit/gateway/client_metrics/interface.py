@@ -27,11 +27,11 @@ class ClientMetricsGateway(Protocol):
         ...
 
     def check(self, name: str, changes: Mapping[str, str | None]) -> None:
-        """Have the cluster judge a change without making it. Raises RefusedError with its reason, GatewayError."""
+        """Validate a change with the cluster without making it. Raises RefusedError with its reason, GatewayError."""
         ...
 
     def change(self, name: str, changes: Mapping[str, str | None]) -> None:
-        """Set what is named, None takes a setting away; without any setting the subscription is gone.
+        """Set the named settings, None removes one; the subscription goes with its last setting.
 
         Raises GatewayError.
         """

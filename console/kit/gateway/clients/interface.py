@@ -7,7 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class ClientView:
-    """A client as brokers tell it apart. All empty: the clients beyond those that a broker counts one by one."""
+    """A client as brokers identify it. All empty: the clients that a broker does not count one by one."""
 
     principal: str  #: Kafka's, type and name
     client_id: str
@@ -32,7 +32,7 @@ class TrafficView:
 
 class ClientGateway(Protocol):
     def traffic(self) -> Mapping[int, tuple[TrafficView, ...] | None]:
-        """By broker, what its clients write and read of late; None for a broker that answers and does not tell.
+        """Return by broker what its clients recently wrote and read; None for a broker that does not report it.
 
         Only Barnabas brokers tell. Silent brokers are missing. Raises GatewayError if no broker can be asked.
         """

@@ -50,7 +50,7 @@ def ask_at_once(
     timeout_seconds: float,
     membership: ClusterMembership | None = None,
 ) -> dict[Address, BrokerResponses]:
-    """What each broker says, within `timeout_seconds` of being asked; as `membership` where only members may ask."""
+    """Return each broker's responses within `timeout_seconds`; `membership` is for requests between members."""
     responses: dict[Address, BrokerResponses] = {}
     with ExitStack() as stack:
         begun: dict[int, _Talk] = {}

@@ -95,7 +95,7 @@ class ClusterClient:
             return self._read_again()
 
     def settings(self, more: Mapping[str, Any]) -> dict[str, Any]:
-        """For a client of confluent-kafka; it holds secrets. Raises OtherClusterError."""
+        """Return the settings of a confluent-kafka client, with secrets. Raises OtherClusterError."""
         self._be_sure()
         return self._settings(more)
 
@@ -111,7 +111,7 @@ class ClusterClient:
         return self._any_admin()
 
     def metadata(self, topic: str | None, timeout_seconds: float) -> Any:
-        """Of the cluster that is meant. Raises OtherClusterError, KafkaException."""
+        """Return the metadata of the expected cluster. Raises OtherClusterError, KafkaException."""
         metadata = self._any_admin().list_topics(topic=topic, timeout=timeout_seconds)
         self._refuse_other(metadata.cluster_id)
         return metadata
@@ -186,7 +186,10 @@ class ClusterClient:
     def connection(
         self, host: str, port: int, timeout_seconds: float, membership: ClusterMembership | None = None
     ) -> Lent:
-        """With a `membership` for who will ask by it. Raises BarnabasError, as BrokerConnection does."""
+        """Lend a connection, with a `membership` if it is for requests between members.
+
+        Raises BarnabasError, as BrokerConnection does.
+        """
         self._be_sure()
         return self._kept.lend(host, port, timeout_seconds, self.security(), membership)
 
@@ -198,7 +201,7 @@ class ClusterClient:
         return self._kept.lend_kept(host, port, timeout_seconds, self.security(), membership)
 
     def turn(self, address: str, timeout_seconds: float) -> AbstractContextManager[None]:
-        """Around requests to that broker whose answers are not awaited one by one. Raises as OwnRequests."""
+        """Return a context for requests to the broker that are not awaited one by one. Raises as OwnRequests."""
         return self._requests.turn(address, timeout_seconds)
 
     def _connect(self, host: str, port: int, timeout_s: float, security: ClientSecurity) -> BrokerConnection:
@@ -207,8 +210,8 @@ class ClusterClient:
         )
 
     def why_refused(self, timeout_seconds: float) -> GatewayError | None:
-        """Why nobody answers: the cluster does not let the console in, or what it says cannot be read. None if it is
-        something else.
+        """Return why no broker answers: the login is refused, or its answers are unreadable; None for other reasons.
+        None if it is something else.
 
         librdkafka does not say: it tries again without an end.
         """

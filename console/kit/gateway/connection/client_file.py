@@ -34,7 +34,10 @@ def properties_of(login: ClientLogin) -> str:
 
 
 def security_of(text: str) -> ClientSecurity:
-    """What a client makes of such a text, tried as far as it can be without a broker. Raises ClientRefusedError."""
+    """Return a client's security settings from the text, tested as far as possible without a broker.
+
+    Raises ClientRefusedError.
+    """
     try:
         security = read_security(parse_properties(text))
         librdkafka_settings(security)

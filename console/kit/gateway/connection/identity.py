@@ -34,7 +34,7 @@ def refuse_other(known: str, cluster_id: str) -> None:
 
 
 def refuse_of_other(what: str, known: str, cluster_id: str) -> None:
-    """Raises OtherClusterError for what stands beside a cluster, is asked by an address of its own, and is another's.
+    """Raise OtherClusterError if a service beside the cluster, at an address of its own, belongs to another cluster.
 
     Who tells no cluster is compared with nothing: of schema registries not every kind does.
     """

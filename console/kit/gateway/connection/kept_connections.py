@@ -49,7 +49,10 @@ class KeptConnections:
         security: ClientSecurity,
         membership: ClusterMembership | None = None,
     ) -> "Lent":
-        """With a `membership` for who will ask by it. Raises as BrokerConnection does."""
+        """Lend a connection, with a `membership` if it is for requests between members.
+
+        Raises as BrokerConnection does.
+        """
         kept = self.lend_kept(host, port, timeout_s, security, membership)
         if kept is not None:
             return kept
@@ -64,7 +67,7 @@ class KeptConnections:
         security: ClientSecurity,
         membership: ClusterMembership | None = None,
     ) -> "Lent | None":
-        """One that is open already."""
+        """Lend an open connection; None if there is none."""
         use = _Use((host, port), security, membership)
         kept = self._taken(use)
         return None if kept is None else self._lent(use, kept, timeout_s)
@@ -138,7 +141,7 @@ class LendingCluster(ClusterConnections):
         return self._connections[host, port]
 
     def close(self) -> None:
-        """What was forgotten meanwhile is closed already, and is not kept."""
+        """Close the connection unless it was forgotten, and so closed, meanwhile."""
         for lent in self._lent.values():
             lent.give_back()
         self._lent.clear()

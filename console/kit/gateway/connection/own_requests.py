@@ -156,7 +156,7 @@ class OwnRequests:
     def note_requests(
         self, address: str, apis: Mapping[str, int], together: OwnRequestFigures, in_flight: int, waiting: int
     ) -> None:
-        """Since it told before. What is `waiting` for a connection, and not for its turn, has not reached the limit."""
+        """Count requests since the last call. `waiting` are for a connection, below the limit of requests."""
         with self._lock:
             for api, count in apis.items():
                 self._row(address, api, LIBRARY).count += count
@@ -268,7 +268,7 @@ def _of(_cluster: str) -> OwnRequests:
 
 
 def own_requests() -> OwnRequests:
-    """Of this process, to the current cluster."""
+    """Return this process's requests to the current cluster."""
     return _of(current_cluster())
 
 
@@ -283,12 +283,12 @@ PROCESS = Process()
 
 
 def begin(name: str) -> None:
-    """This process is called `name`, and `poll_statistics` is called again and again."""
+    """Set this process's name; `poll_statistics` is called regularly."""
     PROCESS.name, PROCESS.is_polled = name, True
 
 
 def statistics(every_ms: int = STATISTICS_MS) -> dict[str, Any]:
-    """Settings of a client of librdkafka by which it tells; none where nobody listens."""
+    """Return the settings that make librdkafka report statistics; none where nothing listens."""
     if not PROCESS.is_polled:
         return {}
     return {"statistics.interval.ms": every_ms, "stats_cb": LibraryStatistics(own_requests())}

@@ -33,7 +33,7 @@ class NewUser:
 
 
 def admit_users(zookeeper: str, digest_file: str, users: Iterable[NewUser], mechanism: str) -> str:
-    """Have brokers take the passwords and follow the rules; why they will not, in a sentence, or nothing.
+    """Have brokers accept the passwords and apply the rules; return why they do not, in a sentence, or nothing.
 
     A user who has that password already, and a rule that is there, are left as they are. Blocks for as long as
     ZooKeeper takes.

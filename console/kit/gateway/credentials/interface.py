@@ -20,8 +20,7 @@ Mechanisms = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class CredentialsView:
-    """By user. `rule_counts`: how many access rules name whom as a principal; None: this cluster has none, or does not
-    tell."""
+    """The users. `rule_counts`: ACLs by principal; None: this cluster has none, or does not report them."""
 
     users: Mapping[str, Mechanisms]
     rule_counts: Mapping[str, int] | None = None
@@ -30,7 +29,7 @@ class CredentialsView:
 class CredentialGateway(Protocol):
     @property
     def own_user(self) -> str:
-        """Whom the console itself logs in as; empty if it does not, or not by a name and a password."""
+        """The user the console logs in as; empty without a name and password."""
         ...
 
     def describe(self) -> CredentialsView:

@@ -86,7 +86,7 @@ class KafkaCredentials:
 
 
 def upsertion(user: str, password: str, mechanism: str, iterations: int) -> ScramCredentialUpsertion:
-    """With a salt as Kafka writes them; takes milliseconds."""
+    """Return the upsertion with a salt in Kafka's format; takes milliseconds."""
     salt = bytes(secrets.choice(SALT_LETTERS) for _ in range(SALT_LENGTH))
     return ScramCredentialUpsertion(
         name=user,

@@ -44,7 +44,7 @@ class CommitLog:
         self._look_after = 0.0
 
     def read(self) -> list[CommitView]:
-        """What has arrived since the last call; nothing while the topic cannot be read."""
+        """Return what has arrived since the last call; nothing while the topic is unreadable."""
         try:
             self._follow_partitions()
             if self._consumer is None or not self._partition_count:

@@ -156,9 +156,7 @@ class OffsetRefusals:
 
 
 def is_ledger(group_id: str) -> bool:
-    """What a stream job has written, and how far brokers have told the audit, is kept as a group of this name; its
-    offsets are nobody's to change.
-    """
+    """Whether the group is a ledger of a stream job or of the audit, whose offsets must not be changed."""
     return group_id.startswith(LEDGER_PREFIX) or group_id == POSITIONS_GROUP
 
 
@@ -166,7 +164,10 @@ class GroupGateway(Protocol):
     """Every call returns within its timeout or raises a `GatewayError`."""
 
     def describe(self) -> GroupsView:
-        """Every group with its members and committed offsets. Raises ClusterUnreachableError if no broker answered."""
+        """Return every group with its members and committed offsets.
+
+        Raises ClusterUnreachableError if no broker answered.
+        """
         ...
 
     def describe_one(self, group_id: str) -> GroupView:
@@ -174,9 +175,8 @@ class GroupGateway(Protocol):
         ...
 
     def commits(self) -> list[CommitView]:
-        """What was committed since the last call, oldest first in each group; the first call brings some of the past.
-
-        For one thread.
+        """Return the commits since the last call, oldest first for each group; the first call returns some earlier
+        ones. For one thread.
         """
         ...
 

@@ -44,7 +44,7 @@ class KafkaGroups:
         self._changes = GroupOperations(client, CHANGE_TIMEOUT_SECONDS)
 
     def describe(self) -> GroupsView:
-        """Raises GatewayError if no broker tells its groups, with what one answered rather than that others did not."""
+        """Describe the groups. Raises GatewayError, preferably a broker's own, if none lists its groups."""
         groups, answered = ask_all_groups(self._client, self._brokers(), self._timeout)
         # A coordinator that moves is told by two brokers for a moment: the first one wins.
         by_name = {group.group_id: group for group in reversed(groups) if not is_ledger(group.group_id)}

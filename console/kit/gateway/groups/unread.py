@@ -29,7 +29,7 @@ UNPACKED_BYTES_MAX = 8 * 1024 * 1024
 def ask_first_unread(
     client: ClusterClient, positions: Mapping[TopicPartition, int], timeout_seconds: float
 ) -> dict[TopicPartition, UnreadView]:
-    """What could not be asked is missing. Raises BarnabasError if no broker answers at all."""
+    """Return the first unread records; those not available are missing. Raises BarnabasError if no broker answers."""
     by_topic: dict[str, dict[int, int]] = {}
     for (topic, partition), offset in positions.items():
         by_topic.setdefault(topic, {})[partition] = offset
@@ -52,7 +52,7 @@ def _ask_topic(cluster: ClusterConnections, topic: str, offsets: Mapping[int, in
 def fetched(
     cluster: ClusterConnections, topic: str, offsets: Mapping[int, int], bytes_per_partition: int
 ) -> Iterator[PartitionData]:
-    """What lies at these offsets of each partition, as its leader sends it; of who does not answer there is nothing."""
+    """Yield what each partition's leader returns at these offsets; leaders that do not answer are left out."""
     metadata = cluster.describe_topics([topic])
     (described,) = metadata.topics
     for address, partitions in _by_leader(metadata, described, offsets).items():
@@ -98,7 +98,10 @@ def _by_leader(
 
 
 def unread_in(data: PartitionData, position: int) -> UnreadView | None:
-    """None if the answer does not tell. Records of aborted transactions are none."""
+    """Return the first unread record; None if the response does not show it.
+
+    Records of aborted transactions do not count.
+    """
     if data.error_code:
         return None
     buffer, aborted = data.records or b"", _Aborted(data.aborted_transactions or ())

@@ -35,11 +35,11 @@ class MoveGateway(Protocol):
         ...
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
-        """What tells each of `topics` from one of the same name made later; without those that have none."""
+        """Return the ids of `topics`, which tell recreated ones apart; those without are missing."""
         ...
 
     def under_way(self) -> dict[TopicPartition, MoveView]:
-        """Every partition on the move, whoever asked for it."""
+        """Return every partition being reassigned, whoever asked for it."""
         ...
 
     def alter(self, targets: Mapping[TopicPartition, tuple[int, ...] | None]) -> dict[TopicPartition, str]:
@@ -50,11 +50,11 @@ class MoveGateway(Protocol):
         ...
 
     def bytes_held(self, places: Collection[TopicPartition]) -> ReplicaSizes:
-        """Of these partitions alone, from each broker that answers."""
+        """Return the sizes of these partitions' replicas, from brokers that answer."""
         ...
 
     def throttles(self, brokers: Iterable[int], topics: Iterable[str]) -> Throttles:
-        """What they set now."""
+        """Return the throttles set now."""
         ...
 
     def set_throttles(self, throttles: Throttles) -> None:

@@ -31,7 +31,7 @@ _AT_ONCE = 2_000
 
 
 def read_book(gateway: ClusterGateway) -> MirrorState:
-    """What mirrors into that cluster have committed by now. Raises GatewayError, also if it takes too long."""
+    """Return what mirrors into that cluster have committed by now. Raises GatewayError, also if it takes too long."""
     book = MirrorState()
     try:
         spans = gateway.record_spans(TOPIC, True)
@@ -55,7 +55,7 @@ def read_book(gateway: ClusterGateway) -> MirrorState:
 def go_on(
     committed: Mapping[TopicPartition, int], flow: str, of_source: MirrorState, of_target: MirrorState
 ) -> list[MovedOffset]:
-    """Where a group that has committed so much in the source of `flow` goes on in its target."""
+    """Return the offsets in the flow's target for a group with these commits in its source."""
     source, _, target = flow.partition("->")
     read = {Partition(*place): offset for place, offset in committed.items()}
     return move(read, ways_there(of_target, flow), ways_back(of_source, f"{target}->{source}"))

@@ -80,7 +80,7 @@ class JobView:
 
 
 def list_jobs() -> list[JobName]:
-    """No file is run."""
+    """List the jobs without running a file."""
     directory = settings.JOBS_DIR
     users = (JobName(name, user_job_meaning(name, directory), True) for name in user_jobs(directory))
     return [*(JobName(name, find_job(name, None).meaning, False) for name in BUILT_IN), *users]
@@ -115,7 +115,7 @@ class TopicKeys:
 
 
 def topic_keys(name: str, properties: Mapping[str, str]) -> TopicKeys:
-    """Of the job `name`. No file is run: of a user's job it is told by the names, as its template has them."""
+    """Return the job's topic keys without running a file; a user's job by the template's names."""
     if name in BUILT_IN:
         job = find_job(name, None)
         return TopicKeys(tuple(job.reads), tuple(job.writes))
@@ -125,7 +125,7 @@ def topic_keys(name: str, properties: Mapping[str, str]) -> TopicKeys:
 
 
 def why_wrong(job: JobView, name: str, text: str) -> str:
-    """Why `text` cannot be the value of the parameter `name`; empty if it can. A user's job may refuse more."""
+    """Return why `text` is no valid value of the parameter `name`; empty if it is. A user's job may refuse more."""
     keys = {key.name: key for key in (*KEYS, *(find_job(job.name, None).keys if job.name in BUILT_IN else ()))}
     key = keys.get(name) or _key_of(next(parameter for parameter in job.parameters if parameter.name == name), job)
     try:

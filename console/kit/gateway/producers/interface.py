@@ -24,7 +24,7 @@ class ProducerView:
 
 @dataclass(frozen=True, slots=True)
 class ProducersView:
-    """`silent`: partition → why nobody told of it."""
+    """`silent`: partition → why its leader did not answer."""
 
     producers: tuple[ProducerView, ...]
     silent: Mapping[int, str]
@@ -54,14 +54,14 @@ class TransactionsView:
 
 class ProducerGateway(Protocol):
     def of_topic(self, topic: str, partitions: Collection[int]) -> ProducersView:
-        """Who has written to these partitions of late, as their leaders know it.
+        """Return who recently wrote to these partitions, as their leaders know.
 
         Raises GatewayError for a topic nobody knows, and where no broker answers.
         """
         ...
 
     def transactions(self, producer_ids: Collection[int]) -> TransactionsView:
-        """Of these producers, from every coordinator. What could not be asked is said, and raises nothing."""
+        """Return the transactions of these producers, from every coordinator; failures are in the result."""
         ...
 
     def stable_offsets(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:

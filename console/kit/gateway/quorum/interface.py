@@ -18,7 +18,7 @@ class QuorumReplicaView:
 
 @dataclass(frozen=True, slots=True)
 class QuorumView:
-    """`leader_id` is None while there is none."""
+    """`leader_id` is None without a leader."""
 
     leader_id: int | None
     leader_epoch: int

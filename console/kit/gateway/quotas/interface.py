@@ -50,7 +50,7 @@ class QuotaUse:
 
 class QuotaGateway(Protocol):
     def describe(self) -> Quotas:
-        """All that is set. Raises GatewayError, with the code UNSUPPORTED where brokers keep no quotas."""
+        """Return all quotas. Raises GatewayError, with the code UNSUPPORTED where brokers have none."""
         ...
 
     def change(self, entity: QuotaEntity, changes: Mapping[str, float | None]) -> None:
@@ -75,7 +75,7 @@ def rank_of(entity: QuotaEntity) -> int:
 
 
 def value_refusal(key: str, value: float) -> str:
-    """Why it is no value of this quota, in a sentence; empty: it is one."""
+    """Return why the value is invalid for this quota, in a sentence; empty if it is valid."""
     try:
         text_of(QuotaKey(key), value)
     except ApiError as error:
@@ -84,12 +84,12 @@ def value_refusal(key: str, value: float) -> str:
 
 
 def value_text(key: str, value: float) -> str:
-    """As brokers write it down."""
+    """Format the value as brokers store it."""
     return text_of(QuotaKey(key), value)
 
 
 def order_for(user: str, client_id: str) -> Iterator[QuotaEntity]:
-    """Whose quotas may count for a client, the first that has one first; an address has an order of its own."""
+    """Yield the entities whose quotas may apply to a client, in order of precedence; addresses have their own."""
     return candidates(sanitized(user), sanitized(client_id))
 
 
@@ -99,12 +99,12 @@ def order_for_address(ip: str) -> Iterator[QuotaEntity]:
 
 
 def deciding(quotas: Quotas, key: str, order: Iterator[QuotaEntity]) -> QuotaEntity | None:
-    """Whose quota of this kind counts; None: nobody's, and there is no limit."""
+    """Return the entity whose quota of this kind applies; None: no limit."""
     return next((entity for entity in order if key in quotas.get(entity, ())), None)
 
 
 def source_of(use: QuotaUse, quotas: Quotas) -> QuotaEntity | None:
-    """Whose quota it is that is used so; None if it was removed meanwhile.
+    """Return the entity whose quota is used; None if it was removed meanwhile.
 
     Who shares a use says of what shape the entity is: by the first of this shape the broker has decided.
     """

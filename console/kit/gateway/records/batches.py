@@ -19,7 +19,7 @@ _CODECS = {int(compression): compression.name.lower() for compression in Compres
 def ask_batches(
     client: ClusterClient, topic: str, starts: Mapping[int, int], timeout_seconds: float
 ) -> list[BatchView]:
-    """Of the first PARTITIONS_MAX partitions. Raises GatewayError."""
+    """Return the batches of the first PARTITIONS_MAX partitions. Raises GatewayError."""
     wanted = dict(sorted(starts.items())[:PARTITIONS_MAX])
     if not wanted:
         return []
@@ -33,7 +33,7 @@ def _ask(cluster: ClusterConnections, topic: str, starts: Mapping[int, int]) -> 
 
 
 def batches_in(data: PartitionData, start: int) -> list[BatchView]:
-    """What ends before `start`, and markers, are left out."""
+    """Return the batches that end at `start` or later, without markers."""
     if data.error_code:
         return []
     return [

@@ -15,7 +15,7 @@ _NOT_SERVED = "These brokers cannot delete records before an offset: Kafka does 
 def ask_to_delete(
     client: ClusterClient, topic: str, before: Mapping[int, int], timeout_seconds: float
 ) -> dict[int, str]:
-    """What was refused, by partition."""
+    """Delete records, and return what was refused, by partition."""
     wanted = {TopicPartition(topic, partition): offset for partition, offset in before.items()}
     with cluster_session(client, timeout_seconds, _NOT_SERVED) as cluster:
         done = delete_records(Leaders(cluster), wanted, timeout_s=timeout_seconds)

@@ -29,7 +29,7 @@ class RecordView:
 
     @property
     def held_bytes(self) -> int:
-        """What budgets of memory count of it."""
+        """The bytes charged to memory budgets."""
         return self.size_bytes + HEADER_HELD_BYTES * len(self.headers)
 
 
@@ -63,7 +63,7 @@ class RecordStream(Protocol):
         ...
 
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
-        """What has arrived, at most `records_max`, waiting no longer than the timeout for the first. May be empty."""
+        """Return what has arrived, at most `records_max`, waiting up to the timeout for the first. May be empty."""
         ...
 
     def drop(self, partition: int) -> None:

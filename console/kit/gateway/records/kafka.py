@@ -57,7 +57,7 @@ class KafkaRecordStream:
 
     @property
     def note(self) -> str:
-        """Which batches were left out, and why; empty if none was."""
+        """The batches that were left out, and why; empty if none was."""
         if not self._left_out:
             return ""
         more = self._left_out_count - len(self._left_out)

@@ -44,7 +44,7 @@ TOPICS_PER_QUESTION = 100
 def ask_outlook(
     client: ClusterClient, topics: Collection[str], membership: ConsoleMembership, timeout_seconds: float
 ) -> dict[str, RetentionView]:
-    """What retention alone would delete now, from each broker for what it leads; what is led by nobody is missing.
+    """Return what retention alone would delete now, from each leader; partitions without one are missing.
 
     A broker that does not answer costs its own partitions. Raises GatewayError if none answers or none knows how.
     """
@@ -111,7 +111,7 @@ def ask_retention(
 def ask_segments(
     client: ClusterClient, topic: str, partition: int, membership: ConsoleMembership, timeout_seconds: float
 ) -> PartitionRetention:
-    """Every segment of one partition: what would go if all of it were too old. Raises as `ask_retention`."""
+    """Return every segment of one partition, as if all were expired. Raises as `ask_retention`."""
     question = PreviewQuestion(topic, [partition], EVERYTHING_GOES, False, PREVIEW_TIMEOUT_SECONDS)
     with _cluster(client, membership, timeout_seconds) as cluster:
         answer = preview_retention(cluster, question, membership())

@@ -8,7 +8,7 @@ from broker.config.definition import ConfigError, ConfigType, Key
 
 
 def choices_of(key: Key | None) -> tuple[str, ...]:
-    """Every value, where a key has one of a few; nothing for other keys."""
+    """Return the allowed values of a key with few; none for other keys."""
     if key is None or key.config_type is ConfigType.LIST:
         return ()
     return ("true", "false") if key.config_type is ConfigType.BOOLEAN else key.choices

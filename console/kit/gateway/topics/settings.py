@@ -44,7 +44,7 @@ class AskAny(Protocol):
 
 
 def setting_view(name: str, value: str | None, source: str) -> SettingView:
-    """As our own table knows it; where the topic sets nothing Kafka's default counts."""
+    """Return the setting with our own description; Kafka's default applies where the topic has none."""
     known = BY_NAME.get(name)
     default = known.default_text if known else None
     return SettingView(name, value, source, default, known.meaning if known else "", choices_of(known), default)
@@ -53,7 +53,8 @@ def setting_view(name: str, value: str | None, source: str) -> SettingView:
 def described_setting(
     entry: DescribeConfigsResourceResult, defaults: Mapping[str, str] = MappingProxyType({})
 ) -> SettingView:
-    """As the broker describes it: its default and its values. Our table has the words of the keys that it knows.
+    """Return the setting with the broker's values, default and our own description. Our table has the words of the keys
+    that it knows.
 
     `defaults`: those that this cluster told of other topics. Our table's default counts where the cluster told none:
     of a key without a broker's key Kafka does not tell it while the topic sets it.

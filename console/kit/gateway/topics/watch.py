@@ -34,7 +34,7 @@ class TopicWatch:
         self._silent_until = float("-inf")
 
     def look(self, names: Iterable[str]) -> dict[str, WatchedSettings]:
-        """What is known of `names`, after asking about those it is time for."""
+        """Return the known settings of `names`, after reading those that are due."""
         present = set(names)
         for gone in self._asked_at.keys() - present:
             self._known.pop(gone, None)

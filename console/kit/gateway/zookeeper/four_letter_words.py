@@ -72,7 +72,7 @@ def describe_zookeeper(connect_string: str, timeout_seconds: float = TIMEOUT_SEC
 def describe_servers(
     addresses: Iterable[tuple[str, int]], timeout_seconds: float = TIMEOUT_SECONDS
 ) -> list[ZooKeeperView]:
-    """All at one time, in their order: servers that do not answer together cost one timeout."""
+    """Describe all servers at once, in order: silent ones together cost one timeout."""
     addresses = list(addresses)
     if len(addresses) < 2:
         return [_describe_server(host, port, timeout_seconds) for host, port in addresses]

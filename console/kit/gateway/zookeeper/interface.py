@@ -57,7 +57,7 @@ class NoQuorumError(ReconfigRefusedError):
 
 @dataclass(frozen=True, slots=True)
 class ChildView:
-    """Counts are None if the child went away while it was looked at."""
+    """A child znode; counts are None if it was deleted meanwhile."""
 
     name: str
     child_count: int | None
@@ -97,11 +97,11 @@ class ZooKeeperGateway(Protocol):
         ...
 
     def ensemble(self) -> EnsembleConfig:
-        """Who the members are, as the ensemble itself has agreed."""
+        """Return the members that the ensemble has agreed on."""
         ...
 
     def modes(self, addresses: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
-        """What each server at (host, client port) says it is: leader, follower, …; those that do not serve are missing.
+        """Return each server's mode at (host, client port): leader, follower, …; those not serving are missing.
 
         Never raises.
         """

@@ -22,7 +22,7 @@ def zoo_keys() -> list[ZooKey]:
 
 
 def why_wrong(settings: Mapping[str, str]) -> str:
-    """Why no server can have these; empty if it can."""
+    """Return why a server cannot have these settings; empty if it can."""
     try:
         zoo_cfg.read_settings(settings)
     except ConfigError as error:
@@ -31,7 +31,7 @@ def why_wrong(settings: Mapping[str, str]) -> str:
 
 
 def zoo_settings(directory: Path) -> dict[str, str]:
-    """What the server of this directory goes by; the defaults where it has not been started yet."""
+    """Return the settings of the server of this directory; the defaults before its first start."""
     try:
         text = (directory / "zoo.cfg").read_text()
     except OSError:

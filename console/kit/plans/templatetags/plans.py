@@ -13,5 +13,5 @@ register.filter("digest_for", digest_of)
 
 @register.filter
 def outlook(plan: Plan) -> PlanHold | None:
-    """What would become of it if it were confirmed now; None: it would be carried out."""
+    """Return whether the plan would wait if it were confirmed now; None: it would be carried out."""
     return the_gate().outlook(plan)

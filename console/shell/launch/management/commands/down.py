@@ -44,7 +44,7 @@ def never() -> bool:
 
 
 def end_managed(progress: LaunchProgress) -> int:
-    """What the database knows of. Without one that can be read, the run files have to do."""
+    """Stop the processes in the database, or those of run files if it is unreadable; return how many."""
     try:
         rows = list(ManagedProcess.objects.filter(host=settings.HOST_NAME))
     except DatabaseError:

@@ -17,7 +17,7 @@ class Command(migrate.Command):
         parser.set_defaults(database=None)
 
     def execute(self, *arguments: object, database: str | None = None, **options: object) -> None:
-        """Of all databases, if none is named; their places are made before the checks, which ask them."""
+        """Migrate all databases, or the named one; directories are created before the checks."""
         make_data_directories()
         if connection.settings_dict["NAME"] == settings.SQLITE["NAME"]:
             settings.DATABASE_FILE.touch(mode=0o600)

@@ -122,7 +122,7 @@ def note_unread_variables(progress: LaunchProgress, environment: Mapping[str, st
 
 
 def tell(progress: LaunchProgress, setup: Setup, credentials: FirstUserCredentials) -> None:
-    """What a person needs next."""
+    """Print the address, the credentials and the next steps."""
     first = setup.bootstrap_servers.partition(",")[0]
     progress.note("")
     progress.fact("console", f"http://127.0.0.1:{settings.CONSOLE_PORT}/")
@@ -135,7 +135,7 @@ def tell(progress: LaunchProgress, setup: Setup, credentials: FirstUserCredentia
 
 
 def shorten(path: Path) -> str:
-    """Relative to where the person stands, if it lies below."""
+    """Return the path relative to the working directory, if it is below that."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
