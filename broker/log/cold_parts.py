@@ -49,7 +49,9 @@ class ColdReadError(BarnabasError):
 
 
 def find_cold(segment: Segment, directory: Path, offset: int, length: int) -> ColdPart | None:
-    """Return the part of the sealed `segment` that is not in the page cache as far as is known; None if all of it is."""
+    """Return the part of the sealed `segment` that is not in the page cache as far as is known; None if all of
+    it is.
+    """
     start = segment.position_hint(offset)
     if start is not None and _is_resident(segment.file, start, min(start + length, segment.size_bytes)):
         return None

@@ -223,7 +223,9 @@ class HostedLogs:
         self._checkpoint(lambda directory: directory.high_watermarks, high_watermark_of)
 
     def high_watermark_of(self, partition: TopicPartition) -> int:
-        """Return the last noted high watermark, within the log's bounds; the log's start if none was; 0 without a log."""
+        """Return the last noted high watermark, within the log's bounds; the log's start if none was; 0
+        without a log.
+        """
         log = self._logs.get(partition)
         if log is None:
             return 0

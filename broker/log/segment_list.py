@@ -97,7 +97,9 @@ class SegmentList:
         self._let_go(gone)
 
     def cut(self, last: Segment, gone: Sequence[Segment]) -> None:
-        """Make `last` active in place of all segments from its base offset on; `gone` have been renamed to `.deleted`."""
+        """Make `last` active in place of all segments from its base offset on; `gone` have been renamed to
+        `.deleted`.
+        """
         keep = bisect_left(self._base_offsets, last.base_offset)
         for segment in self._segments[keep:]:
             self._opened.forget(segment)

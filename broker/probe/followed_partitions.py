@@ -227,7 +227,9 @@ class FollowedPartitions:
         ]
 
     def status(self, at_ms: float, now_ms: int, since_ms: int) -> dict[str, object]:
-        """Return the status for the console: the present, the totals since the start, and minutes from `since_ms` on."""
+        """Return the status for the console: the present, the totals since the start, and minutes from
+        `since_ms` on.
+        """
         return {
             "run": self.run,
             "now_ms": now_ms,

@@ -93,7 +93,9 @@ def stepwise_decoder_of(
 
 
 def encoder_of(message_class: type[Message], version: int) -> Encoder:
-    """Return the function behind `encode`: it passes the pieces of a message to a function, and raises INEXPRESSIBLE."""
+    """Return the function behind `encode`: it passes the pieces of a message to a function, and raises
+    INEXPRESSIBLE.
+    """
     encoder = _encoders.get((message_class, version))
     if encoder is None:
         _check_version(message_class, version)

@@ -24,7 +24,9 @@ def connect_admin(config: ClientConfig) -> AdminClient:
 
 
 def partitions_of(admin: AdminClient, topics: Iterable[str]) -> list[TopicPartition]:
-    """Return every partition of the topics; KafkaException if one cannot be described (UNKNOWN_TOPIC_OR_PART: missing)."""
+    """Return every partition of the topics; KafkaException if one cannot be described (UNKNOWN_TOPIC_OR_PART:
+    missing).
+    """
     partitions: list[TopicPartition] = []
     for topic in topics:
         described = admin.list_topics(topic, timeout=ANSWER_TIMEOUT_S).topics[topic]

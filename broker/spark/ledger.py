@@ -238,7 +238,9 @@ class SinkCommitLog:
             self.finish(batch)
 
     def sweep(self, run: str) -> None:
-        """Abort, between batches, transactions that repeated tasks left open; no-op if another driver has taken over."""
+        """Abort, between batches, transactions that repeated tasks left open; no-op if another driver has
+        taken over.
+        """
         abandoned = self._open_tasks()
         if abandoned and self._read().run == run:
             self._abort(abandoned)

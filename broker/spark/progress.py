@@ -62,7 +62,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def progress_facts(progress: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the facts to show of Spark's report on the last batch (StreamingQueryProgress as JSON), if there is one."""
+    """Return the facts to show of Spark's report on the last batch (StreamingQueryProgress as JSON), if there
+    is one.
+    """
     if progress is None:
         return {}
     operators = progress.get("stateOperators") or ()

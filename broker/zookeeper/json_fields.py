@@ -47,7 +47,9 @@ def _integer_up_to(value: Any, least: int, most: int) -> int:
 
 
 def named_partition(fields: Any) -> TopicPartition:
-    """Return the partition that {"topic": …, "partition": …} names; KeyError, ValueError or TypeError if it is invalid."""
+    """Return the partition that {"topic": …, "partition": …} names; KeyError, ValueError or TypeError if it is
+    invalid.
+    """
     partition = TopicPartition(str(fields["topic"]), int32(fields["partition"]))
     if not is_partition(partition):
         raise ValueError(f"{partition!s:.300} cannot be a partition")

@@ -33,7 +33,9 @@ def recorded_identity(process: ManagedProcess) -> ProcessIdentity | None:
 
 
 def identity_of(process: ManagedProcess) -> ProcessIdentity | None:
-    """Return the row's process, found by run file or token if a worker died before it stored the row; None without one."""
+    """Return the row's process, found by run file or token if a worker died before it stored the row; None
+    without one.
+    """
     if (recorded := recorded_identity(process)) is not None:
         return recorded
     left = read_run_file(run_files_of_processes(), process.name)

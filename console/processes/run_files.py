@@ -30,7 +30,9 @@ def read_run_file(directory: Path, name: str) -> ProcessIdentity | None:
 
 
 def note_end(directory: Path, name: str, identity: ProcessIdentity, exit_status: int) -> None:
-    """Store in the run file how the process ended, which only its parent learns and may be unable to write to the row."""
+    """Store in the run file how the process ended, which only its parent learns and may be unable to write to
+    the row.
+    """
     _write(directory, name, asdict(identity) | {"exit_status": exit_status})
 
 

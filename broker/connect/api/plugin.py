@@ -184,7 +184,9 @@ class SinkTask(ABC):
         return
 
     def pre_commit(self, offsets: Mapping[ConnectPartition, int]) -> Mapping[ConnectPartition, int]:
-        """Return the offsets that may be committed: the next to read of each partition, none above that of `offsets`."""
+        """Return the offsets that may be committed: the next to read of each partition, none above that of
+        `offsets`.
+        """
         self.flush(offsets)
         return offsets
 

@@ -91,7 +91,9 @@ class Shard(Generic[C, Proposed]):
             self._transactional.complete_transaction(producer_id, marker.type is MarkerType.COMMIT)
 
     def note_written(self, end_offset: int) -> None:
-        """Note that answers from now on wait until the log is committed up to `end_offset`, if they must wait at all."""
+        """Note that answers from now on wait until the log is committed up to `end_offset`, if they must wait
+        at all.
+        """
         self.written_to = end_offset
         self.coordinator.written(end_offset)
         self.coordinator.committed(self.hosted.partition.high_watermark)

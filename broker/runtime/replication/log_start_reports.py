@@ -37,7 +37,9 @@ class LogStartReports:
         return min(log.log_start_offset, self._replicas.logs.noted_log_start(topic_partition))
 
     def look(self, hosted: HostedPartition) -> None:
-        """Report the start of the partition's log if it changed since the leader was told, after it is noted on disk."""
+        """Report the start of the partition's log if it changed since the leader was told, after it is noted
+        on disk.
+        """
         topic_partition, start = hosted.partition.topic_partition, hosted.log.log_start_offset
         known = self._link.followed[topic_partition]
         if start == known.told_start or known.is_start_being_noted:

@@ -87,7 +87,9 @@ def _invalid(reason: str) -> ApiError:
 
 
 def candidates(user: str, client_id: str) -> Iterator[QuotaEntity]:
-    """Yield the entities whose quotas may apply to this user and client id (both sanitized), the most specific first."""
+    """Yield the entities whose quotas may apply to this user and client id (both sanitized), the most specific
+    first.
+    """
     yield QuotaEntity(user, client_id)
     yield QuotaEntity(user, DEFAULT)
     yield QuotaEntity(user)

@@ -159,7 +159,9 @@ class GroupRowThen:
 
 
 def groups_then(query: PastQuery, reach: Reach) -> list[GroupRowThen]:
-    """Return the groups then that are in reach, as `consumers.access.groups_within`: others would reveal hidden topics."""
+    """Return the groups then that are in reach, as `consumers.access.groups_within`: others would reveal
+    hidden topics.
+    """
     rows = was(TimelineKind.GROUP, query.at_ms).filter(
         within(reach, Resource.GROUP, "name"), name__icontains=query.search
     )

@@ -41,7 +41,9 @@ def producers(request: UserRequest, name: str) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def abort(request: UserRequest, name: str, partition: int, offset: int) -> HttpResponse:
-    """Abort the transaction that began at `offset` of `partition`, as the partition and the coordinators report it now."""
+    """Abort the transaction that began at `offset` of `partition`, as the partition and the coordinators
+    report it now.
+    """
     topic = access_changing(request.user, name)
     context: dict[str, object] = {"topic": topic, "partition": partition, "offset": offset, "address": request.path}
     with refusable() as answer:

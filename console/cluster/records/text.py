@@ -106,7 +106,9 @@ def text_of(
 
 
 def document_text(data: bytes | None) -> str:
-    """Return the part of `data` that may be a JSON document, unpacked; empty if none, or if it is too long for a row."""
+    """Return the part of `data` that may be a JSON document, unpacked; empty if none, or if it is too long for
+    a row.
+    """
     if not data:
         return ""
     _, inner = _unwrapped(data, DOCUMENT_BYTES_MAX)

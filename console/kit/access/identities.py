@@ -20,7 +20,9 @@ def words_of(person: Person | None) -> str:
 
 
 def may_have_password(person: Person) -> bool:
-    """Whether the person may have a password: a linked account only if the settings allow it or its identity is gone."""
+    """Whether the person may have a password: a linked account only if the settings allow it or its identity
+    is gone.
+    """
     identity, single_sign_on, directory = identity_of(person), settings.SINGLE_SIGN_ON, settings.DIRECTORY
     if identity is None:
         return True

@@ -26,7 +26,9 @@ def rest_of_axis(x: int, width: int = 1_000) -> int:
 
 
 def spark_points(values: list[float], width: int, height: int) -> list[tuple[float, float]]:
-    """Return each value as x (evenly spread) and y (zero at the bottom, one pixel of room at the top for the stroke)."""
+    """Return each value as x (evenly spread) and y (zero at the bottom, one pixel of room at the top for the
+    stroke).
+    """
     highest = max(*values, 1e-9)
     step = width / (len(values) - 1)
     return [(index * step, 1 + (height - 2) * (1 - value / highest)) for index, value in enumerate(values)]

@@ -55,7 +55,9 @@ class Supervisor:
         return identity
 
     def take_over(self, service: Service) -> None:
-        """Take over a service that this process started before it executed another program; no-op without its run file."""
+        """Take over a service that this process started before it executed another program; no-op without its
+        run file.
+        """
         identity = read_run_file(self.run_files, service.name)
         if identity is not None:
             os_process.inherit(identity)

@@ -264,7 +264,9 @@ def _as_troubled_mirror(flow: str, rows: list[MirroredTopicRow]) -> TroubledMirr
 
 
 def probe_word(reach: Reach = EVERYTHING) -> ProbeWord | None:
-    """Return the probe's measurement; of a failing process only the earlier one, since its silence is another reason."""
+    """Return the probe's measurement; of a failing process only the earlier one, since its silence is another
+    reason.
+    """
     process = probe_process() if may_see_probe(reach) else None
     if process is None:
         return None

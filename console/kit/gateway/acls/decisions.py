@@ -21,7 +21,9 @@ class DecisionCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AclDecision:
-    """`is_certain` is False if it depends on what the cluster does not report: super users, the default without ACLs."""
+    """`is_certain` is False if it depends on what the cluster does not report: super users, the default
+    without ACLs.
+    """
 
     operation: str
     is_allowed: bool

@@ -155,7 +155,9 @@ class BrokerGateway(Protocol):
         ...
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
-        """Return, by reporting broker, the quota uses nearest to their limit, a hundred of each kind; sends no request."""
+        """Return, by reporting broker, the quota uses nearest to their limit, a hundred of each kind; sends no
+        request.
+        """
         ...
 
 
