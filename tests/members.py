@@ -9,7 +9,7 @@ from broker.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.protocol.schema import Message
 from broker.security.membership import ClusterMembership
-from broker.security.sasl.scram_server import ScramServer, strangers_like
+from broker.security.sasl.scram_server import ScramServer, unknown_user_accounts
 from broker.security.scram import MECHANISM
 
 SECRET = bytes(range(32))
@@ -30,7 +30,7 @@ def dialer() -> Dialer:
 def server_of_members(
     membership: ClusterMembership = MEMBERSHIP, is_our_address: Callable[[str], bool] = lambda _address: True
 ) -> ScramServer:
-    strangers = strangers_like(membership.seed_of_strangers, lambda _mechanism: None)
+    strangers = unknown_user_accounts(membership.seed_of_strangers, lambda _mechanism: None)
     return ScramServer(MECHANISM, membership.accounts_at(is_our_address), strangers, new_nonce())
 
 

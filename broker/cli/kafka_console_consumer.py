@@ -38,9 +38,9 @@ def run(arguments: Arguments) -> int:
     shown = _formatter(arguments)
     in_file, typed = client_config(arguments["consumer.config"]), typed_properties(arguments["consumer-property"])
     chosen = settings(arguments, in_file, typed)
-    from broker.cli.clients.clients import open_consumer, told_in_a_sentence
+    from broker.cli.clients.clients import as_command_errors, open_consumer
 
-    with told_in_a_sentence():
+    with as_command_errors():
         consumer = open_consumer(arguments, {**in_file, **typed}, **chosen)
         printing = _Printing(consumer, shown, arguments)
         try:
@@ -246,7 +246,7 @@ COMMAND = Command(
         ),
         Option("group", "The group to read as; otherwise one that nobody else is in.", "GROUP"),
         Option("max-messages", "End after so many records.", "N", parse=int),
-        Option("timeout-ms", "End when no record came for so long.", "MS", parse=int),
+        Option("timeout-ms", "End when no record arrived for this time.", "MS", parse=int),
         Option(
             "isolation-level",
             "Whether records of transactions wait until these are committed.",

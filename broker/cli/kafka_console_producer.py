@@ -53,7 +53,7 @@ def run(arguments: Arguments) -> None:
     from broker.cli.clients.clients import open_producer, properties_of, told_in_a_sentence
 
     properties = properties_of(arguments, "producer.config", "producer-property")
-    with told_in_a_sentence():
+    with as_command_errors():
         producer = open_producer(arguments, _settings(arguments, properties), **{_ONLY_ERRORS: True})
         sending = _ConsoleSending(producer, arguments["topic"], parse, waits=arguments["sync"])
         try:

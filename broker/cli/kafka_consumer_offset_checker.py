@@ -112,7 +112,7 @@ COMMAND = Command(
         COMMAND_CONFIG,
         Option("group", "The consumer group.", "GROUP", required=True),
         Option("topic", "Only these topics; all that the group reads without it.", "TOPIC,…", parse=_names),
-        Option("broker-info", "Tell where the brokers are, too."),
+        Option("broker-info", "Print the brokers' addresses, too."),
         Option("socket.timeout.ms", "", "MS", without_effect="brokers are waited for as default.api.timeout.ms says."),
         Option("retry.backoff.ms", "", "MS", without_effect="what moves is asked for again at once."),
     ),

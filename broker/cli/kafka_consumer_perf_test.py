@@ -21,7 +21,7 @@ def run(arguments: Arguments) -> None:
     if not arguments["topic"] or not arguments.given("messages"):
         missing = [name for name in ("topic", "messages") if not arguments.given(name)]
         raise UsageError(f'Missing required argument "[{", ".join(missing)}]"')
-    from broker.cli.clients.clients import close, open_consumer, properties_of, told_in_a_sentence
+    from broker.cli.clients.clients import as_command_errors, close, open_consumer, properties_of
 
     properties = {
         "group.id": f"perf-consumer-{random.randrange(100_000)}",
@@ -35,7 +35,7 @@ def run(arguments: Arguments) -> None:
     is_detailed = arguments["show-detailed-stats"]
     if not arguments["hide-header"]:
         print(f"{'time, threadId' if is_detailed else 'start.time, end.time'}, {CONSUMED_HEAD}", flush=True)
-    with told_in_a_sentence():
+    with as_command_errors():
         consumer = open_consumer(arguments, properties)
         reading = _PerfReading(consumer, arguments)
         try:
@@ -141,7 +141,7 @@ COMMAND = Command(
         Option("fetch-size", "What a partition may send at once.", "BYTES", parse=int, default=1_048_576),
         Option("from-latest", "Begin at the end of the log, if the group has no offset yet."),
         Option("socket-buffer-size", "Of TCP.", "BYTES", parse=int, default=2_097_152),
-        Option("timeout", "End when no record came for so long.", "MS", parse=int, default=10_000),
+        Option("timeout", "End when no record arrived for this time.", "MS", parse=int, default=10_000),
         Option("reporting-interval", "Between lines of --show-detailed-stats.", "MS", parse=int, default=5_000),
         Option("show-detailed-stats", "A line for each interval, instead of the total."),
         Option("print-metrics", "Print what the client counted."),

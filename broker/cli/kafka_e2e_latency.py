@@ -34,10 +34,10 @@ def run(arguments: Arguments) -> None:
         raise UsageError(f"{_USAGE}: nothing is to be sent")
     config = client_config(rest[0] if rest else None)
     partitions = _partitions(addresses, topic, security_of(config))
-    from broker.cli.clients.clients import close, open_consumer, open_producer, told_in_a_sentence
+    from broker.cli.clients.clients import as_command_errors, close, open_consumer, open_producer
 
     properties = {**config, "bootstrap.servers": servers}
-    with told_in_a_sentence():
+    with as_command_errors():
         consumer = open_consumer(
             arguments, {**properties, "group.id": f"test-group-{random.randrange(10**9)}"},
             **{"enable.auto.commit": False, "fetch.wait.max.ms": 10},

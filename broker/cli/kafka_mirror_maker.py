@@ -92,10 +92,10 @@ class _MirrorStream:
         self.thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self) -> None:
-        from broker.cli.clients.clients import close, told_in_a_sentence
+        from broker.cli.clients.clients import as_command_errors, close
 
         try:
-            with told_in_a_sentence():
+            with as_command_errors():
                 consumer = self._consumer()
                 try:
                     self._mirror(consumer, self._producer())

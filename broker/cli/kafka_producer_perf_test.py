@@ -65,7 +65,7 @@ class _Workload:
 
 def run(arguments: Arguments) -> None:
     wanted = _Workload(arguments)
-    from broker.cli.clients.clients import open_producer, told_in_a_sentence
+    from broker.cli.clients.clients import as_command_errors, open_producer
 
     properties = {
         **client_config(arguments["producer.config"]),
@@ -76,7 +76,7 @@ def run(arguments: Arguments) -> None:
         raise UsageError("Either --producer-props or --producer.config must be specified.")
     name = _transactional(arguments)
     settings = {"client.id": _CLIENT_ID, **({"transactional.id": name} if name else {})}
-    with told_in_a_sentence():
+    with as_command_errors():
         sending = _PerfSending(open_producer(arguments, properties, **settings), wanted, arguments)
         sending.send()
         sending.tell()

@@ -366,7 +366,7 @@ COMMAND = Command(
         Example(
             "kafka-transactions --bootstrap-server localhost:9092 abort --topic orders --partition 0 "
             "--start-offset 5 --zookeeper localhost:2181",
-            "end it; our brokers let only do so who can read the cluster's secret",
+            "end it; Barnabas brokers allow this only to users who can read the cluster's secret",
         ),
     ),
 )

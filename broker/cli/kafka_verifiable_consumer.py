@@ -17,7 +17,7 @@ _ASSIGNOR = "org.apache.kafka.clients.consumer.RangeAssignor"
 
 
 def run(arguments: Arguments) -> int:
-    from broker.cli.clients.clients import close, open_consumer, properties_of, told_in_a_sentence
+    from broker.cli.clients.clients import as_command_errors, close, open_consumer, properties_of
 
     reset = arguments["reset-policy"]
     properties = {
@@ -30,7 +30,7 @@ def run(arguments: Arguments) -> int:
     }
     if arguments["group-instance-id"]:
         properties["group.instance.id"] = arguments["group-instance-id"]
-    with told_in_a_sentence():
+    with as_command_errors():
         consumer = open_consumer(arguments, properties)
         try:
             with Stopping() as stopping:
@@ -144,7 +144,13 @@ COMMAND = Command(
         Option("group-id", "The group to read as.", "GROUP", required=True),
         Option("group-instance-id", "Makes a static member.", "ID"),
         Option("max-messages", "End after so many; -1 for never.", "N", parse=int, default=-1),
-        Option("session-timeout", "After so long without a sign a member is out.", "MS", parse=int, default=30_000),
+        Option(
+            "session-timeout",
+            "A member without a heartbeat for this time leaves the group.",
+            "MS",
+            parse=int,
+            default=30_000,
+        ),
         Option("verbose", "Print each record."),
         Option("enable-autocommit", "Let the client commit, now and then."),
         Option(

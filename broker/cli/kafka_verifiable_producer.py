@@ -18,7 +18,7 @@ _POLL_EVERY = 100
 
 
 def run(arguments: Arguments) -> int:
-    from broker.cli.clients.clients import open_producer, properties_of, told_in_a_sentence
+    from broker.cli.clients.clients import as_command_errors, open_producer, properties_of
 
     properties = {
         "linger.ms": "5",
@@ -27,7 +27,7 @@ def run(arguments: Arguments) -> int:
         # Each number is sent once, as its checker counts on; a producer that may repeat would have to be idempotent.
         "retries": "0",
     }
-    with told_in_a_sentence(), Stopping() as stopping:
+    with as_command_errors(), Stopping() as stopping:
         producer = open_producer(arguments, properties, **{"enable.idempotence": False})
         print_event("startup_complete")
         sending = _VerifiableSending(producer, arguments)

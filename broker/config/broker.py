@@ -115,7 +115,9 @@ class BrokerSettings:
         parse_double, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1
     )
     log_cleaner_delete_retention_ms = setting(parse_int, 86_400_000, "How long a tombstone stays.", at_least=0)
-    log_cleaner_min_compaction_lag_ms = setting(parse_int, 0, "A record stays uncompacted so long.", at_least=0)
+    log_cleaner_min_compaction_lag_ms = setting(
+        parse_int, 0, "The shortest time a record stays uncompacted.", at_least=0
+    )
     log_cleaner_max_compaction_lag_ms = setting(parse_int, UNLIMITED, "A record is compacted after this.", at_least=1)
     log_cleaner_enable = setting(parse_boolean, True, "Whether compacted topics are compacted.")
     log_cleaner_backoff_ms = setting(parse_int, 15_000, "Pause of the cleaner when no log is due.", at_least=0)
@@ -138,7 +140,7 @@ class BrokerSettings:
         choices=COMPRESSION_TYPES,
     )
     replica_lag_time_max_ms = setting(
-        parse_int, 10_000, "A follower that has not been caught up for so long leaves the ISR.", at_least=1
+        parse_int, 10_000, "A follower that has not caught up for this time leaves the ISR.", at_least=1
     )
     replica_selector_class = setting(
         str,
@@ -149,7 +151,7 @@ class BrokerSettings:
     replica_socket_timeout_ms = setting(
         parse_int32,
         30_000,
-        "A leader that answers no fetch for so long is connected to anew.",
+        "The connection to a leader that answers no fetch for this time is reopened.",
         at_least=1,
     )
     replica_fetch_wait_max_ms = setting(parse_int32, 500, "How long a follower's fetch waits for records.", at_least=1)
@@ -401,7 +403,7 @@ def _number_by_both_names(texts: dict[str, str]) -> None:
 def _check_together(values: dict[str, Any]) -> None:
     zookeeper_tls(values)
     if values["zookeeper_set_acl"] and not values["zookeeper_digest_file"]:
-        raise ConfigError("zookeeper.set.acl=true needs zookeeper.digest.file: whose shall the znodes be?")
+        raise ConfigError("zookeeper.set.acl=true needs zookeeper.digest.file: the user that owns the znodes.")
     if values["max_connections_per_ip"] == 0 and not values["max_connections_per_ip_overrides"]:
         raise ConfigError(
             "max.connections.per.ip=0 lets nobody connect: "

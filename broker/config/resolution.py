@@ -87,7 +87,7 @@ def settings_of(key: Key, overrides: Mapping[str, str], broker: BrokerConfig) ->
     return settings
 
 
-def told_synonyms(key: Key, settings: list[Setting]) -> list[Setting]:
+def listed_synonyms(key: Key, settings: list[Setting]) -> list[Setting]:
     """Those of a topic key's settings that DescribeConfigs lists, as Kafka does: only what a broker's key says besides
     the topic itself, from the most precise name on. A default in hours, alone, is no synonym of milliseconds.
     """

@@ -12,7 +12,7 @@ from broker.config import topic as topic_keys
 from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigSource, ConfigType, Key, UpdateMode
 from broker.config.dynamic import update_mode
-from broker.config.resolution import Setting, broker_settings_of, settings_of, told_synonyms
+from broker.config.resolution import Setting, broker_settings_of, listed_synonyms, settings_of
 from broker.handlers.broker_loggers import describe_loggers
 from broker.handlers.config_resources import (
     ConfigResourceType,
@@ -93,7 +93,7 @@ async def _settings(
 
 def _of_topic(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Described:
     settings = settings_of(key, overrides, config)
-    return _Described(key, settings[0], told_synonyms(key, settings))
+    return _Described(key, settings[0], listed_synonyms(key, settings))
 
 
 def _broker_key(name: str) -> Key:

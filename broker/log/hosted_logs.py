@@ -252,7 +252,7 @@ class HostedLogs:
             extents = {partition: log.extent_after(cuts[partition]) for partition, log in logs.items()}
             self._lower(self._homes[next(iter(cuts))], extents)
         except (ApiError, OSError) as error:
-            _log.warning("cuts are noted one by one", reason=str(error))
+            _log.warning("truncations are noted one by one", reason=str(error))
 
     def _lower(self, directory: LogDirectory, extents: Mapping[TopicPartition, LogExtent]) -> None:
         end_offsets = {partition: extent.end_offset for partition, extent in extents.items()}

@@ -24,7 +24,7 @@ RELAPSE_MS = 3_600_000
 _TRIAL_FILE, _TRIAL_BYTES = "room.tmp", 1 << 20
 
 
-class RoomFound(NamedTuple):
+class DirectorySpace(NamedTuple):
     """What one look at a log directory finds."""
 
     #: Whether a file of a megabyte can be written.
@@ -64,7 +64,7 @@ class DirectoryRoom:
         self.is_full = True
         return True
 
-    def looked(self, room: RoomFound, now_ms: int) -> bool:
+    def looked(self, room: DirectorySpace, now_ms: int) -> bool:
         """Note what a look at a full directory has found. Return whether the directory ceases to be full by it."""
         self.refuses_writes = not room.takes_writes
         if not room.has_room:
@@ -78,13 +78,13 @@ class DirectoryRoom:
         return True
 
 
-def look(directory: Path) -> RoomFound:
+def look(directory: Path) -> DirectorySpace:
     """Measure the directory's file system and write a file there, which is removed. Raises OSError for other faults
     of the disk than a want of room.
     """
     disk = os.statvfs(directory)
     wanted = int(min(ROOM_BYTES_MAX, ROOM_SHARE * disk.f_blocks * disk.f_frsize))
-    return RoomFound(_takes_writes(directory), disk.f_bavail * disk.f_frsize, wanted)
+    return DirectorySpace(_takes_writes(directory), disk.f_bavail * disk.f_frsize, wanted)
 
 
 def _takes_writes(directory: Path) -> bool:

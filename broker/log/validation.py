@@ -62,7 +62,7 @@ def check_batch(
             pass
     if config.uses_append_time:
         if now_ms is None:
-            raise InvariantViolation("LogAppendTime needs the time")
+            raise InvariantViolation("LogAppendTime needs the current time")
         return now_ms
     if now_ms is not None:
         _check_create_time(batch, header, config, now_ms)

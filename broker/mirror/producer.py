@@ -22,7 +22,7 @@ from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Batch, stamp
 from broker.mirror.queues import Queue, requests
-from broker.mirror.throttle_state import TRANSACTION_WAITS_S, Patience
+from broker.mirror.throttle_state import TRANSACTION_WAITS_S, ThrottleState
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 
@@ -67,14 +67,14 @@ class BatchProducer:
         transactional_id: str | None,
         is_stopped: Callable[[], bool],
         tired_of: set[TopicPartition] | None = None,
-        patience: Patience | None = None,
+        patience: ThrottleState | None = None,
     ):
         self._leaders, self._coordinators, self._ask_any = leaders, coordinators, ask_any
         self._transactional_id = transactional_id
         self._is_stopped = is_stopped
         #: Partitions that took nothing for so long, until they take something.
         self._tired_of = set() if tired_of is None else tired_of
-        self._patience = Patience() if patience is None else patience
+        self._patience = ThrottleState() if patience is None else patience
         self._sequences: dict[TopicPartition, int] = {}
         self._touched: set[TopicPartition] = set()
         self._who = self._new_identity()

@@ -24,7 +24,7 @@ from broker.mirror.place import again, look, resume, topic_id_of
 from broker.mirror.producer import Fenced, WriteStopped
 from broker.mirror.provenance import Provenance
 from broker.mirror.reader import FetchRefusal, Portion, SourceReader
-from broker.mirror.writer_pool import Hand, Hands
+from broker.mirror.writer_pool import PoolWriter, WriterPool
 
 _log = logger("broker.mirror")
 _READ_S = 0.2
@@ -69,8 +69,8 @@ class MirrorTask:
         }
         self._source: ClusterConnections | None = None
         self._target: ClusterConnections | None = None
-        self._hands: Hands | None = None
-        self._hand_of: dict[MirrorLane, Hand] = {}
+        self._hands: WriterPool | None = None
+        self._hand_of: dict[MirrorLane, PoolWriter] = {}
         self._lanes: dict[TopicPartition, MirrorLane] = {}
         self._retry_at: dict[TopicPartition, float] = {}
         self._save_at = 0.0
@@ -137,7 +137,7 @@ class MirrorTask:
         self._ledger.read_to_end(waits_for_open=False)
         copies = list(self.copies.values())
         parts = [[copy] for copy in copies] if self._settings.flow.exactly_once else [copies]
-        self._hands = Hands(self._connect_target, len(parts), self._is_stopped)
+        self._hands = WriterPool(self._connect_target, len(parts), self._is_stopped)
         self._begin([self._lane(part) for part in parts])
         self._save_at = time.monotonic() + self._settings.commit_interval_s
 

@@ -15,7 +15,7 @@ TRANSACTION_WAITS_S = 30.0
 _TOLD_FROM_S, _TOLD_FOR_S = 1.0, 10.0
 
 
-class Patience:
+class ThrottleState:
     """Of the connections of one hand."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):

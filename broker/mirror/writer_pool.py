@@ -14,7 +14,7 @@ from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.common.types import TopicPartition
 from broker.mirror.producer import BatchProducer
-from broker.mirror.throttle_state import Patience
+from broker.mirror.throttle_state import ThrottleState
 
 #: So many suffice to keep a broker busy; each costs a connection to every broker of the target.
 HANDS = 4
@@ -24,13 +24,13 @@ _WAIT_S, _SLOW_S = 1.0, 5.0
 T = TypeVar("T")
 
 
-class Hand:
+class PoolWriter:
     def __init__(self, cluster: ClusterConnections, is_stopped: Callable[[], bool]):
         self.cluster, self._is_stopped = cluster, is_stopped
         self._leaders = Leaders(cluster)
         self._coordinators = Coordinators(cluster, timeout_s=_COORDINATOR_S)
         self._tired_of: set[TopicPartition] = set()
-        self.patience = Patience()
+        self.patience = ThrottleState()
 
     def make_producer(self, transactional_id: str | None) -> BatchProducer:
         return BatchProducer(
@@ -39,16 +39,16 @@ class Hand:
         )  # fmt: skip
 
 
-class Hands:
+class WriterPool:
     """`connect` makes a Cluster, which `close` closes."""
 
     def __init__(self, connect: Callable[[], ClusterConnections], count: int, is_stopped: Callable[[], bool]):
-        self._hands = [Hand(connect(), is_stopped) for _ in range(max(1, min(count, HANDS)))]
+        self._hands = [PoolWriter(connect(), is_stopped) for _ in range(max(1, min(count, HANDS)))]
         self._threads = ThreadPoolExecutor(len(self._hands), thread_name_prefix="mirror-writer")
         self._turn = 0
         self._busy_since: float | None = None
 
-    def next(self) -> Hand:
+    def next(self) -> PoolWriter:
         """Return the next hand in turn, so that lanes are spread evenly."""
         self._turn += 1
         return self._hands[self._turn % len(self._hands)]
@@ -62,7 +62,9 @@ class Hands:
             return "the target is slow to answer"
         return None
 
-    def do(self, jobs: Iterable[tuple[Hand, Callable[[], T]]], on_wait: Callable[[], None] = lambda: None) -> list[T]:
+    def do(
+        self, jobs: Iterable[tuple[PoolWriter, Callable[[], T]]], on_wait: Callable[[], None] = lambda: None
+    ) -> list[T]:
         """All of it, that of each hand in order; what they brought, hand by hand. `on_wait`: about once a second.
 
         Each hand ends what it does, or fails; then the first failure is raised.

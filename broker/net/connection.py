@@ -336,7 +336,9 @@ class Connection:
             self._handle_soon()
 
     def mute(self, ms: int) -> None:
-        """Read nothing and begin no request for so long; answers leave. Who is muted for too long is closed as idle."""
+        """Read nothing and begin no request for `ms`; responses are still sent. Who is muted for too long is
+        closed as idle.
+        """
         if not self.is_open:
             return
         if self._muted is None:

@@ -23,11 +23,11 @@ class PeerConnection:
 
     async def protect(self, tls: TlsStream) -> None:
         """Do the TLS handshake and use TLS from then on. Raises also ssl.SSLError; the peer gets an alert."""
-        is_done = tls.shake_hands(b"")
+        is_done = tls.continue_handshake(b"")
         while not is_done:
             await self._send_raw(tls.to_send())
             try:
-                is_done = tls.shake_hands(await self._receive_raw())
+                is_done = tls.continue_handshake(await self._receive_raw())
             except OSError:
                 await self._send_raw(tls.to_send())
                 raise

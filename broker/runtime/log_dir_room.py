@@ -12,7 +12,7 @@ from pathlib import Path
 from broker.common.clock import Clock
 from broker.common.logs import logger
 from broker.log.manager import LogManager
-from broker.log.room import RoomFound, look
+from broker.log.room import DirectorySpace, look
 from broker.runtime.disk.executor import DiskExecutor
 
 _log = logger(__name__)
@@ -93,7 +93,7 @@ class LogDirRoom:
                 )
                 self.on_writable()
 
-    async def _look(self, path: Path) -> RoomFound | None:
+    async def _look(self, path: Path) -> DirectorySpace | None:
         """None where the disk cannot be asked: whoever uses it meets the fault and reports it."""
         try:
             return await self._disk.submit(path, path, partial(look, path))

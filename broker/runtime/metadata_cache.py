@@ -17,7 +17,7 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
 )
-from broker.runtime.serialized_changes import WholeChanges
+from broker.runtime.serialized_changes import SerializedChanges
 
 #: Leader of a partition that is being deleted (Kafka's LeaderDuringDelete).
 LEADER_DURING_DELETE = -2
@@ -122,7 +122,7 @@ class MetadataCache:
         self._topics_by_id: dict[UUID, TopicMetadata] = {}
         self._changed = asyncio.Event()
         #: Held while a request is applied.
-        self.changes = WholeChanges()
+        self.changes = SerializedChanges()
         #: Topics that have vanished, or that the controller did not name when it told all there is to a new
         #: registration. They are deleted, or wait for their ids: one that comes again under another id was.
         self._earlier: dict[str, TopicMetadata] = {}

@@ -7,7 +7,7 @@ from broker.protocol.api_keys import ApiKey
 
 
 class ApiTimes:
-    """Of one API; only the broker's loop changes it."""
+    """The request times of one API; only the broker's loop changes them."""
 
     __slots__ = ("durations", "errors")
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 _log = logger(__name__)
 
 
-class WholeChanges(asyncio.Lock):
+class SerializedChanges(asyncio.Lock):
     """Held by whoever changes something, which may take a while: roles, or what is known of the cluster."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from broker.security.membership import CLIENT_ID, CLUSTER_USER, NONCE_BYTES, Clu
 from broker.security.sasl.jaas import MODULES, LoginModule, parse_jaas, plain_users
 from broker.security.sasl.phases import ListenerOffer
 from broker.security.sasl.plain import PLAIN, PlainServer, PlainUsers
-from broker.security.sasl.scram_server import ScramServer, strangers_like
+from broker.security.sasl.scram_server import ScramServer, unknown_user_accounts
 from broker.security.sasl.server import Accounts, SaslServer, ScramAccount
 from broker.security.scram import HASHES, MECHANISM
 from broker.server.sasl_login import LoginSettings
@@ -112,7 +112,7 @@ def _plain(settings: ListenerSettings, module: LoginModule | None) -> Maker:
 
 
 def _scram(mechanism: str, provers: Provers, accounts: Accounts) -> Maker:
-    strangers = strangers_like(provers.membership.seed_of_strangers, provers.credentials.likeness)
+    strangers = unknown_user_accounts(provers.membership.seed_of_strangers, provers.credentials.likeness)
     return lambda: ScramServer(mechanism, accounts, strangers, os.urandom(NONCE_BYTES).hex())
 
 

@@ -23,11 +23,11 @@ from console.processes.guard import (
     absence_of_server,
 )
 from console.processes.guard_words import (
-    course_sentences,
-    harm_sentences,
+    continuation_sentences,
+    harm_warnings,
     role_sentences,
-    server_course_sentence,
-    server_harm_sentences,
+    server_continuation_sentence,
+    server_harm_warnings,
 )
 from console.processes.kinds import kind_named
 from console.processes.models import ManagedProcess
@@ -76,8 +76,8 @@ def _of_broker(process: ManagedProcess, reach: Reach) -> Consequence:
     absence = absence_of(broker_id_of(process), world_now())
     throttle = tuple(throttle_sentences(broker_id_of(process), reach))
     return Consequence(
-        (*throttle, *course_sentences(absence, may_see(reach, Resource.GROUP))),
-        tuple(harm_sentences(absence, may_see(reach, Resource.TOPIC))),
+        (*throttle, *continuation_sentences(absence, may_see(reach, Resource.GROUP))),
+        tuple(harm_warnings(absence, may_see(reach, Resource.TOPIC))),
         absence.confirmed,
         is_judged=True,
         is_throttled=bool(throttle),
@@ -109,8 +109,8 @@ def ensemble_now() -> Ensemble:
 
 def _of_zookeeper(port: int) -> Consequence:
     absence = absence_of_server(port, ensemble_now())
-    sentence = server_course_sentence(absence)
-    harms = tuple(server_harm_sentences(absence))
+    sentence = server_continuation_sentence(absence)
+    harms = tuple(server_harm_warnings(absence))
     return Consequence(
         (sentence,) if sentence else (), harms, absence.confirmed, is_judged=bool(sentence) and absence.had_quorum
     )

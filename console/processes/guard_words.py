@@ -17,7 +17,7 @@ def everybody(_name: str) -> bool:
     return True
 
 
-def harm_sentences(absence: Absence, may_name_topic: MayName = everybody) -> Iterator[str]:
+def harm_warnings(absence: Absence, may_name_topic: MayName = everybody) -> Iterator[str]:
     """Yield what makes the stop harmful; nothing if it is not."""
     if absence.is_doubtful:
         yield doubt_sentence(absence)
@@ -48,7 +48,7 @@ def doubt_sentence(absence: Absence) -> str:
     return f"This was seen {age} ago and may be wrong: the collector has not looked since."
 
 
-def course_sentences(absence: Absence, may_name_group: MayName = everybody) -> Iterator[str]:
+def continuation_sentences(absence: Absence, may_name_group: MayName = everybody) -> Iterator[str]:
     """Yield what goes on elsewhere, and how much closer to trouble it is."""
     parts = [
         f"{_count(absence.moved, 'partition')} will be led by another broker" if absence.moved else "",
@@ -83,7 +83,7 @@ def role_sentences(absence: Absence, may_name_group: MayName = everybody) -> Ite
         )
 
 
-def server_harm_sentences(absence: ServerAbsence) -> Iterator[str]:
+def server_harm_warnings(absence: ServerAbsence) -> Iterator[str]:
     """Yield what makes stopping a ZooKeeper server harmful; nothing if it is not."""
     if absence.is_doubtful:
         age = f"seen {duration(absence.now_ms - absence.seen_at_ms)} ago" if absence.seen_at_ms else "not seen yet"
@@ -96,7 +96,7 @@ def server_harm_sentences(absence: ServerAbsence) -> Iterator[str]:
         )
 
 
-def server_course_sentence(absence: ServerAbsence) -> str:
+def server_continuation_sentence(absence: ServerAbsence) -> str:
     """Return what goes on without the server; empty if nothing does."""
     if absence.costs_quorum or not absence.voters:
         return ""

@@ -37,7 +37,7 @@ def is_as_wanted(process: ManagedProcess) -> bool:
     )
 
 
-def is_anything_wished() -> bool:
+def has_pending_wish() -> bool:
     """Whether any process of this host has a pending wish."""
     return bool(kept_rows(_wished_on, settings.HOST_NAME))
 
@@ -52,7 +52,7 @@ class CooldownClock:
 
     def __init__(
         self,
-        is_disturbed: Callable[[], bool] = lambda: is_any_page_open() or is_anything_wished(),
+        is_disturbed: Callable[[], bool] = lambda: is_any_page_open() or has_pending_wish(),
         runs: Callable[[ProcessIdentity], bool] = runs,
         clock_s: Callable[[], float] = time.monotonic,
     ):

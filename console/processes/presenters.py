@@ -10,7 +10,7 @@ from console.kit.access.log_tail import sentence_within
 from console.kit.access.reach import EVERYTHING, Reach
 from console.kit.access.rights import REFUSALS, Right
 from console.processes.models import ManagedProcess
-from console.processes.removal import restart_words
+from console.processes.removal import restart_policy_text
 from console.processes.restarts import clock_time, deaths_within
 from console.processes.states import Observed, Request
 from console.processes.truths import ProcessState
@@ -91,8 +91,8 @@ class ManagedProcessRow:
         return len(deaths_within(self.process.deaths, int(self.now.timestamp() * 1000)))
 
     @property
-    def restart_words(self) -> str:
-        return restart_words(self.process.restart)
+    def restart_policy_text(self) -> str:
+        return restart_policy_text(self.process.restart)
 
     @property
     def uptime(self) -> str:

@@ -55,7 +55,7 @@ def _why_not_removed(process: "ManagedProcess", held: list[str], unknown: str) -
     return ""
 
 
-def restart_words(policy: str) -> str:
+def restart_policy_text(policy: str) -> str:
     """Return the policy's meaning, for the page."""
     if policy == Policy.ALWAYS:
         return "started again when it ended by itself: after 1 s, then 2, 4 … 60 s"

@@ -104,7 +104,7 @@ def _close(consumer: Consumer) -> None:
 
 
 @contextmanager
-def told_in_a_sentence() -> Iterator[None]:
+def as_command_errors() -> Iterator[None]:
     """Turn librdkafka's exceptions into CommandErrors."""
     try:
         yield

@@ -112,7 +112,7 @@ class FileStreamSourceConnector(OneTaskSource):
             ConfigType.INT,
             1_000_000,
             Importance.LOW,
-            "A longer line comes in pieces of so many bytes.",
+            "The longest record, in bytes: a longer line is split into several.",
             between(1, POLL_BYTES_MAX // 2),
         ),
         ConfigKey(
@@ -120,7 +120,7 @@ class FileStreamSourceConnector(OneTaskSource):
             ConfigType.INT,
             0,
             Importance.LOW,
-            "A last line without an end is taken when the file has not grown for so long; 0: never, as in Kafka.",
+            "A last line without a line end is read when the file has not grown for this time; 0: never, as in Kafka.",
             between(0),
         ),
     )

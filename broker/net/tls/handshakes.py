@@ -116,7 +116,7 @@ class Handshake:
             received = self._sock.recv(_PIECE_BYTES)
             if not self._may_go_on(received):
                 return
-            is_done = self._tls.shake_hands(received)
+            is_done = self._tls.continue_handshake(received)
             self._answer()
             if is_done:
                 self._done()

@@ -75,7 +75,7 @@ class TlsStream:
 
     # -- handshake
 
-    def shake_hands(self, received: bytes) -> bool:
+    def continue_handshake(self, received: bytes) -> bool:
         """Whether the handshake is done with these bytes of the peer.
 
         Raises ssl.SSLError, after which `to_send` has what the peer is to be told.

@@ -92,7 +92,9 @@ class AppendAudit:
     def waiting(self) -> list[TopicPartition]:
         """Return the partitions with counts not yet reported."""
         return [
-            counted.partition for counted in self._counted.values() if not counted.count.is_all_told(counted.log_end)
+            counted.partition
+            for counted in self._counted.values()
+            if not counted.count.is_all_reported(counted.log_end)
         ]
 
     @property

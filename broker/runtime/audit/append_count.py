@@ -136,7 +136,7 @@ class AppendCount:
         self._clear()
         self._is_plain, self._open_start = True, end
 
-    def is_all_told(self, end: int) -> bool:
+    def is_all_reported(self, end: int) -> bool:
         """Whether everything up to `end`, the log's end, is reported."""
         return self.is_placed and not self.pieces and end == self._open_start
 

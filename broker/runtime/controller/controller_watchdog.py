@@ -14,7 +14,7 @@ _log = logger(__name__)
 LOOK_AGAIN_S = 20.0
 
 
-class ControllerDoubts:
+class ControllerWatchdog:
     """Of one broker, on its loop; `look_again` is to end in `note`."""
 
     def __init__(self, look_again: Callable[[], None]):

@@ -36,7 +36,7 @@ from broker.runtime.replication.hosted_partition import (
 from broker.runtime.replication.leader_flushes import LeaderFlushes
 from broker.runtime.replication.replica_logs import ReplicaLogs
 from broker.runtime.replication.topic_names import TopicNames
-from broker.runtime.serialized_changes import WholeChanges
+from broker.runtime.serialized_changes import SerializedChanges
 
 _log = logger(__name__)
 
@@ -62,7 +62,7 @@ class ReplicaManager:
         #: The last of our registrations that ended by itself, and the last under which we were told our roles.
         self.lost_epoch, self.told_epoch = -2, -1
         self.topic_names = TopicNames()
-        self.taking_roles = WholeChanges()
+        self.taking_roles = SerializedChanges()
         # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`tell`).
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role = RoleListeners(self._as_hosted_now)

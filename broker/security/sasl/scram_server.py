@@ -42,7 +42,7 @@ class ScramServer:
         return strangers if self._account is None else self._account.credential
 
 
-def strangers_like(secret: bytes, likeness: Callable[[str], Credential | None]) -> Strangers:
+def unknown_user_accounts(secret: bytes, likeness: Callable[[str], Credential | None]) -> Strangers:
     """Return fake accounts for unknown users; `likeness(mechanism)` is a real credential that theirs resemble."""
 
     def stranger(mechanism: str, user: str) -> Credential:

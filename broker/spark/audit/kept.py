@@ -81,7 +81,7 @@ def joined(first: Increment, second: Increment) -> Increment:
 
 
 def added(one: Any, other: Any) -> Any:
-    """The sum of what two increments say of the same; both stay what they are."""
+    """Return the sum of two values, mappings key by key; both stay unchanged."""
     if isinstance(one, Mapping):
         return {**one, **other, **{key: added(one[key], other[key]) for key in one.keys() & other.keys()}}
     if hasattr(one, "merge"):
@@ -91,7 +91,7 @@ def added(one: Any, other: Any) -> Any:
     return one + other
 
 
-def told_by_window(increment: Increment) -> dict[int, dict[str, Any]]:
+def reported_by_window(increment: Increment) -> dict[int, dict[str, Any]]:
     """Window → field → what is said."""
     by_window: dict[int, dict[str, Any]] = {}
     for name in _TOLD:

@@ -18,7 +18,7 @@ from broker.audit.ledger import AuditState, AuditStory
 from broker.audit.states import WindowState
 from broker.audit.tally import WINDOW_MS, RecordTally
 from broker.audit.verdict import Finding, column, judge
-from broker.spark.audit.kept import KeptWindows, added, as_plain, cut, joined, told_by_window
+from broker.spark.audit.kept import KeptWindows, added, as_plain, cut, joined, reported_by_window
 
 _FORMAT = 1
 #: Increments of a chain that stay apart: as many as a source tells before it commits, and some.
@@ -144,7 +144,7 @@ class TopicWindows:
         partitions: dict[Place, set[int]] = {}
         for chain, story in ledger.stories.items():
             for increment in story.increments:
-                for window, tallies in told_by_window(increment).items():
+                for window, tallies in reported_by_window(increment).items():
                     place = (window, chain.tier, chain.source)
                     if place in touched:
                         counts[place] = added(counts[place], tallies) if place in counts else tallies

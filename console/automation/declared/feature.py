@@ -1,4 +1,4 @@
-"""Declares the cluster as files declare it."""
+"""The feature of clusters declared in files."""
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import ApiAction

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from console.cluster.acls.rows import Choice, Matrix
-from console.cluster.acls.words import told_by
+from console.cluster.acls.words import deciding_words
 from console.kit.gateway.acls.interface import AclRule, Denials, in_words
 
 MATRIX_TITLES = ("Principal", "Resource", "Name", "Stands for", "Host", "Operation", "Allowed", "Certain", "Decided by")
@@ -15,7 +15,7 @@ DENIAL_TITLES = ("Principal", "Denied", "Last", "Operation", "Resource", "Name",
 def matrix_rows(matrix: Matrix, choice: Choice) -> Iterator[tuple[object, ...]]:
     for row in matrix:
         for decision in row.decisions:
-            what = (in_words(decision.operation), decision.is_allowed, decision.is_certain, told_by(decision))
+            what = (in_words(decision.operation), decision.is_allowed, decision.is_certain, deciding_words(decision))
             yield row.principal, choice.resource, row.name, row.stands_for, choice.host, *what
 
 

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from console.cluster.acls.words import told_by
+from console.cluster.acls.words import deciding_words
 from console.kit.gateway.acls.decisions import AclDecision, AclDecisions
 from console.kit.gateway.acls.interface import ANYBODY, OPERATIONS, WILDCARD, AclRule, AclView
 
@@ -56,7 +56,9 @@ class AclRow:
     def others(self) -> tuple[str, ...]:
         """What decides where no rule does, in words."""
         return tuple(
-            dict.fromkeys(told_by(decision) for decision in self.decisions if not decision.rule and decision.is_allowed)
+            dict.fromkeys(
+                deciding_words(decision) for decision in self.decisions if not decision.rule and decision.is_allowed
+            )
         )
 
 

@@ -10,7 +10,7 @@ _CAUSES = {
 }
 
 
-def told_by(decision: AclDecision) -> str:
+def deciding_words(decision: AclDecision) -> str:
     """Return what decides, in a few words."""
     return str(decision.rule) if decision.rule else _CAUSES[decision.cause]
 

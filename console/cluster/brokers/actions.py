@@ -1,4 +1,4 @@
-"""Changing one setting of a broker, or of all, and where its replicas lie, as planned."""
+"""Carry out planned changes: a setting of one broker or all, and moves of replicas between log directories."""
 
 from django.contrib.auth.models import User
 

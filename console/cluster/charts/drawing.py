@@ -64,7 +64,9 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
             points = [
                 (at_ms + shift_ms, value) for at_ms, value in former.values(curve.kind, curve.name, curve.measure)
             ]
-            yield ChartSeries(query.former_words, points, bridge_ms=2 * bridge_ms, is_former=True, told_by=summary)
+            yield ChartSeries(
+                query.compared_span_text, points, bridge_ms=2 * bridge_ms, is_former=True, deciding_words=summary
+            )
 
     happened = list(changes)[:MARKS_MAX]
     columns = column_count(to_ms - from_ms, now_ms - to_ms)

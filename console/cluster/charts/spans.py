@@ -32,7 +32,7 @@ class ChartQuery:
         return min(max(start_ms, now_ms - TIERS[-1].kept_ms), to_ms - SPAN_MS_MIN), to_ms
 
     @property
-    def former_words(self) -> str:
+    def compared_span_text(self) -> str:
         """What the chart is compared with, in words."""
         return {"7d": "a week before", "30d": "30 days before"}.get(self.range.last, "a day before")
 

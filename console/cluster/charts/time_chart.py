@@ -131,7 +131,9 @@ def _columns(series: ChartSeries, from_ms: int, width_ms: int, count: int, now_m
         elif index < count:
             columns[index].append(value)
     if not series.holds:
-        return _bridged([series.told_by(item) if item else None for item in columns], series.bridge_ms // width_ms)
+        return _bridged(
+            [series.deciding_words(item) if item else None for item in columns], series.bridge_ms // width_ms
+        )
     held: list[float | None] = []
     for index, items in enumerate(columns):
         before = items[-1] if items else before

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from console.cluster.brokers.models import BrokerReport
 from console.cluster.footprint.rows import BrokerRows, broker_rows, process_rows
-from console.cluster.footprint.store import told_by_all
+from console.cluster.footprint.store import reports_of_processes
 from console.cluster.records.read_ledger import LEDGER, limits_now
 from console.kit.access.rights import Right, has_right
 from console.state.clusters.models import Broker
@@ -25,11 +25,11 @@ class TopicReader:
 
 
 def brokers_asked() -> list[BrokerRows]:
-    return broker_rows(told_by_all(), _addresses(), _per_second())
+    return broker_rows(reports_of_processes(), _addresses(), _per_second())
 
 
 def footprint_facts(person: User) -> dict[str, object]:
-    usage = told_by_all()
+    usage = reports_of_processes()
     brokers = broker_rows(usage, _addresses(), _per_second())
     return {"processes": process_rows(usage), "brokers": brokers, "reached": reached(brokers), **reading_facts(person)}
 

@@ -49,7 +49,7 @@ def publish() -> None:
         logger.debug("what was asked is not told: %s", error)
 
 
-def told_by_all() -> list[dict[str, Any]]:
+def reports_of_processes() -> list[dict[str, Any]]:
     """The newest of each process, this one's as it is now; sorted by name."""
     usage = {_name(): _own_figures()} if PROCESS.is_polled else {}
     client = redis_of_layer()

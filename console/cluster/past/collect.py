@@ -72,9 +72,9 @@ class PastCollector(ClusterObserver):
 
     def _note_gap(self, at_ms: int) -> None:
         if not self._looked_at_ms:
-            store.nobody_looked(0, at_ms)
+            store.note_unobserved(0, at_ms)
         elif at_ms - self._looked_at_ms > UNSEEN_AFTER_MS:
-            store.nobody_looked(self._looked_at_ms, at_ms)
+            store.note_unobserved(self._looked_at_ms, at_ms)
         self._looked_at_ms = at_ms
 
     def _write(

@@ -38,7 +38,7 @@ def write(news: News, at_ms: int) -> None:
         Was.objects.bulk_create(rows, batch_size=_AT_ONCE)
 
 
-def nobody_looked(from_ms: int, until_ms: int) -> None:
+def note_unobserved(from_ms: int, until_ms: int) -> None:
     """A second word about the same beginning is the longer one."""
     Unseen.objects.update_or_create(from_ms=from_ms, defaults={"until_ms": until_ms})
 
@@ -53,4 +53,4 @@ def forget(at_ms: int) -> None:
         Unseen.objects.filter(until_ms__lte=since_ms).exclude(from_ms=0).delete()
         before = Unseen.objects.filter(from_ms=0).first()
         if before is None or before.until_ms < since_ms:
-            nobody_looked(0, since_ms)
+            note_unobserved(0, since_ms)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from console.cluster.producers.standing import OpenTransaction, TransactionStanding
+from console.cluster.producers.standing import OpenTransaction, OpenTransactionState
 from console.kit.gateway.commands import shell_command
 from console.kit.plans.plan import Plan, PlanLine
 
@@ -50,7 +50,7 @@ def abort_plan(topic: str, transaction: OpenTransaction, bootstrap_servers: str,
             subcommand="abort",
         ),
         typed_name=place,
-        obstacle="" if transaction.standing is TransactionStanding.HANGING else transaction.sentence,
+        obstacle="" if transaction.standing is OpenTransactionState.HANGING else transaction.sentence,
     )
 
 

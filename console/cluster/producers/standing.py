@@ -19,7 +19,7 @@ _GRACE_MS = 60_000
 _DECIDED = ("PrepareCommit", "PrepareAbort")
 
 
-class TransactionStanding(StrEnum):
+class OpenTransactionState(StrEnum):
     OPEN = "open"
     ENDING = "ending"
     OVERDUE = "overdue"
@@ -29,12 +29,12 @@ class TransactionStanding(StrEnum):
 
 
 _TONES = {
-    TransactionStanding.OPEN: "busy",
-    TransactionStanding.ENDING: "busy",
-    TransactionStanding.OVERDUE: "warning",
-    TransactionStanding.UNCLAIMED: "warning",
-    TransactionStanding.HANGING: "critical",
-    TransactionStanding.UNTOLD: "plain",
+    OpenTransactionState.OPEN: "busy",
+    OpenTransactionState.ENDING: "busy",
+    OpenTransactionState.OVERDUE: "warning",
+    OpenTransactionState.UNCLAIMED: "warning",
+    OpenTransactionState.HANGING: "critical",
+    OpenTransactionState.UNTOLD: "plain",
 }
 
 
@@ -44,7 +44,7 @@ class OpenTransaction:
 
     producer: ProducerView
     open_from: int
-    standing: TransactionStanding
+    standing: OpenTransactionState
     sentence: str
     transaction: TransactionView | None = None
     #: Records from where it began to the end of the log, of whomever: they wait with it. None: the end is not known.
@@ -86,7 +86,7 @@ def open_transactions(
     return sorted(
         transactions,
         key=lambda transaction: (
-            transaction.standing is not TransactionStanding.HANGING,
+            transaction.standing is not OpenTransactionState.HANGING,
             transaction.producer.last_at_ms or 0,
         ),
     )
@@ -105,40 +105,40 @@ def _known_to_coordinator(
 
 def _standing(
     producer: ProducerView, known: TransactionView | None, untold: str, now_ms: int
-) -> tuple[TransactionStanding, str]:
+) -> tuple[OpenTransactionState, str]:
     if known is not None:
         return _claimed(known, now_ms)
     if untold:
-        return TransactionStanding.UNTOLD, f"{untold} As long as that is so, nobody can say whether it will be ended."
+        return OpenTransactionState.UNTOLD, f"{untold} As long as that is so, nobody can say whether it will be ended."
     quiet_ms = None if producer.last_at_ms is None else now_ms - producer.last_at_ms
     if quiet_ms is not None and quiet_ms < HANGS_AFTER_MS:
         left = duration(HANGS_AFTER_MS - max(0, quiet_ms))
-        return TransactionStanding.UNCLAIMED, (
+        return OpenTransactionState.UNCLAIMED, (
             "No coordinator knows of it; but its producer wrote a moment ago, and it may just be ending. If it is "
             f"still open in {left}, it hangs, and can be aborted here."
         )
-    return TransactionStanding.HANGING, (
+    return OpenTransactionState.HANGING, (
         "No coordinator knows of it, so nobody will ever end it: who reads committed records stands still here until "
         "it is aborted."
     )
 
 
-def _claimed(known: TransactionView, now_ms: int) -> tuple[TransactionStanding, str]:
+def _claimed(known: TransactionView, now_ms: int) -> tuple[OpenTransactionState, str]:
     if known.state in _DECIDED:
         end = "commit" if known.state == "PrepareCommit" else "abort"
         return (
-            TransactionStanding.ENDING,
+            OpenTransactionState.ENDING,
             f"It is decided to {end}; the marker that says so is on its way to this partition.",
         )
     if known.started_at_ms is None:
-        return TransactionStanding.OPEN, "Its coordinator knows of it and will end it."
+        return OpenTransactionState.OPEN, "Its coordinator knows of it and will end it."
     ends_ms = known.started_at_ms + known.timeout_ms
     if now_ms > ends_ms + _GRACE_MS:
-        return TransactionStanding.OVERDUE, (
+        return OpenTransactionState.OVERDUE, (
             f"Its time was up at {utc_time(ends_ms)}, and broker {known.coordinator}, its coordinator, has not aborted "
             "it yet: look into that broker's log. A new producer with its transactional.id ends it as well."
         )
-    return TransactionStanding.OPEN, (
+    return OpenTransactionState.OPEN, (
         f"Broker {known.coordinator}, its coordinator, aborts it at {utc_time(ends_ms)} unless its producer ends it "
         "before. To end it sooner, start a producer with its transactional.id: it aborts what was left open."
     )

@@ -30,7 +30,7 @@ def upgrade_plan(feature: FeatureView, level: int, bootstrap_servers: str, *, re
         action=UPGRADE,
         object_type="feature",
         object_name=feature.name,
-        lines=(PlanLine("level", feature.finalized_in_words or "not finalized", level_in_words(feature.name, level)),),
+        lines=(PlanLine("level", feature.finalized_text or "not finalized", level_in_words(feature.name, level)),),
         read=(f"finalized={feature.finalized}", f"supported={feature.supported_min}-{feature.supported_max}"),
         touches=(_JOINING, *((_METADATA,) if is_metadata else ())),
         losses=(),
@@ -44,7 +44,7 @@ def upgrade_plan(feature: FeatureView, level: int, bootstrap_servers: str, *, re
 
 def _obstacle(feature: FeatureView, level: int) -> str:
     if feature.finalized is not None and level <= feature.finalized:
-        return f"It is at {feature.finalized_in_words} already; a level is not lowered here."
+        return f"It is at {feature.finalized_text} already; a level is not lowered here."
     if level > feature.supported_max:
         return f"The broker that was asked supports {level_in_words(feature.name, feature.supported_max)} at most."
     return ""

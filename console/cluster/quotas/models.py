@@ -12,7 +12,7 @@ from console.kit.gateway.quotas.interface import LABEL_ORDER, QuotaEntity, entit
 
 
 @dataclass(frozen=True, slots=True)
-class SeenUse:
+class ObservedQuotaUse:
     """The use of a quota by the clients that share it on one broker. `wait_ms`: told to wait, of each second between
     the last two looks, and at most all of it; None: not looked at twice.
     """
@@ -75,7 +75,7 @@ class Limit:
 
     key: str
     value: float
-    nearest: SeenUse | None
+    nearest: ObservedQuotaUse | None
     use_count: int
 
     @property
@@ -96,7 +96,7 @@ class QuotaRow(models.Model):
     #: Its place in the order in which quotas count; those of addresses come behind.
     rank = models.IntegerField()
     values = models.JSONField(default=dict)
-    #: SeenUse as JSON, those nearest to their limits first, and how many there are of each kind.
+    #: ObservedQuotaUse as JSON, those nearest to their limits first, and how many there are of each kind.
     uses = models.JSONField(default=list)
     use_counts = models.JSONField(default=dict)
     #: Since when some of those who share it are held back; None: none is.
@@ -113,8 +113,8 @@ class QuotaRow(models.Model):
         return entity_at(self.path) or QuotaEntity()
 
     @property
-    def seen(self) -> list[SeenUse]:
-        return [from_stored(SeenUse, use) for use in self.uses]
+    def seen(self) -> list[ObservedQuotaUse]:
+        return [from_stored(ObservedQuotaUse, use) for use in self.uses]
 
     @property
     def limits(self) -> list[Limit]:

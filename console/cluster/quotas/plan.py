@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from console.cluster.quotas.models import SeenUse
+from console.cluster.quotas.models import ObservedQuotaUse
 from console.cluster.quotas.words import amount, exact, label
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.quotas.interface import (
@@ -43,7 +43,7 @@ def quota_plan(
     entity: QuotaEntity,
     wanted: Mapping[str, float | None],
     quotas: Quotas,
-    uses: Sequence[SeenUse],
+    uses: Sequence[ObservedQuotaUse],
     own_user: str,
     bootstrap_servers: str,
 ) -> QuotaPlan:
@@ -87,7 +87,7 @@ def _touches(
     changes: Mapping[str, float | None],
     before: Quotas,
     after: Quotas,
-    uses: Sequence[SeenUse],
+    uses: Sequence[ObservedQuotaUse],
     own_user: str,
 ) -> Iterator[str]:
     for key, value in changes.items():
@@ -115,7 +115,9 @@ def _what_counts(entity: QuotaEntity, key: str, value: float | None, after: Quot
     return f"{label(key)}: for {words} the quota of {in_words(below)} counts then, {amount(key, after[below][key])}."
 
 
-def _felt(entity: QuotaEntity, key: str, before: Quotas, after: Quotas, uses: Sequence[SeenUse]) -> Iterator[str]:
+def _felt(
+    entity: QuotaEntity, key: str, before: Quotas, after: Quotas, uses: Sequence[ObservedQuotaUse]
+) -> Iterator[str]:
     """Who is slowed or freed, of those that were seen using such a quota."""
     measured = [use for use in uses if use.key == key]
     count = 0
@@ -141,7 +143,7 @@ def _felt(entity: QuotaEntity, key: str, before: Quotas, after: Quotas, uses: Se
         yield f"{label(key)}: nobody's use is measured yet, for want of a quota: who is slowed shows once it counts."
 
 
-def _limit(quotas: Quotas, key: str, entity: QuotaEntity, use: SeenUse) -> float | None:
+def _limit(quotas: Quotas, key: str, entity: QuotaEntity, use: ObservedQuotaUse) -> float | None:
     decider = deciding(quotas, key, _order(entity, use.user, use.client_id, use.ip))
     return None if decider is None else quotas[decider][key]
 

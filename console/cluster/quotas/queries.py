@@ -11,7 +11,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from console.cluster.quotas.models import QuotaLook, QuotaRow, SeenUse
+from console.cluster.quotas.models import ObservedQuotaUse, QuotaLook, QuotaRow
 from console.cluster.quotas.words import amount, label
 from console.kit.gateway.quotas.interface import (
     LABEL_ORDER,
@@ -77,7 +77,7 @@ def stored_quotas() -> Quotas:
     return {entity: values for path, values in stored if (entity := entity_at(path)) is not None}
 
 
-def stored_uses() -> list[SeenUse]:
+def stored_uses() -> list[ObservedQuotaUse]:
     return [use for row in QuotaRow.objects.exclude(uses=[]) for use in row.seen]
 
 

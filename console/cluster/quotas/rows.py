@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from console.cluster.quotas.models import SeenUse
+from console.cluster.quotas.models import ObservedQuotaUse
 from console.kit.gateway.quotas.interface import QuotaEntity, Quotas, QuotaUse, Values, rank_of, source_of
 
 #: Uses kept of one entity: a default stands for many users.
@@ -20,7 +20,7 @@ _Sharing = tuple[int, str, str, str, str]
 class QuotaEntityRow:
     entity: QuotaEntity
     values: Values
-    uses: tuple[SeenUse, ...]
+    uses: tuple[ObservedQuotaUse, ...]
     use_counts: Mapping[str, int]
 
     @property
@@ -61,7 +61,9 @@ class UseWatch:
     _recent: dict[_Sharing, _Recent] = field(default_factory=dict)
     _at_ms: int = 0
 
-    def look(self, quota_uses: Mapping[int, tuple[QuotaUse, ...]], at_ms: int) -> list[tuple[QuotaUse, SeenUse]]:
+    def look(
+        self, quota_uses: Mapping[int, tuple[QuotaUse, ...]], at_ms: int
+    ) -> list[tuple[QuotaUse, ObservedQuotaUse]]:
         elapsed_ms, before, recent = at_ms - self._at_ms, self._before, self._recent
         self._before, self._recent, self._at_ms = {}, {}, at_ms
         seen = []
@@ -82,8 +84,8 @@ class UseWatch:
         return seen
 
 
-def rows_of(quotas: Quotas, seen: list[tuple[QuotaUse, SeenUse]]) -> dict[QuotaEntity, QuotaEntityRow]:
-    by_entity: dict[QuotaEntity, list[SeenUse]] = {}
+def rows_of(quotas: Quotas, seen: list[tuple[QuotaUse, ObservedQuotaUse]]) -> dict[QuotaEntity, QuotaEntityRow]:
+    by_entity: dict[QuotaEntity, list[ObservedQuotaUse]] = {}
     for use, seen_use in seen:
         entity = source_of(use, quotas)
         if entity is not None:
@@ -91,7 +93,7 @@ def rows_of(quotas: Quotas, seen: list[tuple[QuotaUse, SeenUse]]) -> dict[QuotaE
     return {entity: _row(entity, values, by_entity.get(entity, [])) for entity, values in quotas.items()}
 
 
-def _row(entity: QuotaEntity, values: Values, uses: list[SeenUse]) -> QuotaEntityRow:
+def _row(entity: QuotaEntity, values: Values, uses: list[ObservedQuotaUse]) -> QuotaEntityRow:
     nearest = sorted(uses, key=lambda use: (use.held_since_ms is None, -use.share, use.who, use.broker_id))
     counts = {key: sum(use.key == key for use in uses) for key in values}
     return QuotaEntityRow(
@@ -99,9 +101,9 @@ def _row(entity: QuotaEntity, values: Values, uses: list[SeenUse]) -> QuotaEntit
     )
 
 
-def _seen(broker_id: int, use: QuotaUse, wait_ms: int | None, recent: _Recent) -> SeenUse:
+def _seen(broker_id: int, use: QuotaUse, wait_ms: int | None, recent: _Recent) -> ObservedQuotaUse:
     rate = round(use.rate, 2)
-    return SeenUse(
+    return ObservedQuotaUse(
         broker_id,
         use.key,
         use.who,

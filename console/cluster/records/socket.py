@@ -34,7 +34,7 @@ from console.kit.common.current_cluster import bound
 from console.kit.common.time_range import RANGE_NAMES
 from console.kit.gateway.errors import GatewayError
 from console.kit.live import groups
-from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, BrowserGoneError, PersonSocket
+from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, BrowserDisconnectedError, PersonSocket
 from console.state.clusters.access import access_records
 from console.state.clusters.models import Topic
 
@@ -122,7 +122,7 @@ class RecordsConsumer(PersonSocket):
             await self.say(error=str(error), ended="not searched on")
         except TimeoutError:
             await self.end()
-        except BrowserGoneError:
+        except BrowserDisconnectedError:
             raise
         except Exception:
             logger.exception("reading %s failed", topic.name)
@@ -167,12 +167,12 @@ class RecordsConsumer(PersonSocket):
         }
         rows = await self.in_thread(render_to_string, "records/partials/rows.html", context)
         status = await self.in_thread(render_to_string, "records/partials/progress.html", context)
-        offers = await self.in_thread(self.offers_of, turn)
+        offers = await self.in_thread(self.continue_links, turn)
         await self.say(
             rows=rows, status=status, ended=turn.ended, cursor=turn.cursor, summary=turn.summary, offers=offers
         )
 
-    def offers_of(self, turn: ReadTurn) -> str:
+    def continue_links(self, turn: ReadTurn) -> str:
         """Links on which the search goes on; each is an address of the messages tab."""
         offers = []
         for offer in turn.offers:

@@ -22,7 +22,7 @@ def planned_within(reach: Reach) -> QuerySet[PlannedDeletion]:
     return PlannedDeletion.objects.filter(within(reach, Resource.TOPIC, "topic"))
 
 
-def open_within(reach: Reach) -> QuerySet[PlannedDeletion]:
+def open_deletions_within(reach: Reach) -> QuerySet[PlannedDeletion]:
     """Return the open planned deletions within reach, by state, then by due time."""
     return planned_within(reach).filter(state__in=OPEN).order_by("state", "due_at", "topic")
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.cluster.topics.grace_actions import do_call_off
 from console.cluster.topics.grace_plans import calling_off
-from console.cluster.topics.grace_queries import open_within, planned_within
+from console.cluster.topics.grace_queries import open_deletions_within, planned_within
 from console.cluster.topics.many import TOPICS_MAX, counted
 from console.cluster.topics.models import OPEN
 from console.kit.access.reach import Resource
@@ -33,7 +33,7 @@ def planned(request: UserRequest) -> HttpResponseBase:
             for r in planned_within(reach).iterator()
         )
         return csv_response(request, "planned-deletions", TITLES, rows)
-    page = Paginator(open_within(reach), ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:8])
+    page = Paginator(open_deletions_within(reach), ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:8])
     over = planned_within(reach).exclude(state__in=OPEN).order_by("-decided_at")[:OVER_SHOWN]
     return render(request, "topics/planned.html", {"page": page, "over": over})
 

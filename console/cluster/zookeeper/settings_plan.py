@@ -9,7 +9,7 @@ ACTION = "set zoo.cfg"
 Settings = Mapping[str, str]
 
 
-def said_by_all(servers: Mapping[int, Settings], key: str) -> str:
+def common_value(servers: Mapping[int, Settings], key: str) -> str:
     """Return the common value, or each if they differ: 500 / 2000."""
     return " / ".join(dict.fromkeys(server.get(key, "") for server in servers.values()))
 
@@ -19,7 +19,7 @@ def settings_plan(servers: Mapping[int, Settings], wanted: Settings, names: Sequ
     changed = {
         key: value for key, value in wanted.items() if any(server.get(key) != value for server in servers.values())
     }
-    lines = tuple(PlanLine(key, said_by_all(servers, key) or None, value) for key, value in changed.items())
+    lines = tuple(PlanLine(key, common_value(servers, key) or None, value) for key, value in changed.items())
     them = "it" if len(servers) == 1 else "one after the other, the leader last"
     return Plan(
         action=ACTION,

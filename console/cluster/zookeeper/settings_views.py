@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.cluster.zookeeper.actions import do_set_zoo_cfg
 from console.cluster.zookeeper.servers import server_processes
-from console.cluster.zookeeper.settings_plan import said_by_all, settings_plan
+from console.cluster.zookeeper.settings_plan import common_value, settings_plan
 from console.kit.access.rights import Right, require
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.zookeeper.settings import why_wrong, zoo_keys, zoo_settings
@@ -41,7 +41,7 @@ def settings(request: UserRequest) -> HttpResponse:
             do_set_zoo_cfg(request.user, plan, list(rows.values()), Confirmation.parse(request.POST))
             return redirect("zookeeper")
     context = {
-        "keys": [(key, wanted.get(key.name, said_by_all(now, key.name))) for key in zoo_keys()],
+        "keys": [(key, wanted.get(key.name, common_value(now, key.name))) for key in zoo_keys()],
         "plan": replace(plan, obstacle=plan.obstacle or why_not_all(request.user, names)) if plan else None,
         "fields": list(wanted.items()),
         "error": answer.error,

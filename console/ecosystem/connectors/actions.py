@@ -30,7 +30,7 @@ _DO: Mapping[str, Callable[[ConnectClient, str], None]] = {
 }
 
 
-def do_deed(actor: User, plan: Plan, deed: str, confirmation: Confirmation) -> None:
+def do_connector_action(actor: User, plan: Plan, deed: str, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError, GatewayError; all is in the audit. So do the others."""
     _carry_out(actor, plan, confirmation, lambda: _DO[deed](connect_client(), plan.object_name))
 

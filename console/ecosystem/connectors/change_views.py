@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from console.ecosystem.connectors.access import access_connector
-from console.ecosystem.connectors.actions import do_deed, do_delete, do_restart_task
+from console.ecosystem.connectors.actions import do_connector_action, do_delete, do_restart_task
 from console.ecosystem.connectors.answers import ConnectorView
 from console.ecosystem.connectors.client import connect_client
 from console.ecosystem.connectors.declarations import declared_secrets
@@ -19,7 +19,7 @@ from console.ecosystem.connectors.plan import (
     RESTART,
     ConnectorChange,
     configuration_plan,
-    deed_plan,
+    connector_action_plan,
     fails_again,
     task_plan,
 )
@@ -41,10 +41,10 @@ def do(request: UserRequest, name: str, deed: str) -> HttpResponse:
     chosen = DEEDS[deed]
 
     def carry_out(plan: Plan, confirmation: Confirmation) -> None:
-        do_deed(request.user, plan, deed, confirmation)
+        do_connector_action(request.user, plan, deed, confirmation)
 
     def plan_of(view: ConnectorView) -> Plan:
-        return deed_plan(chosen, view, connect_client().address)
+        return connector_action_plan(chosen, view, connect_client().address)
 
     address = reverse("connector-do", args=[name, deed])
     return _page(request, name, chosen.verb, address, plan_of, carry_out)

@@ -27,7 +27,7 @@ PAUSE, STOP, RESUME, RESTART, RESTART_FAILED, RESTART_ALL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ConnectorAction:
     """Something done to a connector without saying how it should be configured."""
 
     action: str
@@ -43,34 +43,34 @@ class Deed:
 
 _RESTARTED = "Source offsets and committed offsets stay: it goes on from them, and may write again what it wrote since."
 DEEDS = {
-    PAUSE: Deed(
+    PAUSE: ConnectorAction(
         "pause connector", "Pause", "PAUSED",
         ("Its tasks stay where they are and do nothing. A sink's group keeps its members, and its lag grows.",),
         "resume it.", "PUT", "/pause", frozenset({"PAUSED"}),
     ),
-    STOP: Deed(
+    STOP: ConnectorAction(
         "stop connector", "Stop", "STOPPED",
         ("Its tasks end and give back what they hold; configuration and offsets stay.",
          "Only a stopped connector's offsets can be altered or reset."),
         "resume it.", "PUT", "/stop", frozenset({"STOPPED"}),
     ),
-    RESUME: Deed(
+    RESUME: ConnectorAction(
         "resume connector", "Resume", "RUNNING",
         ("It goes on from the offsets it has. One that was stopped gets new tasks first.",),
         "pause or stop it.", "PUT", "/resume", frozenset({"RUNNING"}),
     ),
-    RESTART: Deed(
+    RESTART: ConnectorAction(
         "restart connector", "Restart the connector", "restarted",
         ("The connector itself is made anew; its tasks go on as they are.",),
         "there is nothing to take back.", "POST", "/restart",
     ),
-    RESTART_FAILED: Deed(
+    RESTART_FAILED: ConnectorAction(
         "restart failed tasks of connector", "Restart what failed", "restarted",
         ("The connector, if it failed, and its failed tasks are made anew; the others go on.", _RESTARTED,
          "If why it failed is still there, it fails again."),
         "there is nothing to take back.", "POST", "/restart?includeTasks=true&onlyFailed=true",
     ),
-    RESTART_ALL: Deed(
+    RESTART_ALL: ConnectorAction(
         "restart connector and tasks", "Restart all of it", "restarted",
         ("The connector and every task of it are made anew.", _RESTARTED),
         "there is nothing to take back.", "POST", "/restart?includeTasks=true&onlyFailed=false",
@@ -78,7 +78,7 @@ DEEDS = {
 }  # fmt: skip
 
 
-def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
+def connector_action_plan(deed: ConnectorAction, view: ConnectorView, address: str) -> Plan:
     """Plan the action; a restart confirms only the names, since what has failed changes meanwhile."""
     is_restart = deed.then == "restarted"
     again = fails_again(view) if "includeTasks=true" in deed.path else ""
@@ -134,7 +134,7 @@ def _fails_again(task: TaskView) -> str:
     return f"It fails again as it is configured: its {stage.words} failed at {record}."
 
 
-def _restarted(deed: Deed, view: ConnectorView) -> list[PlanLine]:
+def _restarted(deed: ConnectorAction, view: ConnectorView) -> list[PlanLine]:
     only_failed = "onlyFailed=true" in deed.path
     units = [("connector", view.own), *((f"task {task.number}", task) for task in view.tasks)]
     if "includeTasks=true" not in deed.path:
@@ -145,7 +145,7 @@ def _restarted(deed: Deed, view: ConnectorView) -> list[PlanLine]:
     ]
 
 
-def _obstacle(deed: Deed, view: ConnectorView) -> str:
+def _obstacle(deed: ConnectorAction, view: ConnectorView) -> str:
     if deed.then == "restarted" and view.state in ("STOPPED", "PAUSED"):
         return f"It is {view.state.lower()}: resume it instead."
     return f"It is {view.state.lower()} already." if view.state in deed.done_in else ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.groups.interface import SHARE, GroupView, TopicPartition
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.processes.mirror import MovedOffset, go_on, places_of, read_book
+from console.kit.gateway.processes.mirror import MovedOffset, go_on, places_of, read_mirror_state
 from console.kit.plans.plan import Plan
 from console.state.consumers.reset import FREE_STATES, OffsetMove, Reset, reset_plan, reset_to
 
@@ -72,7 +72,7 @@ class GroupMoveState:
 def look(ends: Ends, group: str) -> GroupMoveState:
     """Raises GatewayError."""
     there, here = ends.source.groups.describe_one(group), ends.target.groups.describe_one(group)
-    moved = go_on(there.committed, ends.flow, read_book(ends.source), read_book(ends.target))
+    moved = go_on(there.committed, ends.flow, read_mirror_state(ends.source), read_mirror_state(ends.target))
     wanted: dict[TopicPartition, int | None] = {(place[0], place[1]): at for place, at in places_of(moved).items()}
     return GroupMoveState(
         there, here, tuple(moved), noted(reset_to(here, wanted, ends.target.groups.bounds(wanted)), moved)

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models.fields.related_descriptors import ForwardManyToOneDescriptor
 
 
-class _Whom(ForwardManyToOneDescriptor):  # type: ignore[type-arg]  # it takes none when it runs
+class _AccountField(ForwardManyToOneDescriptor):  # type: ignore[type-arg]  # it takes none when it runs
     def get_object(self, instance: models.Model) -> models.Model | None:  # type: ignore[override]  # None: see above
         try:
             return super().get_object(instance)
@@ -21,7 +21,7 @@ class _Whom(ForwardManyToOneDescriptor):  # type: ignore[type-arg]  # it takes n
 class AccountKey(models.ForeignKey[Any, Any]):
     """To migrations it is a foreign key like others."""
 
-    forward_related_accessor_class = _Whom
+    forward_related_accessor_class = _AccountField
 
     def __init__(self, to: Any = settings.AUTH_USER_MODEL, on_delete: Any = models.SET_NULL, **named: Any):
         usual: dict[str, Any] = {"null": True, "related_name": "+", "db_constraint": False}

@@ -30,7 +30,7 @@ def is_any_page_open() -> bool:
     return bool(listened([groups.HEARTBEAT, groups.FLEET]))
 
 
-class Attention:
+class IdlePace:
     """`pay` and `pause` may be called from any thread, the others from one."""
 
     def __init__(

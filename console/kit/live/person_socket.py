@@ -40,7 +40,7 @@ SOCKETS_PER_PERSON_MAX = 300
 _open: Counter[int] = Counter()
 
 
-class BrowserGoneError(Exception):
+class BrowserDisconnectedError(Exception):
     """Something was sent to a browser that is not there any more."""
 
 
@@ -71,14 +71,14 @@ class PersonSocket(AsyncWebsocketConsumer):
             try:
                 await send(message)
             except OSError as error:
-                raise BrowserGoneError from error
+                raise BrowserDisconnectedError from error
 
         try:
-            with suppress(BrowserGoneError):
+            with suppress(BrowserDisconnectedError):
                 await super().__call__(scope, receive, send_to_browser)
         finally:
             _open[person] -= 1
-            await end_tasks(self.tasks, BrowserGoneError)
+            await end_tasks(self.tasks, BrowserDisconnectedError)
             await self.release()
             for name in self.subscribed:
                 await self.channel_layer.group_discard(name, self.channel_name)

@@ -11,7 +11,7 @@ from console.kit.audit.record import record_event
 from console.people.sso.errors import LoginRefusedError
 from console.people.sso.group_rules import NO_ROLE, Grant
 from console.people.sso.people import Person, usernames
-from console.people.users.actions import end_logins, write_standing
+from console.people.users.actions import end_logins, write_user_rights
 from console.people.users.queries import UserRights, standing_of
 
 
@@ -86,7 +86,7 @@ def _give(user: User, wanted: UserRights, why: str) -> None:
     now = standing_of(user)
     if (now.role, now.rules, now.clusters) == (wanted.role, wanted.rules, wanted.clusters):
         return
-    write_standing(user, wanted)
+    write_user_rights(user, wanted)
     record_event(user, "get rights", "user", user.username, _as_audited(now), _as_audited(wanted), detail=why)
 
 

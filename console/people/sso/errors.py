@@ -1,4 +1,4 @@
-"""How a login by single sign-on ends that is none. `str` is for the log, `sentence` for the person."""
+"""Errors that end a failed login by single sign-on. `str` is for the log, `sentence` for the person."""
 
 
 class LoginRefusedError(Exception):

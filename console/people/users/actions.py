@@ -47,12 +47,12 @@ def do_change_user(actor: User, user: User, plan: Plan, wanted: UserRights, conf
             list(User.objects.select_for_update().values_list("pk"))
             if is_last_administrator(user) and (wanted.role != "admin" or not wanted.is_active):
                 raise RefusedError("LAST_ADMINISTRATOR", LAST_ADMINISTRATOR)
-            write_standing(user, wanted)
+            write_user_rights(user, wanted)
 
     carry_out(actor, plan, confirmation, change)
 
 
-def write_standing(user: User, wanted: UserRights) -> None:
+def write_user_rights(user: User, wanted: UserRights) -> None:
     """Role, rules and whether the account may log in, within a transaction of the caller's, who audits it."""
     user.is_active = wanted.is_active
     _give_role(user, wanted.role)

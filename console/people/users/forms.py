@@ -39,7 +39,7 @@ class CreateUserForm(forms.Form):
         return name
 
 
-class StandingForm(forms.Form):
+class UserRightsForm(forms.Form):
     """Role, whether the account is active, and one line for each rule: three fields of the same names."""
 
     role = forms.ChoiceField(choices=ROLE_CHOICES)

@@ -46,7 +46,7 @@ def preview(now: UserRights, then: UserRights) -> list[PreviewRow]:
     ]
 
 
-def cluster_words(standing: UserRights) -> str:
+def cluster_text_of(standing: UserRights) -> str:
     rights = standing.reach.rights_on(Resource.CLUSTER, CLUSTER)
     if Right.OPERATE in rights:
         return "see and operate"

@@ -29,9 +29,9 @@ from console.people.users.actions import (
     do_end_logins,
     do_reset_password,
 )
-from console.people.users.forms import CreateUserForm, StandingForm
+from console.people.users.forms import CreateUserForm, UserRightsForm
 from console.people.users.plan import change_plan, creation_plan, end_logins_plan, password_plan
-from console.people.users.preview import cluster_words, preview
+from console.people.users.preview import cluster_text_of, preview
 from console.people.users.queries import TITLES, UserRights, people, person_rows, standing_of, wanted_of
 from console.people.users.throttle import BROWSER, begin_attempt, forget_failures, name_as_counted
 
@@ -74,7 +74,7 @@ def user_page(request: UserRequest, number: int) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(people(), pk=number)
     now = standing_of(person)
-    form = StandingForm(
+    form = UserRightsForm(
         request.POST or None,
         initial={"role": now.role, "is_active": now.is_active, "rules": now.rules},
         clusters=dict(now.clusters),
@@ -89,19 +89,19 @@ def user_page(request: UserRequest, number: int) -> HttpResponse:
             messages.success(request, f"{person.username} was changed." if plan.lines else "Nothing differs.")
             return redirect("user", person.pk)
     context = {"plan": plan, "error": answer.error, "fields": form.fields_again, "preview": preview(now, wanted)}
-    context |= {"cluster_then": cluster_words(wanted)}
+    context |= {"cluster_then": cluster_text_of(wanted)}
     return _user_page(request, person, form, context, answer.status)
 
 
 def _user_page(
-    request: UserRequest, person: User, form: StandingForm, context: dict[str, object], status: int
+    request: UserRequest, person: User, form: UserRightsForm, context: dict[str, object], status: int
 ) -> HttpResponse:
     context |= {
         "person": person,
         "form": form,
         "resources": list(Resource),
         "levels": list(AccessLevel),
-        "cluster_now": cluster_words(standing_of(person)),
+        "cluster_now": cluster_text_of(standing_of(person)),
     }
     return render(request, "users/user.html", context, status=status)
 

@@ -29,7 +29,7 @@ from console.processes.truths import ClusterLook, ClusterTruth, RegistrationStat
 
 NAME, LABEL, ORDER, GRACE_S = "registry", "schema registry", 15, 8
 STOP_MEANS = (
-    "Nobody registers or looks up a schema meanwhile: clients that need one they have not yet seen wait or fail. "
+    "No schema can be registered or looked up meanwhile: clients that need one they have not yet seen wait or fail. "
     "What is registered stays in the topic of schemas."
 )
 _CLIENTS = "kafkastore."

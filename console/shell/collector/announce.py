@@ -56,7 +56,7 @@ class Announcer:
         self._counts: dict[SidebarEntry, int | None] = {}
 
     def heartbeat(self) -> None:
-        """Push the time to all pages while any is open, as `Attention.review` reports."""
+        """Push the time to all pages while any is open, as `IdlePace.review` reports."""
         send_now([(groups.HEARTBEAT, render_to_string("live/heartbeat.html", {"cluster": cluster_state()}))])
 
     def cluster_changed(self, is_news: bool = True) -> None:

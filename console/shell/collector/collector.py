@@ -23,7 +23,7 @@ from console.kit.gateway.connection.identity import refuse_other
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
-from console.kit.live.idle_pace import SLOWER, Attention
+from console.kit.live.idle_pace import SLOWER, IdlePace
 from console.processes.queries import removed_brokers
 from console.shell.collector import announce
 from console.shell.collector.last_records import LastRecords
@@ -78,7 +78,7 @@ class Collector(TierContext):
         self._sampler = ClusterSampler()
         self._last_records = LastRecords(gateway)
         self._serving: list[tuple[str, str, str]] = []
-        self.attention = Attention()
+        self.attention = IdlePace()
         self.tiers = {tier.name: tier for feature in features() for tier in feature.tiers}
         self.tier_looks: dict[str, TierLook] = {
             name: import_string(tier.make)(self) for name, tier in self.tiers.items()

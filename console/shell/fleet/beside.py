@@ -36,7 +36,7 @@ class _TypedRegistry(RegistryAddress):
         return self.typed
 
 
-def steps_beside(kept: KeptForm, cluster_id: str) -> Iterator[TrialStep]:
+def service_steps(kept: KeptForm, cluster_id: str) -> Iterator[TrialStep]:
     """Yield a step for each named service; one of another cluster is refused."""
     servers = str(kept.values.get("zookeeper", "")).partition("/")[0]
     # What it tells is looked at later, by a process of its own: here only where it is.

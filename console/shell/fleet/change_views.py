@@ -19,7 +19,7 @@ from console.kit.gateway.connection.trial import Trial, TrialStep, try_cluster
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
 from console.shell.fleet.actions import do_keep, do_remove, do_start_afresh, note_trial
-from console.shell.fleet.beside import steps_beside
+from console.shell.fleet.beside import service_steps
 from console.shell.fleet.forms import ClusterForm
 from console.shell.fleet.kept import SECRETS, KeptForm, added_names, kept_of
 from console.shell.fleet.plan import afresh_plan, keep_plan, remove_plan
@@ -141,7 +141,7 @@ def _tried(request: UserRequest, kept: KeptForm, form: ClusterForm) -> Trial:
         return _BUSY
     try:
         trial = try_cluster(kept.values["bootstrap"], form.security)
-        trial = Trial((*trial.steps, *steps_beside(kept, trial.cluster_id)), trial.cluster_id)
+        trial = Trial((*trial.steps, *service_steps(kept, trial.cluster_id)), trial.cluster_id)
     finally:
         _trials.release()
     note_trial(request.user, kept.name, kept.values["bootstrap"], trial)

@@ -38,7 +38,9 @@ def added_names() -> list[str]:
 
 
 def added_states() -> list[tuple[str, str]]:
-    """The name of each, and why it is not here; empty: it is. Those that were removed and still are, too."""
+    """Return each added cluster by name, with the reason why it is missing; empty if it is served. Those that
+    were removed and still are, too.
+    """
     names = added_names()
     waits = "It comes when the console's own processes have started again."
     states = [(name, _why_not(name) or ("" if name in settings.CLUSTERS else waits)) for name in names]

@@ -18,7 +18,7 @@ from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.messages import MessageObject, message_of
 from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
 from console.signals.alerts.page_channels import MADE_ON_PAGE
-from console.signals.alerts.store import cluster_words, key_of
+from console.signals.alerts.store import cluster_text_of, key_of
 
 #: Of what waits for a channel only so much is a test.
 TESTS_MAX = 3
@@ -94,7 +94,7 @@ def do_test(actor: User, channel: str) -> None:
         "test",
         AlertEvent.TEST,
         "warning",
-        cluster_words(),
+        cluster_text_of(),
         at_ms,
         objects,
         key=key_of(f"test-{channel}"),

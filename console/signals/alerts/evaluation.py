@@ -71,8 +71,8 @@ def _pending(before: AlertState, verdict: AlertVerdict, rule: AlertRule, now_ms:
         return before
     if not verdict.is_bad:
         return None
-    nobody_looked = not 0 <= now_ms - before.seen_ms <= LOOKS_APART_MS
-    since_ms = now_ms if nobody_looked else before.since_ms
+    note_unobserved = not 0 <= now_ms - before.seen_ms <= LOOKS_APART_MS
+    since_ms = now_ms if note_unobserved else before.since_ms
     if now_ms - since_ms >= rule.for_ms:
         return replace(before, state=AlertPhase.FIRING, since_ms=since_ms, seen_ms=now_ms, fired_ms=now_ms)
     return replace(before, since_ms=since_ms, seen_ms=now_ms)

@@ -52,7 +52,7 @@ class ShownRule:
 
     @property
     def words(self) -> str:
-        return rule_words(self.rule)
+        return rule_text_of(self.rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _channel(channel: Channel) -> ShownChannel:
     return ShownChannel(channel, deliveries.exclude(tries=0).first(), waiting)
 
 
-def rule_words(rule: AlertRule) -> str:
+def rule_text_of(rule: AlertRule) -> str:
     """Return the rule in plain words."""
     if rule.health is not None:
         what = f"a reason of health that is {rule.health.value}{' or worse' if rule.health.value == 'warning' else ''}"

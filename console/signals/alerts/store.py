@@ -53,7 +53,7 @@ def keep(before: Mapping[tuple[str, str], AlertRow], after: Mapping[tuple[str, s
     Alert.objects.bulk_create(new, 200)
 
 
-def cluster_words() -> str:
+def cluster_text_of() -> str:
     """Return the cluster's name for messages: Kafka's id, or its name here if there are several."""
     return cluster_called(current_cluster()).words if settings.CLUSTERS else cluster_state().cluster_id
 
@@ -81,7 +81,7 @@ def enqueue(
         is_open = event is not AlertEvent.RESOLVED or _fires(name)
         for channel in _channels_of(rule, event):
             message = message_of(
-                name, event, rule.severity, cluster_words(), now_ms, objects, key=key_of(name), is_open=is_open
+                name, event, rule.severity, cluster_text_of(), now_ms, objects, key=key_of(name), is_open=is_open
             )
             rows.append(
                 Delivery(

@@ -113,7 +113,7 @@ def _as_held(row: QuotaRow) -> Iterable[HeldQuota]:
             )
 
 
-def _who_waits(use: SeenUse) -> str:
+def _who_waits(use: ObservedQuotaUse) -> str:
     return f"{use.who} {use.wait_text}".rstrip() + f" at broker {use.broker_id}"
 
 

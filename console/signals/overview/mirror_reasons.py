@@ -14,7 +14,7 @@ def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[HealthReason]:
         if mirror.failing:
             where = mirror.cluster or "this cluster"
             text = f"{_topics(mirror.failing)} not copied into {where}: records are missing there."
-            action = NextAction("See which, and what they are told", "mirrors")
+            action = NextAction("Show the topics and their errors", "mirrors")
             error = mirror.error[:_ERROR_LENGTH_MAX]
             yield HealthReason(
                 HealthLevel.WARNING,

@@ -6,7 +6,7 @@ from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from console.cluster.brokers.words import with_words
-from console.cluster.topics.grace_queries import open_within
+from console.cluster.topics.grace_queries import open_deletions_within
 from console.cluster.topics.models import PlannedDeletion
 from console.kit.access.filters import within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
@@ -102,7 +102,7 @@ def _busiest(reach: Reach) -> QuerySet[Topic]:
 
 
 def _planned_deletions(reach: Reach) -> QuerySet[PlannedDeletion]:
-    return open_within(reach)[:PLANNED_DELETIONS_SHOWN]
+    return open_deletions_within(reach)[:PLANNED_DELETIONS_SHOWN]
 
 
 def troubled_partitions(reach: Reach = EVERYTHING) -> list[Partition]:

@@ -74,7 +74,7 @@ class CommitRing:
         self._put(offset, at_ms, log_end, waited_ms)
 
     def see(self, offset: int, now_ms: int, log_end: int | None, waited_ms: int | None = None) -> None:
-        """A coordinator answers with this offset; otherwise than a moment ago, if the log is silent it is a commit."""
+        """Note an offset from a coordinator; a changed one is a commit, if the offsets topic is unreadable."""
         is_log_silent = self._logged_at_ms is None or now_ms - self._logged_at_ms > SILENT_LOG_MS
         if self.seen_offset is not None and is_log_silent and now_ms - self.since_ms > SILENT_LOG_MS:
             self._put(offset, now_ms, log_end, waited_ms)

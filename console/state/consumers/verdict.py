@@ -173,7 +173,7 @@ def is_late(evidence: Evidence) -> bool:
 
 
 def judge(evidence: Evidence, company: Company) -> LagVerdict:
-    """`company` matters only to who `is_late`."""
+    """Return the verdict on the group; `company`, its other partitions, matters only if it `is_late`."""
     if evidence.committed is None:
         return _judge_uncommitted(evidence)
     if evidence.next_offset is None:

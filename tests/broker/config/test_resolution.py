@@ -2,7 +2,7 @@ import pytest
 
 from broker.config.broker import BY_NAME as BROKER_KEYS
 from broker.config.broker import read_broker_config
-from broker.config.resolution import SYNONYMS, ConfigSource, settings_of, told_synonyms, topic_values
+from broker.config.resolution import SYNONYMS, ConfigSource, listed_synonyms, settings_of, topic_values
 from broker.config.topic import BY_NAME, KEYS
 
 HOUR_MS = 3_600_000
@@ -46,7 +46,9 @@ def test_the_most_precise_unit_of_retention_wins(lines, retention_ms):
 
 def synonyms_of(name: str, overrides: dict, *lines: str) -> list[tuple[str, str, ConfigSource]]:
     settings = settings_of(BY_NAME[name], overrides, broker(*lines))
-    return [(synonym.name, synonym.own_unit_text, synonym.source) for synonym in told_synonyms(BY_NAME[name], settings)]
+    return [
+        (synonym.name, synonym.own_unit_text, synonym.source) for synonym in listed_synonyms(BY_NAME[name], settings)
+    ]
 
 
 def test_hours_alone_are_no_synonym_of_milliseconds():

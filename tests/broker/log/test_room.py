@@ -6,9 +6,9 @@ import os
 import pytest
 
 from broker.log import room as log_room
-from broker.log.room import RELAPSE_MS, STEADY_MS, STEADY_MS_MAX, DirectoryRoom, RoomFound, look
+from broker.log.room import RELAPSE_MS, STEADY_MS, STEADY_MS_MAX, DirectoryRoom, DirectorySpace, look
 
-ROOM, WRITABLE, FULL = RoomFound(True, 100, 10), RoomFound(True, 5, 10), RoomFound(False, 0, 10)
+ROOM, WRITABLE, FULL = DirectorySpace(True, 100, 10), DirectorySpace(True, 5, 10), DirectorySpace(False, 0, 10)
 
 
 def ends_at(room: DirectoryRoom, now_ms: int) -> int:

@@ -12,8 +12,8 @@ from broker.client.connection import BrokerConnection
 from broker.mirror import reader
 from broker.mirror import writer_pool as hands_of
 from broker.mirror.status import status_of
-from broker.mirror.throttle_state import Patience
-from broker.mirror.writer_pool import Hands
+from broker.mirror.throttle_state import ThrottleState
+from broker.mirror.writer_pool import WriterPool
 from tests.barnabas_cluster import await_true
 from tests.broker.mirror.conftest import mirroring
 from tests.typed import typed
@@ -62,7 +62,7 @@ def test_while_a_target_takes_nothing_the_source_is_looked_at(north, south, topi
     for side in (north, south):
         side.create(topic)
     may_go_on = threading.Event()
-    do = Hands.do
+    do = WriterPool.do
     monkeypatch.setattr(reader, "_ENDS_S", 0.2)
 
     def held_back(self, jobs, on_wait=None):
@@ -74,7 +74,7 @@ def test_while_a_target_takes_nothing_the_source_is_looked_at(north, south, topi
         (copied,) = task.copies.values()
         north.write(topic, ["0"])
         await_true(lambda: copied.next_offset == 1, "it works")
-        monkeypatch.setattr(Hands, "do", held_back)
+        monkeypatch.setattr(WriterPool, "do", held_back)
         for number in range(1, 8):
             north.write(topic, [f"{number}"])
             await_true(lambda number=number: task.ends().get(copied.source) == number + 1, "the end is known", 20)
@@ -87,7 +87,7 @@ def test_who_waits_for_hands_tells_of_it_meanwhile(monkeypatch):
     monkeypatch.setattr(hands_of, "_WAIT_S", 0.05)
     monkeypatch.setattr(hands_of, "_SLOW_S", 0.3)
     clusters = SimpleNamespace(close=lambda: None)
-    hands = Hands(lambda: clusters, 1, lambda: False)
+    hands = WriterPool(lambda: clusters, 1, lambda: False)
     may_go_on, waited = threading.Event(), []
 
     def on_wait():
@@ -103,7 +103,7 @@ def test_who_waits_for_hands_tells_of_it_meanwhile(monkeypatch):
 
 def test_a_quota_is_told_of_while_it_holds_and_a_little_longer():
     now = [0.0]
-    patience = Patience(lambda: now[0])
+    patience = ThrottleState(lambda: now[0])
     patience.throttled(("a", 1), 0.5)
     assert not patience.is_tried
     patience.throttled(("a", 1), 20.0)

@@ -11,7 +11,7 @@ from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
-from broker.log.room import STEADY_MS, RoomFound
+from broker.log.room import STEADY_MS, DirectorySpace
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime import log_dir_room
@@ -20,7 +20,7 @@ from tests.eventually import eventually
 from tests.manual_clock import ManualClock
 
 T0 = TopicPartition("t", 0)
-ROOM, FULL = RoomFound(True, 100, 10), RoomFound(False, 0, 10)
+ROOM, FULL = DirectorySpace(True, 100, 10), DirectorySpace(False, 0, 10)
 
 
 @pytest.fixture

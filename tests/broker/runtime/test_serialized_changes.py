@@ -6,7 +6,7 @@ import gc
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.runtime.serialized_changes import WholeChanges
+from broker.runtime.serialized_changes import SerializedChanges
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ async def unretrieved():
     return messages
 
 
-async def left_alone(turns: WholeChanges, error: Exception) -> None:
+async def left_alone(turns: SerializedChanges, error: Exception) -> None:
     """A change that fails with `error` after its controller closed the connection."""
     go_on = asyncio.Event()
 
@@ -36,13 +36,13 @@ async def left_alone(turns: WholeChanges, error: Exception) -> None:
 
 
 async def test_a_refusal_that_nobody_waits_for_is_nobodys_business(unretrieved, capsys):
-    await left_alone(WholeChanges(), ApiError(ErrorCode.STALE_BROKER_EPOCH))
+    await left_alone(SerializedChanges(), ApiError(ErrorCode.STALE_BROKER_EPOCH))
     assert unretrieved == []
     assert capsys.readouterr().out == ""
 
 
 async def test_what_is_unforeseen_is_told_also_if_nobody_waits(unretrieved, capsys):
-    await left_alone(WholeChanges(), ZeroDivisionError("a fault of ours"))
+    await left_alone(SerializedChanges(), ZeroDivisionError("a fault of ours"))
     assert unretrieved == []
     assert "a fault of ours" in capsys.readouterr().out
 
@@ -52,6 +52,6 @@ async def test_who_waits_hears_of_it_and_nobody_else(unretrieved, capsys):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await WholeChanges().to_the_end(change)
+        await SerializedChanges().to_the_end(change)
     gc.collect()
     assert (unretrieved, capsys.readouterr().out) == ([], "")

@@ -8,7 +8,7 @@ import pytest
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
-from broker.runtime.serialized_changes import WholeChanges
+from broker.runtime.serialized_changes import SerializedChanges
 from broker.server import registration as server_registration
 from broker.server.registration import Registration
 from broker.zookeeper.earlier_session import NOTE_FILE, SessionNote
@@ -85,7 +85,7 @@ IDENTITY = BrokerRegistration(1, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 1),),
 
 @pytest.fixture
 async def world():
-    replicas = SimpleNamespace(broker_epoch=-1, taking_roles=WholeChanges())
+    replicas = SimpleNamespace(broker_epoch=-1, taking_roles=SerializedChanges())
     store = Store()
     reconciliation = Reconciliation(store)
     registration = Registration(store, lambda: IDENTITY, replicas, Note(), reconciliation)
@@ -166,7 +166,7 @@ def logs(tmp_path):
 
 def registration_beside(logs: LogManager, store: Store) -> Registration:
     note = SessionNote(lambda: logs.online_directories)
-    replicas = SimpleNamespace(broker_epoch=-1, taking_roles=WholeChanges())
+    replicas = SimpleNamespace(broker_epoch=-1, taking_roles=SerializedChanges())
     return Registration(store, lambda: IDENTITY, replicas, note, Reconciliation(store))
 
 

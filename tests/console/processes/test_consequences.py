@@ -6,7 +6,7 @@ from django.urls import reverse
 from console.kit.common.clock import now_ms
 from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes.guard import FRESH_MS, Ensemble, ServerAbsence, absence_of_server
-from console.processes.guard_words import server_course_sentence, server_harm_sentences
+from console.processes.guard_words import server_continuation_sentence, server_harm_warnings
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import ClusterState
 from tests.console.confirming import digest_in
@@ -22,7 +22,7 @@ def absence(port: int, *servers: dict, away=(), age_ms=0) -> ServerAbsence:
 
 
 def harms(*arguments, **more) -> str:
-    return " ".join(server_harm_sentences(absence(*arguments, **more)))
+    return " ".join(server_harm_warnings(absence(*arguments, **more)))
 
 
 THREE = server(2181, "leader"), server(2182), server(2183)
@@ -36,10 +36,10 @@ def test_a_zookeeper_alone_is_missed_by_all():
 
 def test_one_of_three_is_spared():
     assert harms(2182, *THREE) == ""
-    assert server_course_sentence(absence(2182, *THREE)) == (
+    assert server_continuation_sentence(absence(2182, *THREE)) == (
         "It is one of 3 ZooKeeper members: the others go on, none of them may fail then."
     )
-    assert "elect a leader" in server_course_sentence(absence(2181, *THREE))
+    assert "elect a leader" in server_continuation_sentence(absence(2181, *THREE))
 
 
 @pytest.mark.parametrize(
@@ -49,24 +49,24 @@ def test_one_of_three_is_spared():
 )
 def test_the_member_that_makes_the_quorum_is_not_spared(servers, away):
     assert "Costs the quorum: 1 of 3 ZooKeeper members is left, and 2 are needed." in harms(2182, *servers, away=away)
-    assert server_course_sentence(absence(2182, *servers, away=away)) == ""
+    assert server_continuation_sentence(absence(2182, *servers, away=away)) == ""
 
 
 def test_a_member_that_is_down_already_is_not_counted_twice():
     servers = *THREE[:2], server(2183, error="down")
     assert harms(2183, *servers) == ""
-    assert "the others go on" in server_course_sentence(absence(2183, *servers))
+    assert "the others go on" in server_continuation_sentence(absence(2183, *servers))
 
 
 def test_where_there_is_no_quorum_none_is_lost():
     servers = server(2181, error="down"), server(2182), server(2183, error="down")
     assert harms(2182, *servers) == ""
-    assert "no quorum already" in server_course_sentence(absence(2182, *servers))
+    assert "no quorum already" in server_continuation_sentence(absence(2182, *servers))
 
 
 def test_who_is_outside_of_the_ensemble_or_observes_is_not_missed():
-    assert "no voting member" in server_course_sentence(absence(2184, *THREE))
-    assert "no voting member" in server_course_sentence(absence(2184, *THREE, server(2184, "observer")))
+    assert "no voting member" in server_continuation_sentence(absence(2184, *THREE))
+    assert "no voting member" in server_continuation_sentence(absence(2184, *THREE, server(2184, "observer")))
     assert harms(2184, *THREE) == ""
 
 

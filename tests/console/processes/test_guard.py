@@ -3,7 +3,7 @@
 import pytest
 
 from console.processes.guard import FRESH_MS, GuardFacts, Hosted, PartitionFate, absence_of, fate_of
-from console.processes.guard_words import course_sentences, harm_sentences
+from console.processes.guard_words import continuation_sentences, harm_warnings
 
 NOW_MS = 1_000_000
 
@@ -19,11 +19,11 @@ def world(*partitions: Hosted, **changes) -> GuardFacts:
 
 
 def harms(broker_id: int, *partitions: Hosted, **changes) -> list[str]:
-    return list(harm_sentences(absence_of(broker_id, world(*partitions, **changes))))
+    return list(harm_warnings(absence_of(broker_id, world(*partitions, **changes))))
 
 
 def course(broker_id: int, *partitions: Hosted, **changes) -> list[str]:
-    return list(course_sentences(absence_of(broker_id, world(*partitions, **changes))))
+    return list(continuation_sentences(absence_of(broker_id, world(*partitions, **changes))))
 
 
 @pytest.mark.parametrize(
@@ -111,15 +111,15 @@ def test_a_minimum_that_nobody_has_said_is_no_minimum_of_one():
 def test_what_is_old_or_unknown_is_never_called_harmless(changes, words):
     absence = absence_of(2, world(hosted(), **changes))
     assert absence.is_harmful
-    assert words in next(harm_sentences(absence))
+    assert words in next(harm_warnings(absence))
 
 
 def test_names_that_may_not_be_told_are_counted_only():
     absence = absence_of(1, world(hosted("secret", replicas=(1,)), hosted("orders", replicas=(1,), partition=4)))
-    text = " ".join(harm_sentences(absence, lambda name: name != "secret"))
+    text = " ".join(harm_warnings(absence, lambda name: name != "secret"))
     assert "orders-4 and 1 more" in text
     assert "secret" not in text
-    assert "in topics that your rights do not reach" in " ".join(harm_sentences(absence, lambda _name: False))
+    assert "in topics that your rights do not reach" in " ".join(harm_warnings(absence, lambda _name: False))
 
 
 def test_an_assent_hangs_on_what_falls_and_not_on_what_only_moves():

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from console.processes import tasks
-from console.processes.idle import EVERY_S, CooldownClock, is_anything_wished, is_as_wanted
+from console.processes.idle import EVERY_S, CooldownClock, has_pending_wish, is_as_wanted
 from console.processes.models import ManagedProcess
 from console.processes.os_process import ProcessIdentity, runs
 from console.processes.states import Observed, Request
@@ -80,7 +80,7 @@ def test_a_suspended_process_does_not_run_and_a_dead_one_neither():
 @pytest.fixture
 def rest(monkeypatch):
     """The worker's, with nobody looking on."""
-    rest = CooldownClock(is_anything_wished)
+    rest = CooldownClock(has_pending_wish)
     monkeypatch.setattr(tasks, "REST", rest)
     return rest
 

@@ -88,7 +88,7 @@ CONFIG = ConfigDef(
     ConfigKey("normalize.schemas", ConfigType.BOOLEAN, False, _L, "Whether the registry normalises what it is sent."),
     ConfigKey("schemas.cache.config", ConfigType.INT, 1000, _L, "How many schemas are kept.", between(1, 100_000)),
     ConfigKey(_LOGIN, ConfigType.PASSWORD, None, _M, "user:password of the registry.", _is_login),
-    ConfigKey(_TRUST, ConfigType.STRING, None, _M, "PEM of the authorities its certificate may be of.",
+    ConfigKey(_TRUST, ConfigType.STRING, None, _M, "Certificate authorities of its certificate, as PEM.",
               is_allowed_path),
     ConfigKey("max.retries", ConfigType.INT, 3, _L, "Of a request that was not answered.", between(0, 100)),
     ConfigKey("retries.wait.ms", ConfigType.INT, 1000, _L, "Before the first; then twice.", between(1, 60_000)),

@@ -21,7 +21,7 @@ __all__ = [
     "MovedOffset",
     "go_on",
     "places_of",
-    "read_book",
+    "read_mirror_state",
     "understood",
 ]
 
@@ -30,7 +30,7 @@ _WAIT_S = 0.3
 _AT_ONCE = 2_000
 
 
-def read_book(gateway: ClusterGateway) -> MirrorState:
+def read_mirror_state(gateway: ClusterGateway) -> MirrorState:
     """Return what mirrors into that cluster have committed by now. Raises GatewayError, also if it takes too long."""
     book = MirrorState()
     try:

@@ -45,7 +45,7 @@ class FeatureView:
     finalized: int | None
 
     @property
-    def finalized_in_words(self) -> str:
+    def finalized_text(self) -> str:
         return "" if self.finalized is None else level_in_words(self.name, self.finalized)
 
     @property

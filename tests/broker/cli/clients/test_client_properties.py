@@ -2,7 +2,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from broker.cli.clients.client_properties import pair_as_typed, translate
-from broker.cli.clients.clients import told_in_a_sentence
+from broker.cli.clients.clients import as_command_errors
 from broker.cli.frame.declaration import CommandError
 
 
@@ -91,7 +91,7 @@ def test_blanks_of_a_pairs_value_count():
 def test_an_error_that_ends_all_is_a_sentence_also_when_reports_of_records_were_due_behind_it():
     """confluent-kafka goes on with its callbacks while the exception of one of them is set."""
     fatal = KafkaException(KafkaError(KafkaError.CLUSTER_AUTHORIZATION_FAILED, "no right", fatal=True))
-    with pytest.raises(CommandError, match="CLUSTER_AUTHORIZATION_FAILED: no right"), told_in_a_sentence():
+    with pytest.raises(CommandError, match="CLUSTER_AUTHORIZATION_FAILED: no right"), as_command_errors():
         raise SystemError("returned a result with an exception set") from fatal
-    with pytest.raises(SystemError), told_in_a_sentence():
+    with pytest.raises(SystemError), as_command_errors():
         raise SystemError("of another kind")

@@ -32,7 +32,7 @@ from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.restored_directories import RestoredDirectories
 from broker.runtime.replication.stray_logs import StrayLogs
-from broker.runtime.serialized_changes import WholeChanges
+from broker.runtime.serialized_changes import SerializedChanges
 from broker.server.registration import Registration
 from broker.zookeeper import znodes
 from broker.zookeeper.controller_store import ControllerStore
@@ -282,7 +282,7 @@ async def unknown_to_a_new_controller(store: ClusterStore) -> set[str]:
 
 
 def registration_of(store: ClusterStore, logs: LogManager, reconciliation: LogReconciliation) -> Registration:
-    replicas = SimpleNamespace(broker_epoch=-1, taking_roles=WholeChanges())
+    replicas = SimpleNamespace(broker_epoch=-1, taking_roles=SerializedChanges())
     note = SessionNote(lambda: logs.online_directories)
     own = BrokerRegistration(ME, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9092),))
     return Registration(store, lambda: own, replicas, note, reconciliation)

@@ -19,7 +19,7 @@ from broker.common.types import TopicPartition
 from broker.log import offset_checkpoint, truncation
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
-from broker.log.room import RoomFound
+from broker.log.room import DirectorySpace
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import decode_request_header
 from broker.protocol.messages.fetch import (
@@ -421,7 +421,7 @@ async def test_a_replica_outside_the_isr_waits_for_room_before_it_follows_and_on
     world.replicas.logs.writable_again()
     await world.requests_sent()
     assert bool(world.wire.asked_for) == is_in_sync, "there is no room yet"
-    room.looked(RoomFound(takes_writes=True, free_bytes=1, wanted_bytes=2), 1)
+    room.looked(DirectorySpace(takes_writes=True, free_bytes=1, wanted_bytes=2), 1)
     world.replicas.logs.writable_again()
     await eventually(lambda: world.answer([]) or len(world.wire.asked_for) == PARTITIONS, "all is asked for")
     assert world.wire.asked_for == dict.fromkeys(range(PARTITIONS), 3)

@@ -10,7 +10,7 @@ from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from broker.security.sasl.phases import ListenerOffer, LoginFailure, LoginPhase, Phases, SaslChallenge, Success
-from broker.security.sasl.scram_server import ScramServer, strangers_like
+from broker.security.sasl.scram_server import ScramServer, unknown_user_accounts
 from broker.security.sasl.server import ScramAccount
 from broker.security.scram import MECHANISM, ClientExchange, credential_of, derive_keys
 
@@ -31,7 +31,7 @@ OF_A_LOGIN = {ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}
 
 
 def login(nonce: str = "server") -> Phases:
-    strangers = strangers_like(b"cluster", lambda _mechanism: ACCOUNT.credential)
+    strangers = unknown_user_accounts(b"cluster", lambda _mechanism: ACCOUNT.credential)
     accounts = {"alice": ACCOUNT}
 
     def begin() -> ScramServer:

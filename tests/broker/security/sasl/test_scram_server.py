@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from broker.common.security_limits import SASL_TOKEN_BYTES_MAX
-from broker.security.sasl.scram_server import ScramServer, strangers_like
+from broker.security.sasl.scram_server import ScramServer, unknown_user_accounts
 from broker.security.sasl.server import AuthenticationError, LoggedIn, ScramAccount
 from broker.security.scram import SALT_LENGTH, ClientExchange, credential_of, derive_keys
 
@@ -27,7 +27,7 @@ def server(mechanism: str, nonce: str = "server", *, like=KNOWN, secret: bytes =
             return None
         return ScramAccount(KNOWN[mechanism], "User:alice", 7 if extensions else None, is_by_token=bool(extensions))
 
-    return ScramServer(mechanism, account, strangers_like(secret, like.get), nonce)
+    return ScramServer(mechanism, account, unknown_user_accounts(secret, like.get), nonce)
 
 
 def client(mechanism: str, user: str = "alice", password: bytes = b"secret", **extensions: str) -> ClientExchange:

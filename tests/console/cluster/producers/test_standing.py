@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from console.cluster.producers.plan import abort_plan
-from console.cluster.producers.standing import HANGS_AFTER_MS, TransactionStanding, open_transactions
+from console.cluster.producers.standing import HANGS_AFTER_MS, OpenTransactionState, open_transactions
 from console.kit.gateway.producers.interface import ProducerView, TransactionsView, TransactionView
 
 NOW = 1_780_000_000_000
@@ -20,7 +20,7 @@ def standing(writer: ProducerView = WRITER, *claims: TransactionView, untold: st
 
 def test_one_that_its_coordinator_knows_ends_by_itself_and_says_when():
     result = standing(WRITER, CLAIM)
-    assert result.standing is TransactionStanding.OPEN
+    assert result.standing is OpenTransactionState.OPEN
     assert "Broker 2, its coordinator, aborts it at" in result.sentence
     assert "start a producer with its transactional.id" in result.sentence
     assert (result.transaction, result.waiting) == (CLAIM, 150)
@@ -29,30 +29,30 @@ def test_one_that_its_coordinator_knows_ends_by_itself_and_says_when():
 @pytest.mark.parametrize(("state", "word"), [("PrepareCommit", "commit"), ("PrepareAbort", "abort")])
 def test_one_that_is_decided_waits_for_its_marker(state, word):
     result = standing(WRITER, replace(CLAIM, state=state, started_at_ms=NOW - 3_600_000))
-    assert (result.standing, f"decided to {word}" in result.sentence) == (TransactionStanding.ENDING, True)
+    assert (result.standing, f"decided to {word}" in result.sentence) == (OpenTransactionState.ENDING, True)
 
 
 def test_a_coordinator_that_is_late_is_named():
     result = standing(WRITER, replace(CLAIM, started_at_ms=NOW - 3_600_000))
-    assert result.standing is TransactionStanding.OVERDUE
+    assert result.standing is OpenTransactionState.OVERDUE
     assert "broker 2" in result.sentence
 
 
 def test_one_nobody_knows_of_hangs_once_its_producer_was_quiet_for_as_long_as_any_may_take():
-    assert standing().standing is TransactionStanding.HANGING
+    assert standing().standing is OpenTransactionState.HANGING
     younger = replace(WRITER, last_at_ms=NOW - HANGS_AFTER_MS + 60_000)
     result = standing(younger)
-    assert (result.standing, "still open in 1\u202fmin," in result.sentence) == (TransactionStanding.UNCLAIMED, True)
-    assert standing(replace(WRITER, last_at_ms=None)).standing is TransactionStanding.HANGING
+    assert (result.standing, "still open in 1\u202fmin," in result.sentence) == (OpenTransactionState.UNCLAIMED, True)
+    assert standing(replace(WRITER, last_at_ms=None)).standing is OpenTransactionState.HANGING
 
 
 def test_a_clock_that_is_ahead_makes_nothing_hang():
-    assert standing(replace(WRITER, last_at_ms=NOW + 3_600_000)).standing is TransactionStanding.UNCLAIMED
+    assert standing(replace(WRITER, last_at_ms=NOW + 3_600_000)).standing is OpenTransactionState.UNCLAIMED
 
 
 def test_as_long_as_somebody_was_not_asked_nothing_is_said_to_hang():
     result = standing(untold="Broker 3 did not say which transactions it coordinates.")
-    assert result.standing is TransactionStanding.UNTOLD
+    assert result.standing is OpenTransactionState.UNTOLD
     assert result.sentence.startswith("Broker 3 did not say")
 
 
@@ -67,11 +67,11 @@ def test_as_long_as_somebody_was_not_asked_nothing_is_said_to_hang():
     ids=["another partition", "another topic", "another producer", "an earlier epoch"],
 )
 def test_what_another_transaction_does_is_no_comfort(claim):
-    assert standing(WRITER, claim).standing is TransactionStanding.HANGING
+    assert standing(WRITER, claim).standing is OpenTransactionState.HANGING
 
 
 def test_the_end_of_a_later_epoch_ends_the_earlier_too():
-    assert standing(WRITER, replace(CLAIM, epoch=4, state="PrepareAbort")).standing is TransactionStanding.ENDING
+    assert standing(WRITER, replace(CLAIM, epoch=4, state="PrepareAbort")).standing is OpenTransactionState.ENDING
 
 
 def test_those_that_nobody_ends_come_first_then_the_oldest():

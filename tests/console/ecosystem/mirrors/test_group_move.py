@@ -13,7 +13,7 @@ from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.models import NameRule
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.processes.mirror import read_book
+from console.kit.gateway.processes.mirror import read_mirror_state
 from tests.console.confirming import digest_in
 from tests.fakes.gateway import FakeGateway
 
@@ -208,4 +208,4 @@ def test_a_book_that_cannot_be_read_to_its_end_is_none(backup, monkeypatch):
     """An older place would be no loss, and still not what is true now."""
     monkeypatch.setattr("console.kit.gateway.processes.mirror._READ_SECONDS", 0)
     with pytest.raises(GatewayError, match="was not read to its end"):
-        read_book(backup)
+        read_mirror_state(backup)

@@ -5,7 +5,7 @@ from console.automation.drill.models import Drill
 from console.cluster.brokers.budgets import CrowdedBudget
 from console.cluster.brokers.models import BrokerReport, Directory
 from console.cluster.past.states import BrokerThen, _pack
-from console.cluster.quotas.models import QuotaRow, SeenUse
+from console.cluster.quotas.models import ObservedQuotaUse, QuotaRow
 from console.signals.alerts.messages import AlertMessage, MessageObject
 
 LATER = {"a_field_of_a_later_version": 1}
@@ -21,7 +21,7 @@ def test_fields_that_a_later_version_has_stored_are_left_out():
 
 
 def test_the_same_holds_for_quotas_drills_messages_and_the_timeline():
-    use = SeenUse(1, "key", "who", "user", "client", "ip", 10.0, 5.0, None)
+    use = ObservedQuotaUse(1, "key", "who", "user", "client", "ip", 10.0, 5.0, None)
     assert QuotaRow(uses=[use.as_json() | LATER]).seen == [use]
     story = GroupStory(lag=1, behind_ms=2, members=3, coordinator=4)
     assert read_stories({"g": story.as_json() | LATER}) == {"g": story}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from console.kit.live import idle_pace
-from console.kit.live.idle_pace import BEATS_SLOWER, LINGERS_SECONDS, SLOWER, Attention
+from console.kit.live.idle_pace import BEATS_SLOWER, LINGERS_SECONDS, SLOWER, IdlePace
 from console.shell.collector.collector import CollectorThread
 from console.state.clusters.queries import cluster_state
 
@@ -27,12 +27,12 @@ def clock_s() -> Clock:
 
 
 @pytest.fixture
-def paying(clock_s) -> Attention:
-    return Attention(lambda: False, clock_s)
+def paying(clock_s) -> IdlePace:
+    return IdlePace(lambda: False, clock_s)
 
 
 @pytest.fixture
-def inattentive(paying, clock_s) -> Attention:
+def inattentive(paying, clock_s) -> IdlePace:
     clock_s.now += LINGERS_SECONDS + 1
     paying.review()
     assert not paying.is_paid
@@ -73,7 +73,7 @@ def test_whoever_pauses_for_long_begins_at_once_when_somebody_comes(inattentive)
 
 def test_attention_ends_a_while_after_the_last_page_was_closed(clock_s):
     is_open = [True]
-    paid = Attention(lambda: is_open[0], clock_s)
+    paid = IdlePace(lambda: is_open[0], clock_s)
     clock_s.now += 1_000
     paid.review()
     is_open[0] = False

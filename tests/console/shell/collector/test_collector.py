@@ -7,7 +7,7 @@ import pytest
 
 from console.kit.gateway.errors import ClusterUnreachableError
 from console.kit.live import groups
-from console.kit.live.idle_pace import Attention
+from console.kit.live.idle_pace import IdlePace
 from console.shell.collector.collector import Collector, CollectorThread, run_collector
 from console.signals.overview.queries import overview_facts
 from console.state.clusters.models import Broker, ClusterState, Partition, Topic
@@ -58,7 +58,7 @@ def test_a_look_stores_brokers_topics_and_partitions(cluster, collect):
 
 def test_a_sign_of_life_is_drawn_while_a_page_is_open_and_for_nobody_else(collector, pushed, clock):
     is_open: list[bool] = []
-    collector.attention = Attention(lambda: is_open[-1])
+    collector.attention = IdlePace(lambda: is_open[-1])
     for page, signs in ((False, 0), (True, 1), (True, 1), (False, 0)):
         is_open.append(page)
         clock.advance(1_000)
@@ -315,7 +315,7 @@ def test_every_tier_runs_and_all_end_when_told(cluster, collector, monkeypatch):
     looks["topics"], looks["charts"] = TierLook(topics), TierLook(looked["charts"].set, finish=looked["finish"].set)
     monkeypatch.setattr(collector, "tier_looks", looks)
     monkeypatch.setattr(collector, "beat", looked["beat"].set)
-    collector.attention = Attention(lambda: True)
+    collector.attention = IdlePace(lambda: True)
     stop = threading.Event()
     thread = threading.Thread(target=run_collector, args=(collector, stop))
     thread.start()

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from console.signals.alerts.queries import EXAMPLE, rule_words
+from console.signals.alerts.queries import EXAMPLE, rule_text_of
 from console.signals.alerts.rules import AlertRulesError, parse_rules
 
 ROOT = Path(__file__).parents[4]
@@ -13,7 +13,7 @@ SECRET = "never-told-4711"
 def test_the_example_is_one_and_the_file_s():
     assert (ROOT / "config" / "alerts.toml").read_text().endswith(EXAMPLE)
     ruleset = parse_rules(EXAMPLE)
-    assert {name: rule_words(rule) for name, rule in ruleset.rules.items()} == {
+    assert {name: rule_text_of(rule) for name, rule in ruleset.rules.items()} == {
         "health": "a reason of health that is critical for 1\u202fmin → ops",
         "orders-lag": "group.lag of orders-* above 100\u202f000 for 5\u202fmin → ops",
     }
