@@ -336,9 +336,7 @@ class Connection:
             self._handle_soon()
 
     def mute(self, ms: int) -> None:
-        """Read nothing and begin no request for `ms`; responses are still sent. Who is muted for too long is
-        closed as idle.
-        """
+        """Read and begin nothing for `ms`; responses are still sent. One muted for too long is closed as idle."""
         if not self.is_open:
             return
         if self._muted is None:
