@@ -50,7 +50,7 @@ def run(arguments: Arguments) -> None:
     if arguments["line-reader"] not in _LINE_READERS:
         raise CommandError(f"ClassNotFoundException: {arguments['line-reader']}; line readers cannot be loaded.")
     parse = line_parser({**client_config(arguments["reader-config"]), **dict(arguments["property"])})
-    from broker.cli.clients.clients import open_producer, properties_of, told_in_a_sentence
+    from broker.cli.clients.clients import as_command_errors, open_producer, properties_of
 
     properties = properties_of(arguments, "producer.config", "producer-property")
     with as_command_errors():

@@ -105,7 +105,7 @@ class BrokerComponents:
         """Nobody is told of a listener that is not open yet, or sent to one that is closed."""
         listeners = self._ground.listeners
         listeners.open_new()
-        await self.registration.tell_anew()
+        await self.registration.update_registration()
         listeners.close_old()
 
     def on_closed(self, connection: Connection) -> None:

@@ -56,7 +56,7 @@ class Registration:
         self._ids_restored_at = await self._reconciliation.run()
         await self._register()
 
-    async def tell_anew(self) -> None:
+    async def update_registration(self) -> None:
         """Write the current facts into our znode, under the same broker epoch. Raises ZooKeeperError."""
         registration = self._current()
         if self.is_registered and registration != self._written:

@@ -42,7 +42,7 @@ from broker.controller.leader_rebalance import RebalanceSettings
 from broker.net.dialer import Dialer
 from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.channels import ControllerChannels
-from broker.runtime.controller.controller_watchdog import ControllerDoubts
+from broker.runtime.controller.controller_watchdog import ControllerWatchdog
 from broker.runtime.controller.election_log import ElectionLog
 from broker.runtime.controller.pending_requests import Answer, PendingRequests
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
@@ -122,7 +122,7 @@ class ControllerRuntime:
         self._tasks: list[asyncio.Task[None]] = []
         self._controller_watch: ZnodeWatch[int] | None = None
         self._controller_id = NO_BROKER
-        self._doubts = ControllerDoubts(self._call_look)
+        self._doubts = ControllerWatchdog(self._call_look)
         self.election_log = ElectionLog()
 
     @property

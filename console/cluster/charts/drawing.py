@@ -59,7 +59,7 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
     def series(curve: Curve, colour: int | None) -> Iterable[ChartSeries]:
         summary = MEASURES[curve.measure].summary
         now = past.values(curve.kind, curve.name, curve.measure)
-        yield ChartSeries(curve.words, now, bridge_ms=bridge_ms, told_by=summary, colour=colour)
+        yield ChartSeries(curve.words, now, bridge_ms=bridge_ms, deciding_words=summary, colour=colour)
         if former is not None:
             points = [
                 (at_ms + shift_ms, value) for at_ms, value in former.values(curve.kind, curve.name, curve.measure)

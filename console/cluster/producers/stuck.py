@@ -7,7 +7,7 @@ on behind it, a transaction is open there (KIP-664).
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from console.cluster.producers.standing import OpenTransaction, TransactionStanding
+from console.cluster.producers.standing import OpenTransaction, OpenTransactionState
 from console.kit.gateway.groups.interface import TopicPartition
 
 #: A partition is looked into when it has stood still for so long: most transactions take less.
@@ -64,9 +64,9 @@ def stuck_transaction(topic: str, transaction: OpenTransaction, at_ms: int) -> S
     """Return what is told of an open transaction, or None while it may be one that ends in its time."""
     open_ms = transaction.open_ms or 0
     match transaction.standing:
-        case TransactionStanding.HANGING | TransactionStanding.OVERDUE:
+        case OpenTransactionState.HANGING | OpenTransactionState.OVERDUE:
             is_told = True
-        case TransactionStanding.UNCLAIMED:
+        case OpenTransactionState.UNCLAIMED:
             is_told = open_ms >= UNCLAIMED_MS
         case _:
             is_told = open_ms >= LONG_MS

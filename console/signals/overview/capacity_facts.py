@@ -11,7 +11,7 @@ from console.cluster.acls.denied import DeniedClient
 from console.cluster.brokers.leader_skew import leader_skew
 from console.cluster.brokers.models import BrokerReport
 from console.cluster.producers.stuck import StuckTransaction
-from console.cluster.quotas.models import QuotaRow, SeenUse
+from console.cluster.quotas.models import ObservedQuotaUse, QuotaRow
 from console.cluster.retention.models import DiskGrowth
 from console.kit.access.filters import within
 from console.kit.access.reach import Reach, Resource

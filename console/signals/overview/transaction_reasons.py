@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.cluster.producers.standing import TransactionStanding
+from console.cluster.producers.standing import OpenTransactionState
 from console.cluster.producers.stuck import StuckTransaction
 from console.kit.common.figures import duration, grouped
 from console.signals.overview.health import HealthLevel, HealthReason
@@ -12,9 +12,9 @@ from console.signals.overview.next_action import NextAction
 NAMED_MAX = 3
 _NAME_LENGTH_MAX = 60
 _WHY = {
-    TransactionStanding.HANGING: "no coordinator knows of it, so nothing will end it",
-    TransactionStanding.UNCLAIMED: "no coordinator knows of it, and its producer is silent",
-    TransactionStanding.OVERDUE: "its time is up, and its coordinator has not aborted it",
+    OpenTransactionState.HANGING: "no coordinator knows of it, so nothing will end it",
+    OpenTransactionState.UNCLAIMED: "no coordinator knows of it, and its producer is silent",
+    OpenTransactionState.OVERDUE: "its time is up, and its coordinator has not aborted it",
 }
 _ABORT = "Abort it, if its producer is gone"
 _LOOK = "See its producer, and when its coordinator ends it"
@@ -32,7 +32,7 @@ def transaction_reasons(transactions: Sequence[StuckTransaction], now_ms: int) -
 def _stuck(transaction: StuckTransaction, now_ms: int) -> HealthReason:
     topic = transaction.topic
     name = topic if len(topic) <= _NAME_LENGTH_MAX else f"{topic[:_NAME_LENGTH_MAX]}…"
-    standing = TransactionStanding(transaction.standing)
+    standing = OpenTransactionState(transaction.standing)
     why = _WHY.get(standing, "its coordinator waits for its producer")
     text = f"A transaction in {name}-{transaction.partition} does not end: {why}."
     evidence = (
@@ -40,7 +40,7 @@ def _stuck(transaction: StuckTransaction, now_ms: int) -> HealthReason:
         f"{grouped(transaction.waiting)} records behind it"
         f" · open for {duration(now_ms - transaction.since_ms)} · producer id {transaction.producer_id}"
     )
-    hangs = standing in (TransactionStanding.HANGING, TransactionStanding.UNCLAIMED)
+    hangs = standing in (OpenTransactionState.HANGING, OpenTransactionState.UNCLAIMED)
     action = NextAction(_ABORT if hangs else _LOOK, "topic-producers", topic)
     key = f"transaction:{topic}:{transaction.partition}:{transaction.producer_id}"
     return HealthReason(
