@@ -130,8 +130,8 @@ def version_error(plugin: type, name: str, wanted: str | None) -> str | None:
     version = version_of(plugin)
     if wanted is None or wanted.strip() in (version, f"[{version}]"):
         return None
-    asked = wanted.strip()
-    limits = asked if asked[:1] in ("[", "(") else f"[{asked},{asked}]"
+    version_range = wanted.strip()
+    limits = version_range if version_range[:1] in ("[", "(") else f"[{version_range},{version_range}]"
     return f"Plugin {name} not found that matches the version range {limits}, available versions: [{version}]"
 
 

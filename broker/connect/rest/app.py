@@ -275,10 +275,10 @@ class ConnectRest:
         }
         name = _name(request)
         self._herder.require(name, "Unknown connector: {}")
-        asked = {"includes_tasks": flags["includeTasks"], "only_failed": flags["onlyFailed"]}
+        scope = {"includes_tasks": flags["includeTasks"], "only_failed": flags["onlyFailed"]}
         status = self._herder.status(name) if any(flags.values()) else None
-        self._herder.restart(name, **asked)
-        return JSONResponse(restarting(status, **asked), 202) if status else None
+        self._herder.restart(name, **scope)
+        return JSONResponse(restarting(status, **scope), 202) if status else None
 
     def _restart_task(self, request: Request, _body: Any) -> Any:
         self._herder.restart_task(_name(request), _task(request))

@@ -14,7 +14,7 @@ _CLASS = "connector.class"
 
 
 @dataclass(frozen=True)
-class Translation:
+class ConfigTranslation:
     """`props` are ours; `origins` has the key of theirs for each of ours that comes from another key; `refusals` has
     a sentence for each of theirs that has no counterpart."""
 
@@ -23,13 +23,13 @@ class Translation:
     refusals: dict[str, str] = field(default_factory=dict)
 
 
-def translate(props: Mapping[str, Any]) -> Translation:
+def translate(props: Mapping[str, Any]) -> ConfigTranslation:
     """Return the configuration as it is, where its connector is one of ours."""
     connector = CONNECTORS.get(trim(str(props.get(_CLASS) or "")))
     if connector is None:
-        return Translation(dict(props))
+        return ConfigTranslation(dict(props))
     own: dict[str, Any] = dict(connector.defaults) | {_CLASS: connector.ours}
-    translation = Translation(own)
+    translation = ConfigTranslation(own)
     for key, text in props.items():
         if key != _CLASS:
             _add(translation, key, text, connector.setting_of(key))
@@ -37,7 +37,7 @@ def translate(props: Mapping[str, Any]) -> Translation:
     return translation
 
 
-def in_their_words(values: dict[str, ConfigValue], translation: Translation) -> None:
+def in_their_words(values: dict[str, ConfigValue], translation: ConfigTranslation) -> None:
     """Rename, in place, what validation has found of our keys to theirs, and add what has no counterpart."""
     for ours, theirs in translation.origins.items():
         if (item := values.pop(ours, None)) is None:
@@ -52,7 +52,7 @@ def in_their_words(values: dict[str, ConfigValue], translation: Translation) -> 
         values.setdefault(theirs, ConfigValue(theirs)).errors[:] = [sentence]
 
 
-def _add(translation: Translation, key: str, text: Any, setting: ForeignSetting | None) -> None:
+def _add(translation: ConfigTranslation, key: str, text: Any, setting: ForeignSetting | None) -> None:
     if setting is None:
         translation.props[key] = text
     elif text is None:
@@ -67,7 +67,7 @@ def _add(translation: Translation, key: str, text: Any, setting: ForeignSetting 
         _put(translation, setting.ours, value, key)
 
 
-def _put(translation: Translation, ours: str, text: str, key: str) -> None:
+def _put(translation: ConfigTranslation, ours: str, text: str, key: str) -> None:
     translation.props[ours] = text
     if ours != key:
         translation.origins[ours] = key
@@ -86,7 +86,7 @@ def _choices(setting: ForeignSetting) -> str:
     return f"{known}; {setting.advice}" if setting.advice else known
 
 
-def _derive(translation: Translation, connector: ForeignConnector, props: Mapping[str, Any]) -> None:
+def _derive(translation: ConfigTranslation, connector: ForeignConnector, props: Mapping[str, Any]) -> None:
     if connector.derive is None:
         return
     try:
