@@ -16,7 +16,7 @@ from broker.cli.clients.console_consumer_choices import (
     starting_offset,
 )
 from broker.cli.clients.consumed import Formatter
-from broker.cli.clients.matching_topics import MatchingTopics
+from broker.cli.clients.matching_topics import TopicPatternSubscription
 from broker.cli.clients.record_formatters import DEFAULT_FORMATTER, formatter
 from broker.cli.frame.answers import pattern
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config, typed_properties
@@ -69,7 +69,7 @@ class _Printing:
         self._printed = 0
         self._last_at = time.monotonic()
 
-    def until(self, stopping: Stopping, topics: MatchingTopics | None) -> None:
+    def until(self, stopping: Stopping, topics: TopicPatternSubscription | None) -> None:
         """Until somebody asks, enough was printed, nothing came for so long, or nobody reads any more."""
         try:
             while not stopping.is_requested and (self._limit is None or self._printed < self._limit):
@@ -187,7 +187,9 @@ def _tell(message: Any) -> None:
         log_line("WARN", sentence(error))
 
 
-def _begin(consumer: "Consumer", arguments: Arguments, properties: Mapping[str, str]) -> MatchingTopics | None:
+def _begin(
+    consumer: "Consumer", arguments: Arguments, properties: Mapping[str, str]
+) -> TopicPatternSubscription | None:
     """Tell the consumer what to read. Return what is to follow the topics, if they are given as a pattern."""
     from confluent_kafka import TopicPartition
 
@@ -200,7 +202,7 @@ def _begin(consumer: "Consumer", arguments: Arguments, properties: Mapping[str, 
         consumer.assign([partition])
     elif arguments["include"]:
         with_internal = reads_internal_topics(properties)
-        return MatchingTopics(consumer, pattern(arguments["include"]), with_internal=with_internal)
+        return TopicPatternSubscription(consumer, pattern(arguments["include"]), with_internal=with_internal)
     else:
         consumer.subscribe([arguments["topic"]])
     return None

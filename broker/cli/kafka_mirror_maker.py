@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from broker.cli.clients.console_consumer_choices import reads_internal_topics
-from broker.cli.clients.matching_topics import MatchingTopics
+from broker.cli.clients.matching_topics import TopicPatternSubscription
 from broker.cli.frame.answers import at_least_one, pattern
 from broker.cli.frame.connecting import brokers_in_zookeeper, client_config
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
@@ -129,7 +129,9 @@ class _MirrorStream:
 
         self._sending = producer
         self._clusters = [self._cluster_id(item) for item in (consumer, producer)]
-        topics = MatchingTopics(consumer, self._wanted, with_internal=self._with_internal, on_revoke=self._revoked)
+        topics = TopicPatternSubscription(
+            consumer, self._wanted, with_internal=self._with_internal, on_revoke=self._revoked
+        )
         commit_at = time.monotonic() + self._interval_s
         while not self.is_ending and not self.failure:
             topics.follow()

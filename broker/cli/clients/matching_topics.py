@@ -18,7 +18,7 @@ _LIST_S = 2.0
 Listener = Callable[["Consumer", list[Any]], None]
 
 
-class MatchingTopics:
+class TopicPatternSubscription:
     """What a consumer is subscribed to: the topics whose whole names match, as of the last listing."""
 
     def __init__(

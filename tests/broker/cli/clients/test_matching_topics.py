@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from confluent_kafka import KafkaException
 
-from broker.cli.clients.matching_topics import MatchingTopics
+from broker.cli.clients.matching_topics import TopicPatternSubscription
 from broker.cli.frame.answers import pattern
 
 
@@ -29,8 +29,8 @@ def now():
     return [0.0]
 
 
-def following(consumer: ListedConsumer, text: str, now: list[float], **options: bool) -> MatchingTopics:
-    return MatchingTopics(consumer, pattern(text), now_s=lambda: now[0], **options)
+def following(consumer: ListedConsumer, text: str, now: list[float], **options: bool) -> TopicPatternSubscription:
+    return TopicPatternSubscription(consumer, pattern(text), now_s=lambda: now[0], **options)
 
 
 def test_names_are_matched_as_java_matches_them(now):
