@@ -378,7 +378,6 @@ def read_broker_config(text: str, overrides: Mapping[str, str] = MappingProxyTyp
     texts = {**parse_properties(text), **overrides}
     try:
         texts = without_kraft(texts)
-        _number_by_both_names(texts)
         values = read_values(KEYS, texts)
         of_listeners = {name: key.read(texts[name]) for name in texts if (key := prefixed_key(name))}
         check_listeners(values, texts)
@@ -389,15 +388,6 @@ def read_broker_config(text: str, overrides: Mapping[str, str] = MappingProxyTyp
     config = BrokerConfig(values, frozenset(texts) & BY_NAME.keys(), unused, of_listeners)
     config.old_tls_versions = old_versions(texts)
     return config
-
-
-def _number_by_both_names(texts: dict[str, str]) -> None:
-    """Set each of `broker.id` and `node.id` to the other where one is missing, as Kafka does. Raises ConfigError."""
-    named = {name: texts[name] for name in ("broker.id", "node.id") if name in texts}
-    if len({text.strip() for text in named.values()}) > 1:
-        raise ConfigError(f"broker.id={named['broker.id']} and node.id={named['node.id']} must be the same number")
-    for number in list(named.values())[:1]:
-        texts.update({"broker.id": number, "node.id": number})
 
 
 def _check_together(values: dict[str, Any]) -> None:

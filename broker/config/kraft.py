@@ -8,9 +8,9 @@ _ROLES, _CONTROLLER_LISTENERS = "process.roles", "controller.listener.names"
 
 
 def without_kraft(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts without the listeners that controllers have.
+    """Return the texts with the broker's number by both its names, without the listeners that controllers have.
 
-    Raises ConfigError for a file that leaves no place for the cluster's metadata.
+    Raises ConfigError for a file that leaves no place for the cluster's metadata, or whose two numbers differ.
     """
     roles = parse_list(texts.get(_ROLES, ""))
     if roles and "broker" not in roles:
@@ -23,7 +23,16 @@ def without_kraft(texts: Mapping[str, str]) -> dict[str, str]:
             f"zookeeper.connect must be set: {_ROLES}={','.join(roles)} is for KRaft, and this broker keeps the "
             "cluster's metadata in ZooKeeper"
         )
-    return _with_own_listeners(dict(texts))
+    return _with_own_listeners(_with_both_ids(texts))
+
+
+def _with_both_ids(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts with each of `broker.id` and `node.id` where one is missing, as Kafka has it."""
+    named = {name: texts[name] for name in ("broker.id", "node.id") if name in texts}
+    if len({text.strip() for text in named.values()}) > 1:
+        raise ConfigError(f"broker.id={named['broker.id']} and node.id={named['node.id']} must be the same number")
+    number = next(iter(named.values()), None)
+    return dict(texts) if number is None else {**texts, "broker.id": number, "node.id": number}
 
 
 def _with_own_listeners(texts: dict[str, str]) -> dict[str, str]:

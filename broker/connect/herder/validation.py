@@ -258,12 +258,13 @@ def _check_converter(name: str, raw: Props, props: Props, values: dict[str, Conf
     own = {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
     for config_value in definition.validate(own):
         key = prefix + config_value.name
-        known = values.setdefault(key, ConfigValue(key, config_value.value))
         if definition.keys[config_value.name].type is ConfigType.PASSWORD and key in raw and raw[key] == props[key]:
             config_value.errors.append(
                 f"Invalid value for configuration {key}: a secret must be a reference, ${{provider:…}}"
             )
-        known.errors.extend(config_value.errors)
+        # What is refused may be a secret in a place where nobody expects one, as in an address.
+        shown = None if config_value.errors else config_value.value
+        values.setdefault(key, ConfigValue(key, shown)).errors.extend(config_value.errors)
 
 
 def _definition(definition: ConfigDef, name: str) -> dict[str, Any] | None:

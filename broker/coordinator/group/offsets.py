@@ -329,12 +329,9 @@ class CommittedOffsets:
         if not partitions:
             self._groups_of.setdefault(topic, {})[key.group_id] = None
         before = partitions.get(partition)
-        if before is None:
-            growth = size_of(key, committed)
-        elif before.metadata == committed.metadata:
-            growth = 0
-        else:
-            growth = text_bytes(committed.metadata) - text_bytes(before.metadata)
+        growth = 0
+        if before is None or before.metadata != committed.metadata:
+            growth = size_of(key, committed) - (size_of(key, before) if before else 0)
         self._hold(key.group_id, growth)
         partitions[partition] = committed
         if before is None:

@@ -13,8 +13,8 @@ RULES = BearerRules(clock_skew_ms=0, needs_issue_time=False, checks_audience=Fal
 
 
 def token(header=None, signature="", **claims) -> str:
-    said = {"sub": "alice", "exp": NOW_S + 60, **claims}
-    return f"{segment(header or {'alg': 'none'})}.{segment(said)}.{signature}"
+    all_claims = {"sub": "alice", "exp": NOW_S + 60, **claims}
+    return f"{segment(header or {'alg': 'none'})}.{segment(all_claims)}.{signature}"
 
 
 def test_a_token_that_nobody_signed_names_its_user_and_when_it_expires():

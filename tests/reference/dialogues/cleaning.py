@@ -82,8 +82,8 @@ def _credentials(connection: PlainConnection) -> None:
 
 
 def _broker_configs(connection: PlainConnection) -> None:
-    asked = [{"resource_type": 4, "resource_name": name, "configuration_keys": None} for name in _BROKERS]
-    known = _ask(connection, "DESCRIBE_CONFIGS", 2, resources=asked)
+    resources = [{"resource_type": 4, "resource_name": name, "configuration_keys": None} for name in _BROKERS]
+    known = _ask(connection, "DESCRIBE_CONFIGS", 2, resources=resources)
     dynamic = {"": 3, "1": 2}
     for result in known.results:
         names = [config.name for config in result.configs if config.config_source == dynamic[result.resource_name]]

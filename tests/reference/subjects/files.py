@@ -359,9 +359,9 @@ def _texts(files: dict[str, bytes]) -> dict[str, str]:
 
 
 FILES = (
-    Subject("logs_written", make_written, ours, 400, given),
-    Subject("logs_opened", make_opened, ours, 800, given),
-    Subject("logs_compacted", make_compacted, ours, 400, given),
-    Subject("logs_dumped", make_dumped, ours, 600, given),
-    Subject("checkpoints", make_checkpoint, ours, 2_000, given),
+    Subject("logs_written", make_written, ours, 400, given=given),
+    Subject("logs_opened", make_opened, ours, 800, given=given),
+    Subject("logs_compacted", make_compacted, ours, 400, given=given),
+    Subject("logs_dumped", make_dumped, ours, 600, given=given),
+    Subject("checkpoints", make_checkpoint, ours, 2_000, given=given),
 )

@@ -53,7 +53,7 @@ def test_a_controller_is_refused_whatever_is_added(settings):
 
 def test_two_numbers_of_one_broker_are_refused():
     text = "broker.id=1\nnode.id=2\nzookeeper.connect=localhost:2181\n"
-    with pytest.raises(StartupError, match=r"broker\.id=1 and node\.id=2 are the same number: remove one of them"):
+    with pytest.raises(StartupError, match=r"broker\.id=1 and node\.id=2 must be the same number"):
         read_broker_config(text)
 
 

@@ -53,7 +53,7 @@ class World:
 
     logs: dict[int, list[int]] = field(default_factory=lambda: {0: [], 1: []})
     now_ms: int = BEGIN
-    told: list[Increment] = field(default_factory=list)
+    increments: list[Increment] = field(default_factory=list)
     sources: dict[tuple[str, int], Source] = field(default_factory=dict)
 
     def source(self, tier, name, partition):
@@ -67,7 +67,7 @@ class World:
         log.extend([window] * count)
         producer = self.source(AuditTier.PRODUCED, name, partition)
         windows = {window: tally(window, first, len(log) - 1)} if count else {}
-        self.told.append(producer.tell(self.now_ms, windows))
+        self.increments.append(producer.tell(self.now_ms, windows))
 
     def read(self, tier, name, partition, count, *, loses=False):
         """The next of a partition; `loses` one of them."""
@@ -79,7 +79,7 @@ class World:
         for offset in range(reader.position + loses, end):
             window = self.logs[partition][offset]
             windows[window] = windows.get(window, RecordTally()) + tally(window, offset, offset)
-        self.told.append(reader.tell(self.now_ms, windows, end))
+        self.increments.append(reader.tell(self.now_ms, windows, end))
 
     def commit(self, name):
         for (item, _), source in self.sources.items():
@@ -99,8 +99,8 @@ class World:
 
     def repeat(self, back):
         """An increment that is there again."""
-        if self.told:
-            self.told.append(self.told[-1 - back % len(self.told)])
+        if self.increments:
+            self.increments.append(self.increments[-1 - back % len(self.increments)])
 
     def do(self, step):
         kind, name, partition, count, is_so = step

@@ -83,11 +83,16 @@ def _commit(drawn: Random) -> dict:
 
 def _offsets(drawn: Random) -> dict:
     topics = [{"name": mostly(drawn, "{n}a", "{n}none", "a b"), "partition_indexes": mostly(drawn, [0, 1], [9], [])}]
-    asked: list | None = mostly(drawn, topics, None, [])
-    group = {"group_id": _group(drawn), "topics": asked, "member_id": None, "member_epoch": -1}
+    partitions: list | None = mostly(drawn, topics, None, [])
+    group = {"group_id": _group(drawn), "topics": partitions, "member_id": None, "member_epoch": -1}
     groups = mostly(drawn, [group], [group, {**group, "group_id": "{n}none"}], [], chance=0.1)
-    body = {"groups": groups, "group_id": _group(drawn), "topics": asked, "require_stable": mostly(drawn, True, False)}
-    return step(drawn, "OFFSET_FETCH", since=2 if asked is None else 1, **body)
+    body = {
+        "groups": groups,
+        "group_id": _group(drawn),
+        "topics": partitions,
+        "require_stable": mostly(drawn, True, False),
+    }
+    return step(drawn, "OFFSET_FETCH", since=2 if partitions is None else 1, **body)
 
 
 def _offsets_deleted(drawn: Random) -> dict:
