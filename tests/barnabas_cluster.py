@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from broker.config.properties import properties_text
 from tests.place import HERE, Place
 from tests.warm_start import WarmProcess, start, started
 from tests.zookeeper_server import (
@@ -89,7 +90,7 @@ class BrokerProcess:
             **{key: value.replace("{port}", str(self.port)) for key, value in self.overrides.items()},
         }
         config = self.directory / "server.properties"
-        config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+        config.write_text(properties_text({key: str(value) for key, value in properties.items()}))
         with self.log_path.open("ab") as log:
             if (self.command, self.place) == (BrokerProcess.command, HERE):
                 self.process = started(["server", "--config", str(config)], log)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from itertools import count
+from itertools import count, filterfalse
 
 from django.db.models import Exists, Max, OuterRef
 
@@ -73,7 +73,7 @@ class RowStore:
 
     def _number(self, keys: set[Key]) -> None:
         """Give each new series its row, and the lowest number that is free among those of its kind."""
-        free = {kind: (number for number in count(1) if number not in self._taken[kind]) for kind, _ in keys}
+        free = {kind: filterfalse(self._taken[kind].__contains__, count(1)) for kind, _ in keys}
         new = [Series(kind=kind, name=name, number=next(free[kind])) for kind, name in sorted(keys - self._ids.keys())]
         for series in Series.objects.bulk_create(new, batch_size=_ROWS_PER_STATEMENT):
             self._ids[series.kind, series.name] = series.pk

@@ -111,7 +111,7 @@ def test_offsets_come_from_each_leader_however_often_it_moves():
 
 def test_refusal_that_waiting_does_not_mend_is_raised_at_once():
     answers = {ONE: [offsets(p0=(-1, ErrorCode.TOPIC_AUTHORIZATION_FAILED))]}
-    with pytest.raises(ApiError, match="t-0: Not authorised"):
+    with pytest.raises(ApiError, match="t-0: Topic authorization failed"):
         list_offsets(Leaders(FakeCluster([1], answers)), {P0: LATEST_TIMESTAMP})
 
 

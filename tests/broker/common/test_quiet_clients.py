@@ -84,20 +84,22 @@ def test_what_is_no_outage_is_told_by_its_name_once(log):
 
 
 def test_a_real_client_says_nothing_by_itself_and_is_heard(log, capfd):
-    settings = {"bootstrap.servers": f"127.0.0.1:{free_port()}", "group.id": "g"}
+    address = f"127.0.0.1:{free_port()}"
+    settings = {"bootstrap.servers": address, "group.id": "g"}
     consumer = Consumer(with_error_logging(settings))
     consumer.subscribe(["t"])
     await_true(lambda: (consumer.poll(0.1), log.lines)[1] == ["no broker is reached"], "heard")
     consumer.close()
     Consumer(with_quiet_logging(settings)).close()
-    assert "FAIL" not in capfd.readouterr().err
+    assert address not in capfd.readouterr().err
 
 
 def test_a_job_s_client_says_nothing_of_a_cluster_that_is_away(capfd):
-    admin = connect_admin({"bootstrap.servers": f"127.0.0.1:{free_port()}"})
+    address = f"127.0.0.1:{free_port()}"
+    admin = connect_admin({"bootstrap.servers": address})
     with pytest.raises(KafkaException, match="_TRANSPORT"):
         admin.list_topics(timeout=0.5)
-    assert "FAIL" not in capfd.readouterr().err
+    assert address not in capfd.readouterr().err
 
 
 def test_who_wants_to_hear_more_does():

@@ -31,7 +31,7 @@ def test_settings_of_a_listener_and_its_mechanism_count_before_those_of_all():
     )
     settings = jwks_settings(listener(*lines))
     assert (settings.place.host, settings.refresh_ms) == ("in", 3_600_000)
-    assert settings.rules == ("https://issuer", ("a", "b"), 5_000, "email", "scope")
+    assert settings.rules == ("https://issuer", ("a", "b"), 5_000, "email", "scope", True, True)
     other = jwks_settings(listener(*lines, name="OUT"))
     assert (other.place.host, other.rules.audiences) == ("all", ())
 

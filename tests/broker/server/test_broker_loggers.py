@@ -83,7 +83,7 @@ async def test_one_logger_is_described_if_it_is_asked_for(served):
     ("change", "code"),
     [
         ((NAME, ConfigOperation.SET, "LOUD"), ErrorCode.INVALID_CONFIG),
-        ((NAME, ConfigOperation.SET, None), ErrorCode.INVALID_CONFIG),
+        ((NAME, ConfigOperation.SET, None), ErrorCode.INVALID_REQUEST),
         ((NAME, ConfigOperation.APPEND, "INFO"), ErrorCode.INVALID_REQUEST),
         (("broker.nobody", ConfigOperation.SET, "INFO"), ErrorCode.INVALID_CONFIG),
         (("root", ConfigOperation.DELETE, None), ErrorCode.INVALID_REQUEST),

@@ -61,6 +61,7 @@ def test_log_directories_are_named_by_path_or_by_their_place_in_log_dirs(named, 
         stray_bytes={paths[1]: 1_000},
         unopened=(),
         withheld=(),
+        uncleanable=(),
         truncations_kept=0,
         lost_offsets={},
     )

@@ -84,5 +84,5 @@ def test_file_that_is_no_job_is_refused_in_one_sentence(jobs, text, message):
 @pytest.mark.parametrize("name", ["../mine", "no_such_job", "os", ""])
 def test_job_that_is_not_there_is_refused_with_those_that_are(jobs, name):
     (jobs / "mine.py").write_text("def build(records, settings): ...")
-    with pytest.raises(StartupError, match=r"must be one of: windowed_counts.* mine"):
+    with pytest.raises(StartupError, match=r"must be one of windowed_counts.* mine"):
         find_job(name, jobs)

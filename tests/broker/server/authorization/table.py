@@ -81,8 +81,7 @@ def _coordinators(version: int) -> Shape:
 
 def _created(version: int) -> Shape:
     message = {"error_message": "Authorization failed."} if version >= 1 else {}
-    unknown = {"topic_config_error_code": TOPIC} if version >= 5 else {}
-    return {"topics": [{"name": "new", "error_code": TOPIC, **message, **unknown}]}
+    return {"topics": [{"name": "new", "error_code": TOPIC, **message}]}
 
 
 def _deleted(version: int) -> Shape:
@@ -178,7 +177,7 @@ NEEDS: dict[ApiKey, Needs] = {
     ApiKey.DELETE_RECORDS: Needs(_all(on_topic(AclOperation.DELETE)), _partitions(TOPIC, low_watermark=-1)),
     ApiKey.INIT_PRODUCER_ID: Needs(
         _all(on_cluster(AclOperation.IDEMPOTENT_WRITE)),
-        lambda version: {"error_code": CLUSTER},
+        _at_top(CLUSTER, producer_epoch=-1),
         _instead(on_topic(AclOperation.WRITE, "any")),
     ),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: Needs(
@@ -234,7 +233,8 @@ NEEDS: dict[ApiKey, Needs] = {
     ApiKey.ELECT_LEADERS: Needs(_all(on_cluster(AclOperation.ALTER)), _elections),
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: Needs(_all(on_cluster(AclOperation.ALTER)), _moves),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: Needs(
-        _all(on_cluster(AclOperation.DESCRIBE)), _at_top(CLUSTER, error_message=CLUSTER.meaning)
+        _all(on_cluster(AclOperation.DESCRIBE)),
+        _at_top(CLUSTER, error_message=CLUSTER.meaning, topics=[{"name": "t", "partitions": [{}]}]),
     ),
     ApiKey.OFFSET_DELETE: Needs(_all(on_group(AclOperation.DELETE), on_topic(AclOperation.READ)), _at_top(GROUP)),
     ApiKey.DESCRIBE_PRODUCERS: Needs(
