@@ -1,6 +1,7 @@
 """Who has a port that cannot be bound, as far as Linux tells: for whoever has to free it or choose another."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 #: What the kernel gives outgoing connections; a listener there may find its port taken by any of them.
@@ -36,11 +37,10 @@ def _holders(inodes: set[str], proc: Path) -> Iterator[str]:
 
 
 def _open_files(process: Path) -> Iterator[str]:
-    try:
+    with suppress(OSError):  # it has ended, or is somebody else's
         for descriptor in (process / "fd").iterdir():
-            yield str(descriptor.readlink())
-    except OSError:  # it has ended, or is somebody else's
-        return
+            with suppress(OSError):  # closed meanwhile; the others are still open
+                yield str(descriptor.readlink())
 
 
 def _ephemeral_range(proc: Path) -> tuple[int, int]:

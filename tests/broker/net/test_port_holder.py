@@ -36,6 +36,15 @@ def test_a_process_nobody_may_look_into_is_said_to_be_one(proc):
     assert port_holder(0x2384, proc) == "a process that is not ours to see has it"
 
 
+def test_a_file_that_is_closed_meanwhile_hides_none_of_the_others(proc):
+    """It is listed, and cannot be read any more, as what is no link."""
+    for number in (1, 2, 3, 5, 6, 7):
+        (proc / f"17/fd/{number}").touch()
+    (proc / "17/fd/4").symlink_to("socket:[4242]")
+    (proc / "17/comm").write_text("java\n")
+    assert port_holder(0x2384, proc) == "process 17 (java) has it"
+
+
 def test_a_port_that_outgoing_connections_may_be_given_is_said_to_be_one(proc):
     assert "32768 to 60999" in port_holder(40_000, proc)
 

@@ -133,10 +133,10 @@ def test_a_file_has_every_reader(delivered_audit, viewer, client_of):
 
 
 def test_topics_and_groups_one_may_not_see_are_not_shown(delivered_audit, viewer, client_of):
-    delivered_audit.say(AuditTier.SUNK, *range(10), minute=NOW - 9, source="pg")
+    delivered_audit.say(AuditTier.SUNK, *range(10), minute=NOW - 9, source="warehouse")
     delivered_audit.say(AuditTier.CONSUMED, *range(10), minute=NOW - 9, source="other", topic="u")
     delivered_audit.look()
-    for pattern, hidden in (("slow", "slow"), ("connect-pg", "pg")):
+    for pattern, hidden in (("slow", "slow"), ("connect-warehouse", "warehouse")):
         NameRule.objects.create(user=viewer, resource="group", pattern=pattern, level="nothing")
         for path in (LIST, ONE):
             for more in ({}, {"format": "csv"}):
