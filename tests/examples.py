@@ -18,9 +18,11 @@ def examples(full: int) -> int:
     return full if is_full() else max(1, full // 4)
 
 
-def some(places: Iterable[int]) -> Iterable[int]:
-    """Of the steps at which something may die, the bytes where something may tear: every fifth, all in the full run."""
-    return places if is_full() else itertools.islice(places, 0, None, 5)
+def some(places: Iterable[T], one_in: int = 5) -> Iterable[T]:
+    """Of the steps at which something may die, the bytes where something may tear, the addresses that are asked: every
+    fifth, or one in so many; all in the full run.
+    """
+    return places if is_full() else itertools.islice(places, 0, None, one_in)
 
 
 def newest_of(cases: Iterable[T], name: Callable[[T], str]) -> list[T]:

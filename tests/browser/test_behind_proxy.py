@@ -67,6 +67,7 @@ def test_every_page_is_whole_and_live_below_the_path(page, outside):
     assert all(urlsplit(url).path == f"{PREFIX}/ws/live/" for url in sockets)
 
 
+@pytest.mark.long
 def test_every_link_and_form_stays_below_the_path(page, outside):
     for path in (*PAGES, "topics/orders/", "topics/+create/", "users/+create/", "password/"):
         page.goto(outside + path)
@@ -78,6 +79,7 @@ def test_every_link_and_form_stays_below_the_path(page, outside):
         assert [item for item in inside if not item.startswith(outside)] == [], path
 
 
+@pytest.mark.long
 def test_searching_by_htmx_and_the_records_socket_go_through_the_proxy(page, outside):
     sockets: list[str] = []
     page.on("websocket", lambda websocket: sockets.append(websocket.url))

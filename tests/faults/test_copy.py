@@ -7,6 +7,7 @@ from tests.faults.copy.run import run_copy
 from tests.faults.own_process import in_own_process
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_copy_under_kills_of_brokers_and_copiers_equals_its_input(tmp_path):
     run = in_own_process(run_copy, tmp_path, 15, seed=12)

@@ -49,6 +49,7 @@ def test_keys_headers_and_null_are_parsed_and_printed(produce, consume):
     assert shown.out == "Offset:0|h:a,i:null|k|v\nOffset:1|NO_HEADERS|null|w\n"
 
 
+@pytest.mark.long
 def test_a_line_that_is_no_record_ends_the_producer_after_what_came_before(produce, consume):
     refused = produce("k1\tv1\nnokey\nk2\tv2\n", "--property", "parse.key=true")
     assert refused.status == 1
@@ -72,6 +73,7 @@ def test_a_group_goes_on_behind_what_was_printed(produce, consume, name):
     assert consume("--max-messages", "3", start=as_group(name)).out == "2\n3\n4\n"
 
 
+@pytest.mark.long
 def test_a_producers_file_of_java_properties_is_understood(produce, consume, tmp_path):
     properties = tmp_path / "producer.properties"
     properties.write_text("key.serializer=x.StringSerializer\nbuffer.memory=1000000\nlinger.ms=1\n")
@@ -96,6 +98,7 @@ def test_records_of_other_clients_are_printed(cluster, consume, name):
     assert (refused.status, refused.out) == (1, "7\n")
 
 
+@pytest.mark.long
 def test_what_was_typed_is_read_by_other_clients_where_java_would_have_put_it(cluster, produce, name):
     typed(
         "kafka-topics",
@@ -139,6 +142,7 @@ def test_topics_are_found_by_an_expression_of_whole_names(cluster, name):
     assert sorted(shown.out.split()) == ["-1", "-2"]
 
 
+@pytest.mark.long
 def test_offsets_that_groups_committed_are_shown(cluster, produce, consume, name):
     produce("a\n")
     consume("--max-messages", "1", start=as_group(name))

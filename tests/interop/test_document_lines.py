@@ -176,6 +176,7 @@ def test_a_topic_is_created_listed_and_described_as_on_the_slides(machine, name)
     assert [line.split()[:2] for line in described[1:]] == [["Topic:", name]] * 4
 
 
+@pytest.mark.long
 @needs_own_processes
 def test_a_topic_is_created_enlarged_set_and_deleted_as_in_the_guide(machine, name):
     assert f"Created topic {name}.\n" in machine.type("002:106", topic=name).out
@@ -202,6 +203,7 @@ def test_what_the_guide_cannot_mean_is_refused_and_what_it_means_is_done(machine
     assert name in machine.type("002:150c").out.splitlines()
 
 
+@pytest.mark.long
 @needs_own_processes
 def test_a_topic_of_the_introduction_has_its_setting_and_is_deleted(machine, name):
     assert machine.type("003:159", topic=name, setting="cleanup.policy=compact").out == f"Created topic {name}.\n"
@@ -217,6 +219,7 @@ def test_what_is_typed_on_the_slides_is_read_back(machine, name):
     machine.shows("000:538", ["first", "second"], topic=name)
 
 
+@pytest.mark.long
 @needs_own_processes
 @needs("002:154a", "002:154b")
 def test_what_is_typed_in_the_guide_is_read_back(machine, name):
@@ -224,6 +227,7 @@ def test_what_is_typed_in_the_guide_is_read_back(machine, name):
     machine.shows("002:154b", ["This is a message"], topic=name)
 
 
+@pytest.mark.long
 @needs_own_processes
 @needs("003:167", "003:171", "002:126b")
 def test_clients_of_the_introduction_take_their_properties_files(machine, name):
@@ -267,6 +271,7 @@ def test_positions_of_a_group_are_told_by_both_generations(machine, name):
         consumer.close()
 
 
+@pytest.mark.long
 @needs_own_processes
 def test_lines_of_a_file_go_through_connect_into_another(machine):
     machine.edit_worker("connect-standalone.properties")

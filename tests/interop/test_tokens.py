@@ -129,7 +129,7 @@ def bearer(servers: str, token: str) -> dict[str, object]:
 # -- bearer tokens
 
 
-@pytest.mark.parametrize("key_id", ["ec", "rsa"])
+@pytest.mark.parametrize("key_id", ["ec", pytest.param("rsa", marks=pytest.mark.long)])
 def test_confluent_kafka_writes_and_reads_with_a_bearer_token(cluster, by_url, issuer, name, key_id):
     login = bearer(cluster.bootstrap_servers if key_id == "ec" else by_url, issuer.token(key_id=key_id))
     producer = Producer({**login, "acks": "all"})
@@ -194,7 +194,14 @@ def hostile(issuer) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name_", ["unsecured", "expired", "not yet", "of another", "for another"])
+@pytest.mark.parametrize(
+    "name_",
+    [
+        "unsecured",
+        "expired",
+        *(pytest.param(kind, marks=pytest.mark.long) for kind in ("not yet", "of another", "for another")),
+    ],
+)
 def test_a_token_that_is_not_believed_is_told_of_and_the_login_fails(cluster, issuer, name_):
     messages = []
     client = AdminClient(

@@ -87,6 +87,7 @@ def test_committed_records_are_read_and_aborted_ones_are_not(cluster, topic, nam
     assert values_of(cluster, topic, "read_uncommitted") == kept | {*numbered("dropped")}
 
 
+@pytest.mark.long
 def test_records_of_an_open_transaction_are_seen_by_those_who_do_not_ask_for_committed_ones(cluster, topic, name):
     producer = transactional(cluster, name)
     write(producer, topic, numbered("open"))
@@ -247,6 +248,7 @@ def test_transaction_is_finished_by_the_next_coordinator_when_the_first_is_kille
         await_true(lambda: values_of(mortal, topic) == expected, "both transactions are read")
 
 
+@pytest.mark.long
 def test_offsets_join_the_transaction_after_their_group_s_coordinator_was_killed(mortal):
     """Without its setting librdkafka asks nobody, and does not come back: it waits for the broker it has forgotten."""
     topic = create_topic(mortal, "offsets")

@@ -168,6 +168,7 @@ _LOGIN = {
 }
 
 
+@pytest.mark.long
 def test_an_outsider_reads_no_secret_and_changes_nothing(tmp_path, own_znodes, as_owner):
     (tmp_path / "password").write_text("super secret\n")
     login = tmp_path / "admin.properties"

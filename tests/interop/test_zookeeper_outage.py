@@ -40,6 +40,7 @@ def was_left_clean(broker: BrokerProcess) -> bool:
     return (broker.directory / "logs" / ".kafka_cleanshutdown").exists()
 
 
+@pytest.mark.long
 def test_a_broker_serves_on_and_stops_cleanly_while_zookeeper_is_gone(cluster):
     create_topic(cluster, "t", partitions=1)
     cluster.zookeeper.stop()

@@ -102,6 +102,7 @@ def session_keys(workers) -> list[SessionKey]:
     return [read_key(json.loads(record.value())) for record in records if record.key() == b"session-key"]
 
 
+@pytest.mark.long
 def test_requests_between_workers_are_signed_with_a_key_that_changes(workers, tmp_path):
     workers._properties |= {"inter.worker.key.ttl.ms": "4000"}
     first = workers.start()

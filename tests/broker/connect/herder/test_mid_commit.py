@@ -13,7 +13,7 @@ _TEXT = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
 _ALL = {f"{name}{number}" for name in "ab" for number in range(1, 11)}
 
 
-@pytest.fixture(params=[False, True], ids=["at-least-once", "exactly-once"])
+@pytest.fixture(params=[pytest.param(False, marks=pytest.mark.long), True], ids=["at-least-once", "exactly-once"])
 def is_exact(request):
     return request.param
 

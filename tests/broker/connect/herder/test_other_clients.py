@@ -84,6 +84,7 @@ def test_a_library_of_python_does_all_it_can(worker, cluster, lines):
     assert "library" not in client.list_connectors()
 
 
+@pytest.mark.long
 def test_a_command_line_does_the_same(worker, cluster, lines, tmp_path):
     def kc(*arguments: str) -> str:
         command = [str(Path(sys.executable).with_name("kc")), "--url", f"http://127.0.0.1:{worker.port}", *arguments]
@@ -109,6 +110,7 @@ def test_a_command_line_does_the_same(worker, cluster, lines, tmp_path):
     assert "command" not in kc("list")
 
 
+@pytest.mark.long
 def test_another_library_does_all_it_can(worker, cluster, lines):
     connect = Cluster(Api(hostname="127.0.0.1", port=worker.port))
     assert connect.version

@@ -12,7 +12,7 @@ from tests.broker.connect.mock_cluster import all_records
 _TEXT = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
 
 
-@pytest.fixture(params=[False, True], ids=["at-least-once", "exactly-once"])
+@pytest.fixture(params=[pytest.param(False, marks=pytest.mark.long), True], ids=["at-least-once", "exactly-once"])
 def workers(cluster, tmp_path, request):
     group = "own-offsets-exact" if request.param else "own-offsets"
     once = {"exactly.once.source.support": "enabled"} if request.param else {}
@@ -92,6 +92,7 @@ def test_a_task_that_was_cut_off_writes_no_offset_over_one_that_was_altered(clus
             item.stop()
 
 
+@pytest.mark.long
 def test_a_topic_that_would_lose_offsets_or_is_the_workers_is_refused(cluster, tmp_path):
     from confluent_kafka.admin import AdminClient, NewTopic
 

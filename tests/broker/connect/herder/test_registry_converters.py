@@ -180,7 +180,9 @@ def worker(cluster, registry, tmp_path):
         assert "Traceback" not in started.log.read_text()
 
 
-@pytest.mark.parametrize("kind", CONVERTERS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.long if kind != "AVRO" else ()) for kind in CONVERTERS]
+)
 def test_a_sink_reads_what_a_source_wrote_and_a_poison_record_is_a_dead_letter(
     kind, cluster, registry, client, worker, tmp_path, topic
 ):

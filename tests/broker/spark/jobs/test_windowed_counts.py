@@ -36,6 +36,7 @@ def test_newest_record_of_a_key_is_the_count_of_its_window(topics, written_by):
     }
 
 
+@pytest.mark.long
 def test_line_that_says_nothing_is_counted_as_missing(topics, written_by):
     topics.append("visits", [Row(None, "no json"), Row(None, '{"path": "/only"}'), Row(None, None)])
     assert latest(written_by("windowed_counts", SETTINGS)) == {
@@ -55,6 +56,7 @@ def test_closed_windows_come_once_and_late_records_are_not_counted(topics, writt
     assert len(written) == 1
 
 
+@pytest.mark.long
 def test_overlapping_windows_add_up_what_numbers_say(topics, written_by):
     topics.append("visits", [Row("k", {"bytes": 5}, 90_000), Row("k", {"bytes": "none"}, 90_001)])
     more = {"group.by": "key", "slide.ms": "30000", "sum.field": "$.bytes"}
@@ -65,6 +67,7 @@ def test_overlapping_windows_add_up_what_numbers_say(topics, written_by):
     }
 
 
+@pytest.mark.long
 def test_lines_of_a_web_server_are_counted_by_their_own_time(topics, written_by):
     line = '127.0.0.1 - - [01/Jan/1970:01:00:30 +0100] "GET {} HTTP/1.1" 200 5'
     topics.append("visits", [Row(None, line.format(path), 3_600_000) for path in ("/a", "/b", "/a")])
@@ -77,6 +80,7 @@ def test_lines_of_a_web_server_are_counted_by_their_own_time(topics, written_by)
     assert latest(written) == {"1970-01-01T00:00:00Z|/a": 2, "1970-01-01T00:00:00Z|/b": 1}
 
 
+@pytest.mark.long
 def test_clock_that_is_ahead_does_not_end_the_windows(topics, written_by):
     topics.append("visits", [Row(None, {"path": "/a", "status": 1, "at": 10**12}, 5)])
     topics.append("visits", [visit("/a", 6, status=1)])
@@ -84,6 +88,7 @@ def test_clock_that_is_ahead_does_not_end_the_windows(topics, written_by):
     assert latest(written_by("windowed_counts", SETTINGS | more)) == {"1970-01-01T00:00:00Z|/a|1": 1}
 
 
+@pytest.mark.long
 def test_number_that_cannot_be_added_up_spoils_no_sum(topics, written_by):
     topics.append("visits", [Row("k", {"bytes": amount}, 1) for amount in (5, "NaN", "Infinity", "-Infinity", "1e999")])
     written = written_by("windowed_counts", SETTINGS | {"group.by": "key", "sum.field": "$.bytes"})

@@ -17,6 +17,7 @@ from console.state.consumers.models import ConsumerGroup
 from console.state.history.models import Change
 from tests.console.ecosystem.connectors.lying_server import connector
 from tests.console.kit.access.test_every_address import CLOSED, FOR_ADMINISTRATORS, ROUTES, address_of
+from tests.examples import some
 
 #: Topics whose records tell of other topics, groups and people.
 TOLD_BY_OTHERS = (
@@ -103,6 +104,7 @@ def addresses() -> list[str]:
     """Every address; those about a topic also of the topics that tell of others, and records from their beginning."""
     plain = [address_of(name) for name in CLOSED]
     collected = [address + parameters for address in plain for parameters in ("", "?format=csv", "?search=secret")]
+    collected = list(some(collected, one_in=4))  # no multiple of the three: each way to ask is among them
     collected += ["/processes/zookeeper/", "/processes/zookeeper/log"]
     for topic in TOLD_BY_OTHERS:
         values = {"name": topic, "partition": 0, "offset": 0, "number": 80_000}

@@ -15,6 +15,7 @@ from console.processes.announce import push_process
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import Topic
 from tests.console.kit.access.test_every_address import CHANGES, CLOSED, _objects, address_of  # noqa: F401
+from tests.examples import some
 
 OF_PEOPLE = {"user-create", "user", "user-password", "user-logins"}
 
@@ -103,7 +104,7 @@ def test_every_button_that_cannot_be_pressed_says_why(person, request, client_of
     if person == "administrator":
         begin()
     client, count, silent = client_of(request.getfixturevalue(person)), 0, []
-    for name in CLOSED:
+    for name in some(CLOSED, one_in=3):
         for tag in buttons(b"".join(client.get(address_of(name))).decode()):
             if re.search(r' disabled\b|aria-disabled="true"', tag):
                 count += 1
