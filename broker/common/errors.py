@@ -125,8 +125,13 @@ class ErrorCode(IntEnum):
     FETCH_SESSION_TOPIC_ID_ERROR = 106, True, "The fetch session mixes topic names and topic ids."
     INELIGIBLE_REPLICA = 107, False, "The replica may not join the in-sync replicas."
     NEW_LEADER_ELECTED = 108, False, "A new leader has been elected; ask the new one."
+    FENCED_MEMBER_EPOCH = 110, False, "The member has another epoch; it must abandon its partitions and rejoin."
+    UNRELEASED_INSTANCE_ID = 111, False, "The group.instance.id is still used by another member of the group."
+    UNSUPPORTED_ASSIGNOR = 112, False, "The group coordinator does not have this assignor."
+    STALE_MEMBER_EPOCH = 113, False, "The member has a newer epoch than the request."
     UNKNOWN_SUBSCRIPTION_ID = 117, False, "The client metrics subscription is not known."
     TRANSACTION_ABORTABLE = 120, False, "The transaction must be aborted; the producer may then go on."
+    INVALID_REGULAR_EXPRESSION = 128, False, "The regular expression of the subscription is not valid."
 
 
 def error_code_of(number: int) -> ErrorCode:

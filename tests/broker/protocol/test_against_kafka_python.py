@@ -45,6 +45,7 @@ DELEGATION_TOKENS = {
 #: Kafka 4's groups: the console describes them in other clusters. kafka-python's names of their fields are others than
 #: Kafka's; test_against_kio compares them.
 OF_OTHER_CLUSTERS = {
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: 1,
     ApiKey.CONSUMER_GROUP_DESCRIBE: 1,
     ApiKey.SHARE_GROUP_DESCRIBE: 1,
     ApiKey.STREAMS_GROUP_DESCRIBE: 0,
@@ -52,13 +53,12 @@ OF_OTHER_CLUSTERS = {
     ApiKey.ALTER_SHARE_GROUP_OFFSETS: 0,
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: 0,
 }
-#: Groups of KIP-848, what KRaft's controllers and brokers say to each other, and how leaders ask for another ISR since
-#: KIP-497: here they write it to ZooKeeper.
+#: What KRaft's controllers and brokers say to each other, and how leaders ask for another ISR since KIP-497: here they
+#: write it to ZooKeeper.
 NOT_DECLARED = {
     ApiKey.ALTER_PARTITION,
     ApiKey.ENVELOPE,
     ApiKey.ALLOCATE_PRODUCER_IDS,
-    ApiKey.CONSUMER_GROUP_HEARTBEAT,
 }
 BOTH = [
     pytest.param(message, THEIRS[message.__name__], version, id=f"{message.__name__}-{version}")
