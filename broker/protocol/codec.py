@@ -12,23 +12,23 @@ from broker.common.errors import ProtocolError
 from broker.protocol.decoder_source import compile_decoder, compile_stepwise_decoder
 from broker.protocol.encoder_source import compile_encoder, compile_stepwise_encoder
 from broker.protocol.primitives import Buffer
-from broker.protocol.schema import Message
+from broker.protocol.schema import Versioned
 
-AnyMessage = TypeVar("AnyMessage", bound=Message)
+AnyMessage = TypeVar("AnyMessage", bound=Versioned)
 
 Decoder = Callable[[Any, int], Any]
 StepwiseDecoder = Callable[[Any, int], Generator[None, None, Any]]
-Encoder = Callable[[Message, Callable[[Any], None]], None]
-StepwiseEncoder = Callable[[Message, Callable[[Any], None]], Generator[None, None, bool]]
+Encoder = Callable[[Versioned, Callable[[Any], None]], None]
+StepwiseEncoder = Callable[[Versioned, Callable[[Any], None]], Generator[None, None, bool]]
 
 #: What a decoder raises when the bytes are at fault, and an encoder when the message is.
 MALFORMED = (ProtocolError, struct.error, IndexError, UnicodeDecodeError)
 INEXPRESSIBLE = (ProtocolError, struct.error, AttributeError, TypeError, UnicodeEncodeError)
 
-_encoders: dict[tuple[type[Message], int], Encoder] = {}
-_stepwise_encoders: dict[tuple[type[Message], int], StepwiseEncoder] = {}
-_decoders: dict[tuple[type[Message], int, bool, int | None], Decoder] = {}
-_stepwise_decoders: dict[tuple[type[Message], int, bool, int | None], StepwiseDecoder] = {}
+_encoders: dict[tuple[type[Versioned], int], Encoder] = {}
+_stepwise_encoders: dict[tuple[type[Versioned], int], StepwiseEncoder] = {}
+_decoders: dict[tuple[type[Versioned], int, bool, int | None], Decoder] = {}
+_stepwise_decoders: dict[tuple[type[Versioned], int, bool, int | None], StepwiseDecoder] = {}
 
 
 def decode(message_class: type[AnyMessage], buffer: Buffer, version: int, *, ignore_rest: bool = False) -> AnyMessage:
@@ -45,7 +45,7 @@ def decode(message_class: type[AnyMessage], buffer: Buffer, version: int, *, ign
     return message
 
 
-def encode(message: Message, version: int) -> bytes:
+def encode(message: Versioned, version: int) -> bytes:
     """The bytes of the message.
 
     Raises ProtocolError if this version cannot express it: a field that does not exist in it holds a value, a number
@@ -54,7 +54,7 @@ def encode(message: Message, version: int) -> bytes:
     return b"".join(encode_pieces(message, version))
 
 
-def encode_pieces(message: Message, version: int) -> list[Buffer]:
+def encode_pieces(message: Versioned, version: int) -> list[Buffer]:
     """Encode in pieces, so that byte fields of the message are not copied. Raises as `encode`."""
     pieces: list[Buffer] = []
     try:
@@ -66,7 +66,7 @@ def encode_pieces(message: Message, version: int) -> list[Buffer]:
 
 
 def decoder_of(
-    message_class: type[Message], version: int, *, ignore_rest: bool = False, entries_max: int | None = None
+    message_class: type[Versioned], version: int, *, ignore_rest: bool = False, entries_max: int | None = None
 ) -> Decoder:
     """Return the function behind `decode`: of a buffer and the position of the message, raising MALFORMED.
 
@@ -81,7 +81,7 @@ def decoder_of(
 
 
 def stepwise_decoder_of(
-    message_class: type[Message], version: int, *, ignore_rest: bool = False, entries_max: int | None = None
+    message_class: type[Versioned], version: int, *, ignore_rest: bool = False, entries_max: int | None = None
 ) -> StepwiseDecoder:
     """Return `decoder_of` as a generator that yields after every ENTRIES_DECODED_IN_A_TURN and returns the message."""
     key = (message_class, version, ignore_rest, entries_max)
@@ -92,7 +92,7 @@ def stepwise_decoder_of(
     return decoder
 
 
-def encoder_of(message_class: type[Message], version: int) -> Encoder:
+def encoder_of(message_class: type[Versioned], version: int) -> Encoder:
     """Return the function behind `encode`: it passes the pieces of a message to a function, and raises
     INEXPRESSIBLE.
     """
@@ -103,7 +103,7 @@ def encoder_of(message_class: type[Message], version: int) -> Encoder:
     return encoder
 
 
-def stepwise_encoder_of(message_class: type[Message], version: int) -> StepwiseEncoder:
+def stepwise_encoder_of(message_class: type[Versioned], version: int) -> StepwiseEncoder:
     """Return `encoder_of` as a generator that yields after every ENTRIES_ENCODED_IN_A_TURN.
 
     Arrays need not be lists: each is asked for its length, and once for its elements.
@@ -115,7 +115,7 @@ def stepwise_encoder_of(message_class: type[Message], version: int) -> StepwiseE
     return encoder
 
 
-def _check_version(message_class: type[Message], version: int) -> None:
+def _check_version(message_class: type[Versioned], version: int) -> None:
     lowest, highest = message_class.versions
     if not lowest <= version <= highest:
         raise ProtocolError(f"{message_class.__name__} has versions {lowest} to {highest}, not {version}")

@@ -15,7 +15,7 @@ from typing import Any
 from broker.common.limits import ENTRIES_DECODED_IN_A_TURN
 from broker.protocol import primitives
 from broker.protocol.primitives import WIDTHS, Array, Primitive, bytes_, records, string, uuid
-from broker.protocol.schema import Declaration, Message, WireField
+from broker.protocol.schema import Declaration, Versioned, WireField
 from broker.protocol.source import SourceWriter, function_name
 
 #: Integer arrays up to this length (replica lists, mostly) are read by a layout found in a table.
@@ -26,8 +26,8 @@ _SHORT_ARRAYS = {
 
 
 def compile_decoder(
-    message: type[Message], version: int, ignore_rest: bool, entries_max: int | None = None
-) -> Callable[[Any, int], Message]:
+    message: type[Versioned], version: int, ignore_rest: bool, entries_max: int | None = None
+) -> Callable[[Any, int], Versioned]:
     """A function of a buffer and the place where the message begins that returns the message.
 
     With `ignore_rest` there may be bytes behind the message. `entries_max` bounds the elements of all arrays together,
@@ -36,20 +36,20 @@ def compile_decoder(
     """
     writer = _DecoderSource(message, version, ignore_rest, entries_max)
     writer.write()
-    decode: Callable[[Any, int], Message] = writer.load(f"decoder of {message.__name__} version {version}")["decode"]
+    decode: Callable[[Any, int], Versioned] = writer.load(f"decoder of {message.__name__} version {version}")["decode"]
     return decode
 
 
 def compile_stepwise_decoder(
-    message: type[Message], version: int, ignore_rest: bool, entries_max: int | None = None
-) -> Callable[[Any, int], Generator[None, None, Message]]:
+    message: type[Versioned], version: int, ignore_rest: bool, entries_max: int | None = None
+) -> Callable[[Any, int], Generator[None, None, Versioned]]:
     """The same as a generator that pauses after every ENTRIES_DECODED_IN_A_TURN elements and returns the message.
 
     Integers are no elements: an array of them is read at once, some 20 ns each.
     """
     writer = _DecoderSource(message, version, ignore_rest, entries_max, in_steps=True)
     writer.write()
-    decode: Callable[[Any, int], Generator[None, None, Message]]
+    decode: Callable[[Any, int], Generator[None, None, Versioned]]
     decode = writer.load(f"decoder in steps of {message.__name__} version {version}")["decode"]
     return decode
 
@@ -88,7 +88,7 @@ def _element(kind: Any) -> Any:
 class _DecoderSource(SourceWriter):
     def __init__(
         self,
-        message: type[Message],
+        message: type[Versioned],
         version: int,
         ignore_rest: bool,
         entries_max: int | None,

@@ -16,7 +16,7 @@ from typing import Any
 from broker.common.limits import ENTRIES_ENCODED_IN_A_TURN
 from broker.protocol import primitives
 from broker.protocol.primitives import WIDTHS, Array, Primitive, string, uuid
-from broker.protocol.schema import Message, WireField
+from broker.protocol.schema import Versioned, WireField
 from broker.protocol.source import SourceWriter, function_name
 
 #: Integer arrays up to this length (replica lists, mostly) are written by a layout found in a table.
@@ -29,25 +29,25 @@ _SHORT_ARRAYS = {
 _NO_TAGS = "x"
 
 
-def compile_encoder(message: type[Message], version: int) -> Callable[[Message, Callable[[Any], None]], None]:
+def compile_encoder(message: type[Versioned], version: int) -> Callable[[Versioned, Callable[[Any], None]], None]:
     """A function of a message and of `append`, which it calls with bytes-like pieces in order.
 
     On a message that does not fit its declaration it raises ProtocolError, struct.error, TypeError or AttributeError.
     """
     writer = _EncoderSource(message, version)
     writer.write()
-    encode: Callable[[Message, Callable[[Any], None]], None]
+    encode: Callable[[Versioned, Callable[[Any], None]], None]
     encode = writer.load(f"encoder of {message.__name__} version {version}")["encode"]
     return encode
 
 
 def compile_stepwise_encoder(
-    message: type[Message], version: int
-) -> Callable[[Message, Callable[[Any], None]], Generator[None, None, bool]]:
+    message: type[Versioned], version: int
+) -> Callable[[Versioned, Callable[[Any], None]], Generator[None, None, bool]]:
     """The same in steps; at the end it returns whether an `error_code` in the message was other than NONE."""
     writer = _EncoderSource(message, version, in_steps=True)
     writer.write()
-    encode: Callable[[Message, Callable[[Any], None]], Generator[None, None, bool]]
+    encode: Callable[[Versioned, Callable[[Any], None]], Generator[None, None, bool]]
     encode = writer.load(f"stepwise encoder of {message.__name__} version {version}")["encode"]
     return encode
 
@@ -58,7 +58,7 @@ def _run_writer(code: str) -> Callable[..., bytes]:
 
 
 class _EncoderSource(SourceWriter):
-    def __init__(self, message: type[Message], version: int, *, in_steps: bool = False):
+    def __init__(self, message: type[Versioned], version: int, *, in_steps: bool = False):
         super().__init__(
             uvarint=primitives.uvarint,
             short_uvarints=primitives.SHORT_UVARINTS,

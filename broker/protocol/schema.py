@@ -43,7 +43,9 @@ __all__ = [
     "Message",
     "Primitive",
     "Request",
+    "StoredValue",
     "Struct",
+    "Versioned",
     "WireField",
     "array",
     "boolean",
@@ -191,22 +193,35 @@ def _short_repr(value: object) -> str:
     return repr(value)
 
 
-class Message(Struct):
+class Versioned(Struct):
+    """A struct that is encoded as a whole, in one of its versions."""
+
+    versions: ClassVar[tuple[int, int]]
+    flexible_from: ClassVar[int | None]
+
+    @classmethod
+    def is_flexible(cls, version: int) -> bool:
+        """Whether this version has compact lengths and tagged fields (KIP-482)."""
+        return cls.flexible_from is not None and version >= cls.flexible_from
+
+
+class Message(Versioned):
     """A request or response body."""
 
     api: ClassVar[ApiKey]
-    versions: ClassVar[tuple[int, int]]
-    flexible_from: ClassVar[int | None]
 
     def __init_subclass__(cls, *, api: ApiKey, versions: tuple[int, int], flexible_from: int | None) -> None:
         cls.api = api
         cls.versions = versions
         cls.flexible_from = flexible_from
 
-    @classmethod
-    def is_flexible(cls, version: int) -> bool:
-        """Whether this version has compact lengths and tagged fields (KIP-482)."""
-        return cls.flexible_from is not None and version >= cls.flexible_from
+
+class StoredValue(Versioned):
+    """The value of a record of an internal topic, in the encoding that Kafka has for it."""
+
+    def __init_subclass__(cls, *, versions: tuple[int, int], flexible_from: int | None) -> None:
+        cls.versions = versions
+        cls.flexible_from = flexible_from
 
 
 ResponseT = TypeVar("ResponseT", bound=Message, covariant=True)
