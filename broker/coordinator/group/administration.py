@@ -1,9 +1,11 @@
 """DescribeGroups, ListGroups, DeleteGroups and OffsetDelete: what tools see of the groups, and forgetting them."""
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
+from broker.coordinator.consumer_group.groups import ConsumerGroups
 from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.offsets import CommittedOffsets
 from broker.coordinator.group.records import OffsetKey, encode_group_key, encode_offset_key
@@ -26,13 +28,19 @@ from broker.protocol.messages.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 
-#: The only type of group there is here; "consumer" are those of KIP-848.
-_CLASSIC = "classic"
+#: Types of groups; those of KIP-848 are consumer groups. What has offsets alone counts as classic.
+_CLASSIC, _CONSUMER = "classic", "consumer"
 
 
-def describe(request: DescribeGroupsRequest, groups: Mapping[str, ClassicGroup]) -> DescribeGroupsResponse:
-    """Describe the groups; an unknown group is Dead, which is no error."""
-    return DescribeGroupsResponse(groups=[_described(group_id, groups.get(group_id)) for group_id in request.groups])
+def describe(
+    request: DescribeGroupsRequest, groups: Mapping[str, ClassicGroup], consumers: ConsumerGroups
+) -> DescribeGroupsResponse:
+    """Describe the groups; one that is unknown, or no classic group, is Dead, which is no error."""
+    return DescribeGroupsResponse(
+        groups=[
+            _described(group_id, None if group_id in consumers else groups.get(group_id)) for group_id in request.groups
+        ]
+    )
 
 
 def _described(group_id: str, group: ClassicGroup | None) -> DescribedGroup:
@@ -63,38 +71,57 @@ def _described_members(group: ClassicGroup, is_stable: bool) -> list[DescribedGr
     ]
 
 
-def list_those(request: ListGroupsRequest, groups: Iterable[ClassicGroup]) -> ListGroupsResponse:
+class _GroupFacts(NamedTuple):
+    group_id: str
+    protocol_type: str
+    state: str
+    type: str
+
+
+def list_those(
+    request: ListGroupsRequest, groups: Iterable[ClassicGroup], consumers: ConsumerGroups
+) -> ListGroupsResponse:
     """The groups in the states and of the types asked for, all if none are named; case does not matter."""
     states = {state.lower() for state in request.states_filter}
     types = {group_type.lower() for group_type in request.types_filter}
-    if types and _CLASSIC not in types:
-        return ListGroupsResponse()
-    listed = [group for group in groups if not states or group.state.value.lower() in states]
+    facts: list[_GroupFacts] = []
+    if not types or _CLASSIC in types:
+        classic = (group for group in groups if group.group_id not in consumers)
+        facts += [_GroupFacts(g.group_id, g.protocol_type or "", g.state.value, _CLASSIC) for g in classic]
+    if not types or _CONSUMER in types:
+        facts += [_GroupFacts(g.group_id, _CONSUMER, g.state.value, _CONSUMER) for g in consumers]
+    listed = [group for group in facts if not states or group.state.lower() in states]
     return ListGroupsResponse(groups=made_late(listed, _listed))
 
 
-def _listed(group: ClassicGroup) -> ListedGroup:
+def _listed(group: _GroupFacts) -> ListedGroup:
     return ListedGroup(
-        group_id=group.group_id,
-        protocol_type=group.protocol_type or "",
-        group_state=group.state.value,
-        group_type=_CLASSIC,
+        group_id=group.group_id, protocol_type=group.protocol_type, group_state=group.state, group_type=group.type
     )
 
 
 def delete(
-    request: DeleteGroupsRequest, groups: Mapping[str, ClassicGroup], offsets: CommittedOffsets, turn: CoordinatorTurn
+    request: DeleteGroupsRequest,
+    groups: Mapping[str, ClassicGroup],
+    consumers: ConsumerGroups,
+    offsets: CommittedOffsets,
+    turn: CoordinatorTurn,
 ) -> DeleteGroupsResponse:
     """Delete or refuse each group separately; duplicates are deleted once."""
-    return DeleteGroupsResponse(
-        results=[
-            DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, groups.get(group_id), offsets, turn))
-            for group_id in dict.fromkeys(request.groups_names)
-        ]
-    )
+    results = []
+    for group_id in dict.fromkeys(request.groups_names):
+        error = _delete(group_id, groups.get(group_id), consumers, offsets, turn)
+        results.append(DeletableGroupResult(group_id=group_id, error_code=error))
+    return DeleteGroupsResponse(results=results)
 
 
-def _delete(group_id: str, group: ClassicGroup | None, offsets: CommittedOffsets, turn: CoordinatorTurn) -> ErrorCode:
+def _delete(
+    group_id: str,
+    group: ClassicGroup | None,
+    consumers: ConsumerGroups,
+    offsets: CommittedOffsets,
+    turn: CoordinatorTurn,
+) -> ErrorCode:
     """Propose the tombstones of an empty group: its offsets first, so that none is left without its group.
 
     A group whose offsets an open transaction commits is in use, whoever its members are: were they deleted, the
@@ -102,19 +129,28 @@ def _delete(group_id: str, group: ClassicGroup | None, offsets: CommittedOffsets
 
     A large group's tombstones do not fit into one batch; one that has lost part of its offsets is deleted again.
     """
-    if group is None:
+    consumer_group = consumers.get(group_id)
+    if group is None and consumer_group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
-    if group.state is not GroupState.EMPTY or offsets.has_pending(group_id):
+    has_members = bool(consumer_group.members) if consumer_group else group and group.state is not GroupState.EMPTY
+    if has_members or offsets.has_pending(group_id):
         return ErrorCode.NON_EMPTY_GROUP
     turn.outcome.is_divisible = True
     for partition, _ in offsets.of_group(group_id):
         turn.append(encode_offset_key(OffsetKey(group_id, partition)), None)
-    turn.append(encode_group_key(group_id), None)
+    if consumer_group is not None:
+        consumers.delete(consumer_group, turn)
+    else:
+        turn.append(encode_group_key(group_id), None)
     return ErrorCode.NONE
 
 
 def delete_offsets(
-    request: OffsetDeleteRequest, group: ClassicGroup | None, offsets: CommittedOffsets, turn: CoordinatorTurn
+    request: OffsetDeleteRequest,
+    group: ClassicGroup | None,
+    consumers: ConsumerGroups,
+    offsets: CommittedOffsets,
+    turn: CoordinatorTurn,
 ) -> OffsetDeleteResponse:
     """Delete offsets; of a consumer group with members only for topics without subscription, of other groups with
     members none.
@@ -122,10 +158,14 @@ def delete_offsets(
     An empty group stays when the last of its offsets goes, until offsets are looked through for their age, as in Kafka
     since 4.0: a tool that deletes offsets may delete the group next.
     """
-    error = _offset_delete_error(request.group_id, group)
-    if group is None or error is not ErrorCode.NONE:
-        return OffsetDeleteResponse(error_code=error)
-    is_subscribed = _subscription_test(group)
+    is_subscribed: Callable[[str], bool]
+    if (consumer_group := consumers.get(request.group_id)) is not None:
+        is_subscribed = consumer_group.is_subscribed
+    else:
+        error = _offset_delete_error(request.group_id, group)
+        if group is None or error is not ErrorCode.NONE:
+            return OffsetDeleteResponse(error_code=error)
+        is_subscribed = _subscription_test(group)
     deleted = dict.fromkeys(
         TopicPartition(topic.name, partition.partition_index)
         for topic in request.topics
@@ -133,7 +173,7 @@ def delete_offsets(
         for partition in topic.partitions
     )
     for partition in deleted:
-        _delete_offset(OffsetKey(group.group_id, partition), offsets, turn)
+        _delete_offset(OffsetKey(request.group_id, partition), offsets, turn)
     return OffsetDeleteResponse(
         topics=[
             OffsetDeleteResponseTopic(

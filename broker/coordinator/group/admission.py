@@ -2,10 +2,13 @@
 
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import REFUSED
+from broker.coordinator.consumer_group import offsets as of_consumers
+from broker.coordinator.consumer_group.groups import ConsumerGroups
 from broker.coordinator.group.client import GroupClientInfo
+from broker.coordinator.group.commit_rights import commit_error, txn_commit_error
 from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.memory import GroupMemory, GroupMemoryAccount, group_bytes
-from broker.coordinator.group.offsets import AnyCommitRequest, CommittedOffsets, commit_error, txn_commit_error
+from broker.coordinator.group.offsets import AnyCommitRequest, CommittedOffsets
 from broker.coordinator.outcome import CoordinatorTurn
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
@@ -13,7 +16,14 @@ from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 
 class Admission:
-    def __init__(self, memory: GroupMemory, account: GroupMemoryAccount, offsets: CommittedOffsets):
+    def __init__(
+        self,
+        memory: GroupMemory,
+        account: GroupMemoryAccount,
+        offsets: CommittedOffsets,
+        consumers: ConsumerGroups,
+    ):
+        self._consumers = consumers
         self._memory = memory
         self._account = account
         self._offsets = offsets
@@ -45,7 +55,11 @@ class Admission:
 
         POLICY_VIOLATION if it holds its share: clients hand that on, and do not try again for a minute.
         """
-        error = commit_error(group, request)
+        consumers = self._consumers.get(request.group_id)
+        if consumers is None:
+            error = commit_error(group, request)
+        else:
+            error = of_consumers.commit_error(consumers, request, client.api_version, self._consumers.topics)
         if error is ErrorCode.NONE and not self._begin(group, request, client, turn):
             return ErrorCode.POLICY_VIOLATION
         return error
@@ -58,7 +72,11 @@ class Admission:
         turn: CoordinatorTurn,
     ) -> ErrorCode:
         """Begin as `begin_commit`, but retriable: POLICY_VIOLATION would fail a transactional producer for good."""
-        error = txn_commit_error(group, request)
+        consumers = self._consumers.get(request.group_id)
+        if consumers is None:
+            error = txn_commit_error(group, request)
+        else:
+            error = of_consumers.txn_commit_error(consumers, request, self._consumers.topics)
         if error is ErrorCode.NONE and not self._begin(group, request, client, turn):
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return error
@@ -66,7 +84,8 @@ class Admission:
     def _begin(
         self, group: ClassicGroup | None, request: AnyCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
     ) -> bool:
-        has_had_members = group is not None and group.protocol_type is not None
+        is_classic = group is not None and group.protocol_type is not None
+        has_had_members = is_classic or request.group_id in self._consumers
         growth = self._offsets.growth(request)
         if growth > 0 and not self._account.has_stored(request.group_id):
             growth += group_bytes(request.group_id)

@@ -6,6 +6,7 @@ from typing import Any
 from broker.common.errors import ErrorCode
 from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.outcome import APPEND_ERRORS
+from broker.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from broker.protocol.messages.delete_groups import DeleteGroupsResponse
 from broker.protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 from broker.protocol.messages.leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse
@@ -126,6 +127,8 @@ def uncommitted(response: Message, append_error: ErrorCode) -> Message:
             return join_refused(error, "", api_version=0)  # the old shape is legal in every version
         case SyncGroupResponse():
             return sync_refused(error)
+        case ConsumerGroupHeartbeatResponse():
+            return ConsumerGroupHeartbeatResponse(error_code=error)
         case LeaveGroupResponse():
             return LeaveGroupResponse(error_code=error)
         case OffsetCommitResponse() | TxnOffsetCommitResponse():

@@ -21,12 +21,17 @@ order of the log: a marker is no record, and `replay` never sees one.
 To take over a partition: `replay` all of it, complete what markers end, `after_load`. To give it up: `unload`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from weakref import finalize
 
-from broker.common.errors import ErrorCode, InvariantViolation
-from broker.common.types import TopicIdPartition
-from broker.coordinator.group import administration, answers
+from broker.common.errors import ErrorCode
+from broker.coordinator.consumer_group import records as consumer_records
+from broker.coordinator.consumer_group.config import ConsumerGroupConfig
+from broker.coordinator.consumer_group.groups import ConsumerGroups
+from broker.coordinator.consumer_group.topics import TopicDirectory
+from broker.coordinator.group import answers
+from broker.coordinator.group.administrative_requests import AdministrativeRequests
 from broker.coordinator.group.admission import Admission
 from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
@@ -44,14 +49,10 @@ from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorResponse, 
 from broker.coordinator.progress import LogProgress
 from broker.coordinator.recorded_owners import Headers, decode_owners, decode_topic_id
 from broker.coordinator.timers import Timers
-from broker.protocol.messages.delete_groups import DeleteGroupsRequest
-from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from broker.protocol.messages.join_group import JoinGroupRequest
 from broker.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
-from broker.protocol.messages.offset_delete import OffsetDeleteRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
@@ -60,7 +61,7 @@ from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 _LEAVE_ONE_VERSION = 2
 
 
-class GroupCoordinator:
+class GroupCoordinator(AdministrativeRequests):
     def __init__(
         self,
         config: GroupConfig,
@@ -70,28 +71,30 @@ class GroupCoordinator:
         deleted: DeletedPartitions | None = None,
         topic_id_of: TopicIdOf = unknown_topic_id,
         steady_now_ms: Callable[[], int] | None = None,
+        consumer_config: ConsumerGroupConfig | None = None,
+        topics: TopicDirectory | None = None,
     ):
         """new_member_id: a new unique id that starts with the given text. memory, deleted: shared by all of a broker.
-        wall_now_ms: the time to write into records; None for `now_ms`. topic_id_of: as for `OutdatedOffsets`.
-        steady_now_ms: the wall time by which offsets are too old; without it that of records.
+        topic_id_of: as for `OutdatedOffsets`. steady_now_ms: the wall time by which offsets are too old; without it
+        that of records. topics: what members of consumer groups may subscribe to; None for none.
         """
-        self._wall_now_ms = wall_now_ms
-        self._now_ms = 0  #: the last time we were told
+        super().__init__(wall_now_ms)
         self._groups: dict[str, ClassicGroup] = {}
-        self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
         self._timers: Timers[TimerKey] = Timers()
         self._progress = LogProgress()
         memory = memory or GroupMemory()
         self._account = memory.account()
         finalize(self, self._account.close)  # one that could not be loaded is just dropped
+        self._consumers = ConsumerGroups(
+            consumer_config or ConsumerGroupConfig(), memory, self._account, new_member_id, topics
+        )
         self._offsets = CommittedOffsets(config, self._progress, self._account, OutdatedOffsets(deleted, topic_id_of))
-        self._admission = Admission(memory, self._account, self._offsets)
-        self._expiry = Expiry(config, self._offsets, steady_now_ms)
+        self._admission = Admission(memory, self._account, self._offsets, self._consumers)
+        self._expiry = Expiry(config, self._offsets, self._consumers, steady_now_ms)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id, memory)
         self._membership = GroupMembership(self._timers, self._rebalance, self._progress)
         self._group_max_size = config.group_max_size
-        self._under_way: CoordinatorTurn | None = None  #: of the call that lasts, or that raised
 
     @property
     def groups(self) -> dict[str, ClassicGroup]:
@@ -112,6 +115,8 @@ class GroupCoordinator:
         turn = self._turn(now_ms)
         join = Join(request, client, token, turn)
         error = self._joining.error_of(request)
+        if error is ErrorCode.NONE:
+            error = self._leave_consumers(request.group_id, turn)
         group = self._group(request.group_id)
         if error is not ErrorCode.NONE:
             join.refuse(error, request.member_id)
@@ -202,46 +207,17 @@ class GroupCoordinator:
         What was loaded is told when it is committed, since the last coordinator may have promised less. Until then
         clients shall ask again: were this answer to wait, their heartbeats would wait behind it.
         """
-        turn, fetch = self._turn(now_ms), self._offsets.fetch
+        turn, fetch = self._turn(now_ms), partial(self._offsets.fetch, refused=self._fetch_error)
         answer = fetch if self._progress.is_load_committed else answers.not_fetched
         turn.answer_at_once(token, answer(request, api_version))
-        return self._end(turn)
-
-    # -- administration -----------------------------------------------------------------------------------------------
-
-    def describe_groups(self, request: DescribeGroupsRequest, token: int, now_ms: int) -> CoordinatorOutcome:
-        """Describe these groups, which must be of this coordinator."""
-        turn = self._turn(now_ms)
-        turn.answer_at_once(token, administration.describe(request, self._groups))
-        return self._end(turn)
-
-    def list_groups(self, request: ListGroupsRequest, token: int, now_ms: int) -> CoordinatorOutcome:
-        turn = self._turn(now_ms)
-        turn.answer_at_once(token, administration.list_those(request, self._groups.values()))
-        return self._end(turn)
-
-    def delete_groups(self, request: DeleteGroupsRequest, token: int, now_ms: int) -> CoordinatorOutcome:
-        """Delete these groups, which must be of this coordinator."""
-        turn = self._turn(now_ms)
-        turn.answer(token, administration.delete(request, self._groups, self._offsets, turn))
-        return self._end(turn)
-
-    def offset_delete(self, request: OffsetDeleteRequest, token: int, now_ms: int) -> CoordinatorOutcome:
-        turn = self._turn(now_ms)
-        turn.answer(token, administration.delete_offsets(request, self._group(request.group_id), self._offsets, turn))
-        return self._end(turn)
-
-    def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> CoordinatorOutcome:
-        """Have the next `tick` forget the committed offsets of deleted `partitions`; `deleted` has been told."""
-        turn = self._turn(now_ms)
-        self._expiry.partitions_deleted(partitions, turn.now_ms)
         return self._end(turn)
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def next_deadline_ms(self) -> int | None:
         """When `tick` must be called next, None if nothing is waiting for time to pass."""
-        deadlines = (self._timers.next_deadline_ms(), self._expiry.next_deadline_ms)
+        consumers_ms = self._consumers.next_deadline_ms()
+        deadlines = (self._timers.next_deadline_ms(), consumers_ms, self._expiry.next_deadline_ms)
         return min((deadline_ms for deadline_ms in deadlines if deadline_ms is not None), default=None)
 
     def tick(self, now_ms: int) -> CoordinatorOutcome:
@@ -259,6 +235,7 @@ class GroupCoordinator:
                 self._time_is_up(group, key, turn)
         for key in postponed:
             self._timers.schedule(key, turn.now_ms + TIMER_RETRY_MS)
+        self._consumers.tick(turn)
         self._expiry.look_at_some(self._groups, turn)
         return self._end(turn)
 
@@ -291,6 +268,8 @@ class GroupCoordinator:
                 self._replay_offset(offset_key, value, headers, producer_id)
             case GroupKey(group_id):
                 self._replay_group(group_id, value, headers)
+            case None if (consumer_key := consumer_records.decode_key(key)) is not None:
+                self._consumers.replay(consumer_key, value, headers)
 
     def complete_transaction(self, producer_id: int, is_commit: bool) -> None:
         """A marker was written to the partition, or read from it: the offsets of this transaction count, or are gone.
@@ -308,11 +287,12 @@ class GroupCoordinator:
             known.holdings.store()
             self._expiry.note_stored(key, committed)
             if producer_id is None:
-                by_member = bool(known.members) or known.protocol_type is None
+                consumer_group = self._consumers.get(key.group_id)
+                by_member = bool((consumer_group or known).members) or known.protocol_type is None
                 self._offsets.replay(key, committed, by_member=by_member)
             else:
                 self._offsets.replay_pending(key, committed, producer_id)
-            if known.protocol_type is not None:
+            if known.protocol_type is not None or key.group_id in self._consumers:
                 self._account.note_members(key.group_id)
             return
         self._offsets.replay_tombstone(key)
@@ -344,6 +324,7 @@ class GroupCoordinator:
                 self._rebalance.restart_session(group, member, turn)
             if len(group.members) > self._group_max_size:
                 self._rebalance.prepare(group, turn, "more members than group.max.size")
+        self._consumers.after_load(turn.now_ms)
         self._expiry.begin(turn.now_ms)
         return self._end(turn)
 
@@ -368,6 +349,7 @@ class GroupCoordinator:
         """
         turn = self._turn(self._now_ms)
         self._expiry.abort(outcome, turn.now_ms)
+        self._consumers.abort(outcome.records)
         for record in outcome.records:
             key = decode_key(record.key)
             group = self._groups.get(key.group_id) if isinstance(key, GroupKey) else None
@@ -399,31 +381,18 @@ class GroupCoordinator:
         for group_id in dict.fromkeys(self._parked.values()):
             if group_id in self._groups:
                 self._membership.dismiss(self._groups[group_id], ErrorCode.NOT_COORDINATOR, turn)
-        turn.outcome.remains = [self._groups, *self._offsets.forget(), *self._timers.forget()]
+        turn.outcome.remains = [
+            self._groups,
+            *self._consumers.unload(),
+            *self._offsets.forget(),
+            *self._timers.forget(),
+        ]
         self._groups = {}
         self._account.close()
         self._expiry.stop()
         return self._end(turn)
 
-    # -- turns --------------------------------------------------------------------------------------------------------
-
-    def _turn(self, now_ms: int) -> CoordinatorTurn:
-        self._now_ms = max(now_ms, self._now_ms)
-        self._account.end_commit()
-        self._under_way = CoordinatorTurn(self._now_ms, self._wall_now_ms() if self._wall_now_ms else self._now_ms)
-        return self._under_way
-
-    def _end(self, turn: CoordinatorTurn) -> CoordinatorOutcome:
-        self._under_way = None
-        for answer in turn.outcome.responses:
-            self._parked.pop(answer.token, None)
-        self._admission.end_turn(turn)
-        return turn.outcome
-
-    def _group(self, group_id: str) -> ClassicGroup | None:
-        if (group := self._groups.get(group_id)) is not None and group.proposal is not None:
-            raise InvariantViolation(f"group {group_id}: its record was neither replayed nor aborted")
-        return group
+    # -- groups -------------------------------------------------------------------------------------------------------
 
     def _forget_if_void(self, group: ClassicGroup | None) -> None:
         if group is not None and group.is_void and group.group_id not in self._offsets:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from broker.common.types import TopicIdPartition, TopicPartition
+from broker.coordinator.consumer_group.groups import ConsumerGroups
 from broker.coordinator.group.administration import may_be_forgotten
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
 from broker.coordinator.group.group import ClassicGroup
@@ -56,8 +57,15 @@ class _SliceBudget:
 class Expiry:
     """Proposes tombstones for the groups of one coordinator whenever its deadline has come."""
 
-    def __init__(self, config: GroupConfig, offsets: CommittedOffsets, steady_now_ms: Callable[[], int] | None = None):
+    def __init__(
+        self,
+        config: GroupConfig,
+        offsets: CommittedOffsets,
+        consumers: ConsumerGroups,
+        steady_now_ms: Callable[[], int] | None = None,
+    ):
         """steady_now_ms: the wall time by which offsets are too old, None for a turn's."""
+        self._consumers = consumers
         self._steady_now_ms = steady_now_ms
         self._retention_ms = config.offsets_retention_minutes * 60_000
         self._interval_ms = config.offsets_retention_check_interval_ms
@@ -151,11 +159,15 @@ class Expiry:
     def _look_at_round(self, groups: Mapping[str, ClassicGroup], turn: CoordinatorTurn) -> None:
         if not self._queue:
             self._queue.extend(groups)
+            self._queue.extend(group.group_id for group in self._consumers if group.group_id not in groups)
             self._outdated.forget_old(turn.wall_ms)
         budget = _SliceBudget(turn)
         while self._queue and not budget.is_spent:
             group = groups.get(group_id := self._queue.popleft())
-            if group is None or group.proposal is not None:
+            if group is None and group_id in self._consumers:
+                budget.offsets_left -= 1
+                self._maybe_delete(group_id, turn)
+            elif group is None or group.proposal is not None:
                 self._walks.pop(group_id, None)
             elif not self._look_at(group, budget):
                 self._queue.appendleft(group_id)
@@ -195,13 +207,20 @@ class Expiry:
         if not is_whole:
             self._walks[group_id] = walk
         elif written == count:
-            self._maybe_delete(group, turn)
+            self._maybe_delete(group_id, turn, group)
         return is_whole
 
-    def _maybe_delete(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
-        if may_be_forgotten(group, self._offsets):
-            turn.append(encode_group_key(group.group_id), None)
-            turn.note("group is forgotten: it is empty and has no offsets", group_id=group.group_id)
+    def _maybe_delete(self, group_id: str, turn: CoordinatorTurn, group: ClassicGroup | None = None) -> None:
+        consumer_group = self._consumers.get(group_id)
+        if consumer_group is not None:
+            if consumer_group.members or self._offsets.has_pending(group_id):
+                return
+            self._consumers.delete(consumer_group, turn)
+        elif group is not None and may_be_forgotten(group, self._offsets):
+            turn.append(encode_group_key(group_id), None)
+        else:
+            return
+        turn.note("group is forgotten: it is empty and has no offsets", group_id=group_id)
 
     def _expired(self, group: ClassicGroup, wall_ms: int) -> Callable[[OffsetKey], bool]:
         """Return what tells which of the group's offsets are of deleted topics, or too old, unless an open transaction
@@ -223,6 +242,11 @@ class Expiry:
 
     def _rule(self, group: ClassicGroup, wall_ms: int) -> Callable[[TopicPartition, CommittedOffset], bool]:
         """Which offsets of the group are too old."""
+        consumer_group = self._consumers.get(group.group_id)
+        if consumer_group is not None:
+            return lambda partition, committed: (
+                not consumer_group.is_subscribed(partition.topic) and self._is_old(committed, NO_TIMESTAMP, wall_ms)
+            )
         if group.state is GroupState.EMPTY:
             # Whoever never was a group with members is measured by its commits, others by when the last member left.
             since_ms = group.state_timestamp_ms if group.protocol_type is not None else NO_TIMESTAMP

@@ -9,12 +9,11 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from broker.common.errors import ErrorCode
-from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
+from broker.common.limits import TOPIC_NAME_LENGTH_MAX
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.coordinator.fields import is_too_long, text_bytes
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.deleted_partitions import OutdatedOffsets
-from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.memory import GroupMemoryAccount
 from broker.coordinator.group.pending_offsets import PendingOffsets, place_of, size_of
 from broker.coordinator.group.records import (
@@ -24,7 +23,6 @@ from broker.coordinator.group.records import (
     encode_offset_key,
     encode_offset_value,
 )
-from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.superseded import OfGroup, Superseded
 from broker.coordinator.outcome import CoordinatorTurn, Remains
 from broker.coordinator.progress import LogProgress
@@ -85,50 +83,6 @@ class OffsetStored(Protocol):
     def __call__(
         self, group: str, partition: TopicPartition, before: int | None, offset: int, *, by_member: bool
     ) -> None: ...
-
-
-def commit_error(group: ClassicGroup | None, request: OffsetCommitRequest) -> ErrorCode:
-    """Return the error if this client may not commit for the group; None as group: unknown so far.
-
-    A generation of -1 says "I am no member": allowed to simple consumers and administrators while there are none.
-    """
-    if len(request.group_id) > GROUP_NAME_LENGTH_MAX:
-        return ErrorCode.INVALID_GROUP_ID
-    generation_id = request.generation_id_or_member_epoch
-    if group is None or group.state is GroupState.EMPTY:
-        return ErrorCode.NONE if generation_id < 0 else _no_such_generation(group)
-    if generation_id < 0 and not request.member_id and request.group_instance_id is None:
-        return ErrorCode.UNKNOWN_MEMBER_ID
-    error = group.error_of(request.member_id, request.group_instance_id)
-    if error is not ErrorCode.NONE:
-        return error
-    if generation_id != group.generation_id:
-        return ErrorCode.ILLEGAL_GENERATION
-    completing = group.state is GroupState.COMPLETING_REBALANCE
-    return ErrorCode.REBALANCE_IN_PROGRESS if completing else ErrorCode.NONE
-
-
-def txn_commit_error(group: ClassicGroup | None, request: TxnOffsetCommitRequest) -> ErrorCode:
-    """Return the error if this producer may not commit for the group on behalf of a consumer.
-
-    Producers that tell nothing of the consumer (before KIP-447, or generation -1 without ids) are fenced by their
-    transactional id alone, and may commit whoever is in the group.
-    """
-    if not request.group_id or len(request.group_id) > GROUP_NAME_LENGTH_MAX:
-        return ErrorCode.INVALID_GROUP_ID
-    names_member = bool(request.member_id) or request.group_instance_id is not None
-    if request.generation_id < 0 and (not names_member or group is None or group.state is GroupState.EMPTY):
-        return ErrorCode.NONE
-    if group is None:
-        return ErrorCode.UNKNOWN_MEMBER_ID
-    error = group.error_of(request.member_id, request.group_instance_id)
-    if error is ErrorCode.NONE and request.generation_id != group.generation_id:
-        return ErrorCode.ILLEGAL_GENERATION
-    return error
-
-
-def _no_such_generation(group: ClassicGroup | None) -> ErrorCode:
-    return ErrorCode.ILLEGAL_GENERATION if group is None else ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResponse:
@@ -250,13 +204,20 @@ class CommittedOffsets:
         answer: AnyCommitResponse = response(topics=topics)
         return answer
 
-    def fetch(self, request: OffsetFetchRequest, api_version: int) -> OffsetFetchResponse:
+    def fetch(
+        self,
+        request: OffsetFetchRequest,
+        api_version: int,
+        refused: Callable[[str, str | None, int], ErrorCode] = lambda *_: ErrorCode.NONE,
+    ) -> OffsetFetchResponse:
+        """refused: the error for a group whose request names this member and this epoch; NONE if there is none."""
         if api_version < _FETCH_MANY_VERSION:
             return OffsetFetchResponse(topics=self._fetch_topics(request, request))
-        groups = [
-            OffsetFetchResponseGroup(group_id=group.group_id, topics=self._fetch_topics(group, request))
-            for group in request.groups
-        ]
+        groups = []
+        for group in request.groups:
+            error = refused(group.group_id, group.member_id, group.member_epoch)
+            topics = [] if error is not ErrorCode.NONE else self._fetch_topics(group, request)
+            groups.append(OffsetFetchResponseGroup(group_id=group.group_id, topics=topics, error_code=error))
         return OffsetFetchResponse(groups=groups)
 
     def _fetch_topics(

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.group import GroupConfig
+from broker.coordinator.group.config import GroupConfig
 from tests.broker.coordinator.group.telling import lines_since
 from tests.broker.coordinator.group.world import SentRequest, World
 

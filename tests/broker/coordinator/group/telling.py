@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.group import CoordinatorOutcome
 from broker.coordinator.group.records import OffsetKey, decode_group_value, decode_key, decode_offset_value
+from broker.coordinator.outcome import CoordinatorOutcome
 from tests.broker.coordinator.group.world import World
 
 

@@ -1,7 +1,8 @@
 import pytest
 
 from broker.common.errors import ErrorCode, InvariantViolation
-from broker.coordinator.group import GroupConfig, GroupCoordinator
+from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.protocol.messages.heartbeat import HeartbeatRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from broker.protocol.messages.sync_group import SyncGroupRequest
@@ -131,7 +132,7 @@ def test_nobody_is_expired_while_the_partition_is_replayed():
 
 def test_records_of_other_kinds_are_passed_over():
     coordinator = GroupCoordinator(GroupConfig(), str)
-    coordinator.replay(b"\x00\x03\x00\x01g", b"\x00\x00whatever")
+    coordinator.replay(b"\x00\x0b\x00\x01g", b"\x00\x00whatever")
     assert durable_state(coordinator) == ({}, {})
 
 

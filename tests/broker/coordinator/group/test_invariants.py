@@ -5,7 +5,8 @@ import random
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.group import GroupConfig, GroupCoordinator
+from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.states import GroupState
 from tests.broker.coordinator.group.world import SentRequest, World, durable_state, read

@@ -1,8 +1,7 @@
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.group import GroupConfig
-from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
+from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
 from tests.broker.coordinator.group.world import World
 
 

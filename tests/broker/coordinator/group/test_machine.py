@@ -12,7 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.coordinator.group import GroupConfig, GroupCoordinator
+from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.states import GroupState
 from tests.broker.coordinator.group.test_invariants import check_group

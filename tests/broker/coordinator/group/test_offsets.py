@@ -2,7 +2,7 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.coordinator.group import GroupConfig
+from broker.coordinator.group.config import GroupConfig
 from tests.broker.coordinator.group.world import WALL_AHEAD_MS, World
 
 T0 = ("t", 0)

@@ -12,9 +12,12 @@ from uuid import UUID
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import NO_TOPIC_ID, TopicIdPartition, TopicPartition
-from broker.coordinator.group import CoordinatorOutcome, GroupClientInfo, GroupConfig, GroupCoordinator
+from broker.coordinator.group.client import GroupClientInfo
+from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
+from broker.coordinator.outcome import CoordinatorOutcome
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
@@ -394,7 +397,10 @@ class World:
         )
         if version < 8:
             request = OffsetFetchRequest(group_id=group_id, topics=topics, require_stable=require_stable)
-        sent, request = self._ask(group_id, "-", request, version)
+        return self.ask_for_offsets(request, version)
+
+    def ask_for_offsets(self, request: OffsetFetchRequest, version: int = 9) -> SentRequest:
+        sent, request = self._ask(request.group_id, "-", request, version)
         self.carry_out(self.coordinator.offset_fetch(request, version, sent.token, self.now_ms))
         return sent
 

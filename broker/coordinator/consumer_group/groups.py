@@ -1,0 +1,214 @@
+"""The consumer groups of one coordinator: what they are asked, what time does to them, and how their records are read.
+
+`coordinator/group/coordinator.py` embeds it: it keeps one group id from being of two types, and gives each call the
+turn that it answers into.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.coordinator.consumer_group import records
+from broker.coordinator.consumer_group.config import ConsumerGroupConfig
+from broker.coordinator.consumer_group.group import NEVER, ConsumerGroup
+from broker.coordinator.consumer_group.heartbeat import ConsumerHeartbeats
+from broker.coordinator.consumer_group.member import ConsumerGroupMember, MemberState
+from broker.coordinator.consumer_group.records import (
+    ConsumerGroupKey,
+    CurrentMemberValue,
+    GroupEpochValue,
+    MemberValue,
+    PatternValue,
+    TargetEpochValue,
+    TargetMemberValue,
+    decode_value,
+    encode_key,
+)
+from broker.coordinator.consumer_group.requests import check_heartbeat, is_leaving
+from broker.coordinator.consumer_group.timers import ConsumerTimerKey, ConsumerTimerKind
+from broker.coordinator.consumer_group.topics import NoTopics, TopicDirectory
+from broker.coordinator.group.client import GroupClientInfo
+from broker.coordinator.group.config import TIMER_RETRY_MS
+from broker.coordinator.group.memory import GroupMemory, GroupMemoryAccount
+from broker.coordinator.outcome import CoordinatorRecord, CoordinatorTurn, Remains
+from broker.coordinator.recorded_owners import Headers, decode_owner
+from broker.coordinator.timers import Timers
+from broker.protocol.messages.consumer_group_heartbeat import (
+    JOIN_EPOCH,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+
+
+class ConsumerGroups:
+    def __init__(
+        self,
+        config: ConsumerGroupConfig,
+        memory: GroupMemory,
+        account: GroupMemoryAccount,
+        new_member_id: Callable[[str], str],
+        topics: TopicDirectory | None = None,
+    ):
+        self.topics: TopicDirectory = topics or NoTopics()
+        self._account = account
+        self._groups: dict[str, ConsumerGroup] = {}
+        self._timers: Timers[ConsumerTimerKey] = Timers()
+        self._heartbeats = ConsumerHeartbeats(config, self.topics, self._timers, memory, new_member_id)
+
+    def get(self, group_id: str) -> ConsumerGroup | None:
+        return self._groups.get(group_id)
+
+    def __iter__(self) -> Iterator[ConsumerGroup]:
+        return iter(self._groups.values())
+
+    def __contains__(self, group_id: str) -> bool:
+        return group_id in self._groups
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+
+    def heartbeat(
+        self,
+        request: ConsumerGroupHeartbeatRequest,
+        client: GroupClientInfo,
+        turn: CoordinatorTurn,
+        begin: Callable[[], None],
+    ) -> ConsumerGroupHeartbeatResponse:
+        """Return the response, for when the records are committed. Raises ApiError for one to be sent at once.
+
+        begin: called before a group that there is not gets its first records; it may refuse.
+        """
+        check_heartbeat(request, client.api_version)
+        group = self._groups.get(request.group_id)
+        if is_leaving(request) or request.member_epoch != JOIN_EPOCH:
+            if group is None:
+                raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {request.group_id} not found.")
+            if is_leaving(request):
+                return self._heartbeats.leave(group, request, turn)
+        if group is None:
+            begin()
+            group = ConsumerGroup(request.group_id, self._account)
+        return self._heartbeats.stay(group, request, client, turn)
+
+    def delete(self, group: ConsumerGroup, turn: CoordinatorTurn) -> None:
+        """Propose the tombstones of a group without members."""
+        for pattern in group.patterns:
+            _append_tombstone(turn, ConsumerGroupKey(records.PATTERN, group.group_id, pattern))
+        for member_id in group.targets:
+            _append_tombstone(turn, ConsumerGroupKey(records.TARGET_MEMBER, group.group_id, member_id))
+        for kind in (records.TARGET_EPOCH, records.PARTITION_METADATA, records.GROUP_EPOCH):
+            _append_tombstone(turn, ConsumerGroupKey(kind, group.group_id))
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def next_deadline_ms(self) -> int | None:
+        return self._timers.next_deadline_ms()
+
+    def tick(self, turn: CoordinatorTurn) -> None:
+        """Do what the deadlines that have come ask for; what is done for one group at a time is done at once."""
+        silent: dict[str, dict[str, str]] = {}  #: by group: of each member that is removed, why
+        to_assign: dict[str, None] = {}
+        while not turn.is_full and (key := self._timers.take_expired(turn.now_ms)) is not None:
+            turn.things_left -= 1
+            group = self._groups.get(key.group_id)
+            member = group.members.get(key.member_id) if group else None
+            if group is not None and key.kind is ConsumerTimerKind.ASSIGNMENT:
+                to_assign[group.group_id] = None
+            elif member is not None and (reason := _removal(member, key.kind)):
+                silent.setdefault(key.group_id, {})[member.member_id] = reason
+                # The replayed tombstone makes this one stand for nothing; if there is none, it is tried again.
+                self._timers.schedule(key, turn.now_ms + TIMER_RETRY_MS)
+        for group_id, reasons in silent.items():
+            group = self._groups[group_id]
+            members = [group.members[member_id] for member_id in reasons]
+            self._heartbeats.remove(group, members, next(iter(reasons.values())), turn)
+            to_assign.pop(group_id, None)
+        for group_id in to_assign:
+            if (group := self._groups[group_id]).members:
+                self._heartbeats.assign(group, turn)
+
+    def after_load(self, now_ms: int) -> None:
+        """Every member gets a fresh session timeout, and as long as before to give partitions up."""
+        for group in self._groups.values():
+            for member in group.members.values():
+                self._heartbeats.restart_session(group, member.member_id, now_ms)
+                if member.state is MemberState.UNREVOKED_PARTITIONS:
+                    key = ConsumerTimerKey(ConsumerTimerKind.REVOCATION, group.group_id, member.member_id)
+                    self._timers.schedule(key, now_ms + max(member.subscription.rebalance_timeout_ms, 0))
+
+    # -- records ------------------------------------------------------------------------------------------------------
+
+    def replay(self, key: ConsumerGroupKey, value: bytes | None, headers: Headers) -> None:
+        """Apply one record. Raises InvariantViolation for bytes that are no such record."""
+        group = self._groups.get(key.group_id)
+        if key.kind == records.PARTITION_METADATA:
+            return
+        if value is None:
+            if group is not None:
+                self._replay_tombstone(group, key)
+            return
+        if group is None:
+            group = self._groups[key.group_id] = ConsumerGroup(key.group_id, self._account)
+        owner = decode_owner(headers)
+        match key.kind:
+            case records.GROUP_EPOCH:
+                group.replay_epoch(decode_value(GroupEpochValue, value), owner)
+            case records.MEMBER:
+                group.replay_member(key.name, decode_value(MemberValue, value), owner)
+            case records.TARGET_EPOCH:
+                group.replay_target_epoch(decode_value(TargetEpochValue, value))
+            case records.TARGET_MEMBER:
+                group.replay_target(key.name, decode_value(TargetMemberValue, value))
+            case records.CURRENT_MEMBER:
+                group.replay_current(key.name, decode_value(CurrentMemberValue, value))
+            case records.PATTERN:
+                group.replay_pattern(key.name, decode_value(PatternValue, value), owner)
+
+    def _replay_tombstone(self, group: ConsumerGroup, key: ConsumerGroupKey) -> None:
+        match key.kind:
+            case records.GROUP_EPOCH:
+                self._forget(group)
+            case records.MEMBER:
+                group.remove_member(key.name)
+                for kind in (ConsumerTimerKind.SESSION, ConsumerTimerKind.REVOCATION):
+                    self._timers.cancel(ConsumerTimerKey(kind, group.group_id, key.name))
+            case records.TARGET_EPOCH:
+                group.replay_target_epoch(None)
+            case records.TARGET_MEMBER:
+                group.replay_target(key.name, None)
+            case records.CURRENT_MEMBER:
+                group.replay_current(key.name, None)
+            case records.PATTERN:
+                group.remove_pattern(key.name)
+
+    def abort(self, aborted: Iterable[CoordinatorRecord]) -> None:
+        """Records could not be appended: what they were to say of the topics is to be said again."""
+        for record in aborted:
+            key = records.decode_key(record.key)
+            if key is not None and (group := self._groups.get(key.group_id)) is not None:
+                group.topics_version = NEVER
+
+    def unload(self) -> list[Remains]:
+        """Forget all groups, and return what was removed."""
+        remains: list[Remains] = [self._groups, *self._timers.forget()]
+        self._groups = {}
+        return remains
+
+    def _forget(self, group: ConsumerGroup) -> None:
+        for member_id in group.members:
+            for kind in (ConsumerTimerKind.SESSION, ConsumerTimerKind.REVOCATION):
+                self._timers.cancel(ConsumerTimerKey(kind, group.group_id, member_id))
+        self._timers.cancel(ConsumerTimerKey(ConsumerTimerKind.ASSIGNMENT, group.group_id))
+        self._groups.pop(group.group_id, None)
+        group.let_go()
+
+
+def _removal(member: ConsumerGroupMember, kind: ConsumerTimerKind) -> str:
+    """Return why the member is removed now that this time is up; empty if it is not."""
+    if kind is ConsumerTimerKind.SESSION:
+        return "its session expired"
+    if member.state is MemberState.UNREVOKED_PARTITIONS:
+        return "it did not give up its partitions within the rebalance timeout"
+    return ""
+
+
+def _append_tombstone(turn: CoordinatorTurn, key: ConsumerGroupKey) -> None:
+    turn.append(encode_key(key), None)

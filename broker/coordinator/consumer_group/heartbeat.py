@@ -1,0 +1,337 @@
+"""One ConsumerGroupHeartbeat: what it changes of its member, of the group and of the assignment.
+
+The member joins or is known. Its subscription may change the group's epoch, which may need a new target assignment.
+Then the member is moved one step towards its target.
+
+A heartbeat that changes nothing looks at its own member only, however large the group is.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import CLIENT_ID_LENGTH_MAX, REBALANCE_TIMEOUT_MS_MAX
+from broker.coordinator.consumer_group.assignors import Partitions
+from broker.coordinator.consumer_group.config import ConsumerGroupConfig
+from broker.coordinator.consumer_group.draft import GroupDraft
+from broker.coordinator.consumer_group.group import ConsumerGroup
+from broker.coordinator.consumer_group.member import ConsumerGroupMember, MemberState, MemberSubscription, Owned
+from broker.coordinator.consumer_group.patterns import topics_matching
+from broker.coordinator.consumer_group.reconciliation import Reconciliation
+from broker.coordinator.consumer_group.requests import is_full, reported_partitions
+from broker.coordinator.consumer_group.timers import ConsumerTimerKey, ConsumerTimerKind
+from broker.coordinator.consumer_group.topics import TopicDirectory
+from broker.coordinator.group.client import GroupClientInfo
+from broker.coordinator.group.memory import GroupMemory, group_bytes
+from broker.coordinator.outcome import CoordinatorTurn
+from broker.coordinator.timers import Timers
+from broker.protocol.messages.consumer_group_heartbeat import (
+    JOIN_EPOCH,
+    LEAVE_STATIC_EPOCH,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    HeartbeatAssignment,
+    HeartbeatTopicPartitions,
+)
+
+
+class ConsumerHeartbeats:
+    def __init__(
+        self,
+        config: ConsumerGroupConfig,
+        topics: TopicDirectory,
+        timers: Timers[ConsumerTimerKey],
+        memory: GroupMemory,
+        new_member_id: Callable[[str], str],
+    ):
+        self._config = config
+        self._topics = topics
+        self._timers = timers
+        self._memory = memory
+        self._new_member_id = new_member_id
+
+    def stay(
+        self,
+        group: ConsumerGroup,
+        request: ConsumerGroupHeartbeatRequest,
+        client: GroupClientInfo,
+        turn: CoordinatorTurn,
+    ) -> ConsumerGroupHeartbeatResponse:
+        """Join, or go on as a member. Raises ApiError; then nothing is changed."""
+        draft = GroupDraft(group, self._topics, client.owner)
+        before = self._present(draft, request)
+        member = self._subscribed(before, request, client)
+        has_subscription_changed = self._subscribe(draft, before, member, request, turn)
+        self._bump_if_due(draft, turn, is_due=group.epoch == 0 or has_subscription_changed)
+        self._assign_if_due(draft, turn)
+        member = self._reconciled(draft, member, request, has_subscription_changed)
+        if member != before or before.member_id not in group.members:
+            draft.put(member)
+        self._admit(draft, member, client, turn)
+        group.topics_version = self._topics.version
+        if draft.is_changed or draft.assignment_epoch != group.assignment_epoch:
+            draft.write(turn)
+        self._restart_timers(group, before, member, turn)
+        shows_assignment = is_full(request) or _partitions(member.assigned) != _partitions(before.assigned)
+        return ConsumerGroupHeartbeatResponse(
+            member_id=member.member_id,
+            member_epoch=member.epoch,
+            heartbeat_interval_ms=self._config.group_consumer_heartbeat_interval_ms,
+            assignment=_to_response(member.assigned) if shows_assignment else None,
+        )
+
+    def leave(
+        self, group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, turn: CoordinatorTurn
+    ) -> ConsumerGroupHeartbeatResponse:
+        """Remove the member; a static one that comes back keeps its place for a session. Raises ApiError."""
+        member = group.members.get(request.member_id)
+        if request.instance_id is not None:
+            member = _static_member(group, request)
+        if member is None:
+            raise _unknown_member(group, request.member_id)
+        if request.member_epoch == LEAVE_STATIC_EPOCH:
+            draft = GroupDraft(group, self._topics, member.owner)
+            draft.put(member.moved_to(LEAVE_STATIC_EPOCH, member.state, member.assigned))
+            draft.write(turn)
+            turn.note("static member left for a while", group_id=group.group_id, member_id=member.member_id)
+        else:
+            self.remove(group, [member], "left", turn)
+        return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
+
+    def remove(
+        self, group: ConsumerGroup, members: list[ConsumerGroupMember], reason: str, turn: CoordinatorTurn
+    ) -> None:
+        draft = GroupDraft(group, self._topics, members[0].owner)
+        for member in members:
+            draft.remove(member.member_id)
+            turn.note("member is removed", group_id=group.group_id, member_id=member.member_id, reason=reason)
+        draft.bump()
+        draft.drop_unused_patterns()
+        draft.look_at_topics()
+        draft.write(turn)
+
+    def assign(self, group: ConsumerGroup, turn: CoordinatorTurn) -> None:
+        """Make the assignment that had to wait, if the group still needs one."""
+        draft = GroupDraft(group, self._topics, next(iter(group.members.values())).owner)
+        self._assign_if_due(draft, turn)
+        if draft.assignment_epoch != group.assignment_epoch:
+            draft.write(turn)
+
+    # -- the member ---------------------------------------------------------------------------------------------------
+
+    def _present(self, draft: GroupDraft, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupMember:
+        """Return the member as it is now, or, if it joins, as it begins."""
+        group, is_joining = draft.group, request.member_epoch == JOIN_EPOCH
+        member_id = request.member_id or self._new_member_id(request.instance_id or "")
+        is_known = member_id in group.members
+        if len(group.members) >= self._config.group_consumer_max_size and not is_known:
+            limit = self._config.group_consumer_max_size
+            message = f"The consumer group has reached its maximum capacity of {limit} members."
+            raise ApiError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
+        if request.instance_id is not None:
+            if not is_joining:
+                return _fenced_by_epoch(_static_member(group, request), request)
+            if request.instance_id in group.static_members:
+                return self._returned(draft, request, member_id)
+        elif is_known:
+            return _fenced_by_epoch(group.members[member_id], request)
+        if not is_joining:
+            raise _unknown_member(group, member_id)
+        return ConsumerGroupMember(member_id)
+
+    def _returned(
+        self, draft: GroupDraft, request: ConsumerGroupHeartbeatRequest, member_id: str
+    ) -> ConsumerGroupMember:
+        """A static member joins: it takes the place of its former self, if that has left."""
+        former = draft.group.members[draft.group.static_members[request.instance_id or ""]]
+        if former.member_id == member_id and not former.is_away:
+            return former
+        if not former.is_away:
+            message = f"Static member {member_id} with instance id {request.instance_id} cannot join the group because "
+            raise ApiError(
+                ErrorCode.UNRELEASED_INSTANCE_ID, f"{message}the instance id is owned by {former.member_id} member."
+            )
+        member = replace(former, member_id=member_id, epoch=JOIN_EPOCH, previous_epoch=JOIN_EPOCH)
+        if former.member_id != member_id:
+            draft.replace(former, member)
+        return member
+
+    def _subscribed(
+        self, member: ConsumerGroupMember, request: ConsumerGroupHeartbeatRequest, client: GroupClientInfo
+    ) -> ConsumerGroupMember:
+        """Return the member with what the heartbeat says of it; what it does not say stays."""
+        before, names = member.subscription, request.subscribed_topic_names
+        timeout_ms, regex = request.rebalance_timeout_ms, request.subscribed_topic_regex
+        subscription = MemberSubscription(
+            instance_id=before.instance_id if request.instance_id is None else request.instance_id,
+            rack_id=before.rack_id if request.rack_id is None else request.rack_id,
+            client_id=client.client_id[:CLIENT_ID_LENGTH_MAX],
+            client_host=client.client_host,
+            topic_names=before.topic_names if names is None else frozenset(names),
+            topic_regex=before.topic_regex if regex is None else regex,
+            rebalance_timeout_ms=(
+                before.rebalance_timeout_ms if timeout_ms == -1 else min(timeout_ms, REBALANCE_TIMEOUT_MS_MAX)
+            ),
+            server_assignor=before.server_assignor if request.server_assignor is None else request.server_assignor,
+        )
+        return member if subscription == before else replace(member, subscription=subscription)
+
+    # -- the group ----------------------------------------------------------------------------------------------------
+
+    def _subscribe(
+        self,
+        draft: GroupDraft,
+        before: ConsumerGroupMember,
+        member: ConsumerGroupMember,
+        request: ConsumerGroupHeartbeatRequest,
+        turn: CoordinatorTurn,
+    ) -> bool:
+        """Note the member's subscription; return whether it reads by other names, or by another pattern."""
+        if member == before and member.member_id in draft.group.members:
+            return False
+        draft.put(member)
+        old, new = before.subscription, member.subscription
+        if (new.topic_regex or "") != (old.topic_regex or ""):
+            if new.topic_regex and draft.pattern(new.topic_regex) is None:
+                draft.resolve(new.topic_regex, topics_matching(new.topic_regex, self._topics.names()), turn.wall_ms)
+            draft.drop_unused_patterns()
+            return True
+        return new.topic_names != old.topic_names
+
+    def _bump_if_due(self, draft: GroupDraft, turn: CoordinatorTurn, *, is_due: bool) -> None:
+        group = draft.group
+        if not is_due and group.topics_version == self._topics.version:
+            return
+        if group.topics_version != self._topics.version:
+            self._match_again(draft, turn)
+        if draft.look_at_topics() or is_due:
+            draft.bump()
+
+    def _match_again(self, draft: GroupDraft, turn: CoordinatorTurn) -> None:
+        """The topics are others than when the group's patterns were matched."""
+        for pattern, resolved in draft.group.patterns.items():
+            topics = topics_matching(pattern, self._topics.names())
+            if topics != resolved.topics and draft.pattern(pattern) is resolved:
+                draft.resolve(pattern, topics, turn.wall_ms)
+
+    def _assign_if_due(self, draft: GroupDraft, turn: CoordinatorTurn) -> None:
+        """Assign for the group's epoch now, or when the interval since the last assignment is over."""
+        group = draft.group
+        if draft.epoch <= draft.assignment_epoch:
+            return
+        interval_ms = self._config.group_consumer_assignment_interval_ms
+        left_ms = min(interval_ms, group.assigned_at_ms + interval_ms - turn.wall_ms)
+        if group.assignment_epoch and left_ms > 0:
+            self._timers.schedule(ConsumerTimerKey(ConsumerTimerKind.ASSIGNMENT, group.group_id), turn.now_ms + left_ms)
+            return
+        assignor = draft.assign(turn.wall_ms)
+        turn.note("group is assigned", group_id=group.group_id, epoch=draft.epoch, assignor=assignor)
+
+    def _reconciled(
+        self,
+        draft: GroupDraft,
+        member: ConsumerGroupMember,
+        request: ConsumerGroupHeartbeatRequest,
+        has_subscription_changed: bool,
+    ) -> ConsumerGroupMember:
+        if member.is_reconciled_to(draft.assignment_epoch) and not has_subscription_changed:
+            return member
+        return Reconciliation(
+            draft.target_of(member.member_id),
+            draft.assignment_epoch,
+            draft.is_free,
+            draft.topic_ids_of(member).__contains__,
+            reported_partitions(request),
+            has_subscription_changed,
+        ).next_of(member)
+
+    def _admit(
+        self, draft: GroupDraft, member: ConsumerGroupMember, client: GroupClientInfo, turn: CoordinatorTurn
+    ) -> None:
+        """Raises ApiError COORDINATOR_NOT_AVAILABLE if the client may not take what the member would."""
+        before = draft.group.members.get(member.member_id)
+        if before is not None and before.subscription == member.subscription:
+            return
+        taken = member.size_bytes(draft.target_of(member.member_id))
+        resolved = draft.pattern(member.subscription.topic_regex or "")
+        if resolved is not None and member.subscription.topic_regex not in draft.group.patterns:
+            taken += resolved.size_bytes
+        if draft.group.epoch == 0:
+            taken += group_bytes(draft.group.group_id)
+        held = draft.group.held_by_member(member.member_id)
+        is_same = before is not None and before.owner == client.owner
+        if self._memory.may_join(
+            client.owner, taken - held if is_same else taken, is_group_there=bool(draft.group.members)
+        ):
+            draft.put(replace(member, owner=client.owner))
+        elif before is None or taken > held:
+            self._memory.refuse(self._memory.members, client.owner, turn.wall_ms)
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+    def _restart_timers(
+        self, group: ConsumerGroup, before: ConsumerGroupMember, member: ConsumerGroupMember, turn: CoordinatorTurn
+    ) -> None:
+        self.restart_session(group, member.member_id, turn.now_ms)
+        key = ConsumerTimerKey(ConsumerTimerKind.REVOCATION, group.group_id, member.member_id)
+        if member.state is not MemberState.UNREVOKED_PARTITIONS:
+            self._timers.cancel(key)
+        elif member.pending_revocation != before.pending_revocation:
+            self._timers.schedule(key, turn.now_ms + max(member.subscription.rebalance_timeout_ms, 0))
+
+    def restart_session(self, group: ConsumerGroup, member_id: str, now_ms: int) -> None:
+        """The member has been heard of: it has a whole session timeout again."""
+        key = ConsumerTimerKey(ConsumerTimerKind.SESSION, group.group_id, member_id)
+        self._timers.schedule(key, now_ms + self._config.group_consumer_session_timeout_ms)
+
+
+def _static_member(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupMember:
+    """Return the member that the instance id stands for. Raises ApiError if that is none, or another."""
+    member_id = group.static_members.get(request.instance_id or "")
+    if member_id is None:
+        raise ApiError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {request.instance_id} is unknown.")
+    if member_id != request.member_id:
+        message = f"Static member {request.member_id} with instance id {request.instance_id} was fenced by member "
+        raise ApiError(ErrorCode.FENCED_INSTANCE_ID, f"{message}{member_id}.")
+    return group.members[member_id]
+
+
+def _fenced_by_epoch(member: ConsumerGroupMember, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupMember:
+    """Return the member. Raises ApiError FENCED_MEMBER_EPOCH if the request is not of its epoch.
+
+    The previous epoch is right, too, if the member owns nothing that it should not: the response with the new one may
+    have been lost. JOIN_EPOCH always is: a member that was fenced abandoned its partitions and joins again.
+    """
+    epoch = request.member_epoch
+    if epoch in (JOIN_EPOCH, member.epoch):
+        return member
+    if epoch == member.previous_epoch < member.epoch and _is_within(reported_partitions(request), member.assigned):
+        return member
+    order = "greater" if epoch > member.epoch else "smaller"
+    message = f"The consumer group member has a {order} member epoch ({epoch}) than the one known by the group "
+    raise ApiError(
+        ErrorCode.FENCED_MEMBER_EPOCH,
+        f"{message}coordinator ({member.epoch}). The member must abandon all its partitions and rejoin.",
+    )
+
+
+def _is_within(reported: Partitions | None, assigned: Owned) -> bool:
+    if reported is None:
+        return False
+    return all(indexes <= assigned.get(topic_id, {}).keys() for topic_id, indexes in reported.items())
+
+
+def _unknown_member(group: ConsumerGroup, member_id: str) -> ApiError:
+    return ApiError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group.group_id}.")
+
+
+def _partitions(owned: Owned) -> dict[UUID, set[int]]:
+    return {topic_id: set(epochs) for topic_id, epochs in owned.items()}
+
+
+def _to_response(owned: Owned) -> HeartbeatAssignment:
+    return HeartbeatAssignment(
+        topic_partitions=[
+            HeartbeatTopicPartitions(topic_id=topic_id, partitions=sorted(epochs)) for topic_id, epochs in owned.items()
+        ]
+    )
