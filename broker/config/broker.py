@@ -31,6 +31,7 @@ from broker.config.definition import (
     take_keys,
 )
 from broker.config.delegation_tokens import DelegationTokenKeys
+from broker.config.groups import GroupKeys
 from broker.config.kraft import without_kraft
 from broker.config.listener_settings import BY_NAME as LISTENER_KEYS
 from broker.config.listener_settings import (
@@ -246,15 +247,6 @@ class BrokerSettings:
     offsets_retention_check_interval_ms = setting(
         parse_int, 600_000, "How often old offsets are looked for.", at_least=1
     )
-    group_min_session_timeout_ms = setting(parse_int32, 6_000, "Shortest session timeout of a member.", at_least=0)
-    group_max_session_timeout_ms = setting(parse_int32, 1_800_000, "Longest session timeout of a member.", at_least=0)
-    group_initial_rebalance_delay_ms = setting(parse_int32, 3_000, "How long a new group awaits members.", at_least=0)
-    group_max_size = setting(
-        parse_int32,
-        1_000,
-        "Members one group may have. A record of 1 MB has to hold all of them; Kafka has no limit by default.",
-        at_least=1,
-    )
     quota_window_num = setting(parse_int32, 11, "Samples that quotas of clients are measured by.", at_least=1)
     quota_window_size_seconds = setting(parse_int32, 1, "How long each of these samples is.", at_least=1)
     controller_quota_window_num = setting(
@@ -270,6 +262,7 @@ KEYS: tuple[Key, ...] = (
     *take_keys(BrokerSettings),
     *take_keys(AuthorizerKeys),
     *take_keys(DelegationTokenKeys),
+    *take_keys(GroupKeys),
     *ZOOKEEPER_TLS_KEYS,
     *COMPRESSION_LEVELS,
     *KEYS_WITHOUT_EFFECT,
@@ -286,6 +279,7 @@ class BrokerConfig(
     BrokerSettings,
     AuthorizerKeys,
     DelegationTokenKeys,
+    GroupKeys,
     ZooKeeperTlsKeys,
     NetworkSettings,
     ListenerAddresses,

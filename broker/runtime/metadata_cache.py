@@ -66,6 +66,7 @@ class _Topics:
         self.by_id = by_id
         self.earlier = earlier
         self.deleted: list[TopicIdPartition] = []
+        self.is_changed = False  #: a topic came, went or has other partitions
 
     def take(self, topic: UpdateMetadataTopicState) -> Iterator[None]:
         """A partition in each step; the topic is seen as it was until all are through.
@@ -89,6 +90,7 @@ class _Topics:
             else:
                 partitions[state.partition_index] = _partition_metadata(state)
             yield
+        self.is_changed |= former is None or not is_same or former.partitions.keys() != partitions.keys()
         if former is not None and not (is_same and partitions):
             del self.by_name[name]
             self.by_id.pop(former.topic_id, None)
@@ -119,6 +121,8 @@ class MetadataCache:
         self._broker_epoch = -1
         self.brokers: dict[int, BrokerAddress] = {}
         self.topics: dict[str, TopicMetadata] = {}
+        #: Another one whenever a topic came, went or got partitions.
+        self.topics_version = 0
         self._topics_by_id: dict[UUID, TopicMetadata] = {}
         self._changed = asyncio.Event()
         #: Held while a request is applied.
@@ -153,6 +157,7 @@ class MetadataCache:
             yield from topics.take(topic)
         topics.forget_oldest()
         self.topics, self._topics_by_id, self._earlier = topics.by_name, topics.by_id, topics.earlier
+        self.topics_version += is_all or topics.is_changed
         self._broker_epoch = request.broker_epoch
         self.controller_id = request.controller_id
         self.controller_epoch = request.controller_epoch

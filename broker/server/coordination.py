@@ -5,6 +5,7 @@ from functools import partial
 
 from broker.common.clock import Clock
 from broker.config.broker import BrokerConfig
+from broker.coordinator.consumer_group.config import ConsumerGroupConfig
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
@@ -12,6 +13,7 @@ from broker.coordinator.transaction.config import TransactionConfig
 from broker.handlers.write_txn_markers import handle_write_txn_markers
 from broker.net.dialer import Dialer
 from broker.runtime.coordinators.group_coordinators import forget_partitions, group_coordinators
+from broker.runtime.coordinators.known_topics import KnownTopics
 from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.runtime.coordinators.transaction_verifier import TransactionVerifier
@@ -44,7 +46,15 @@ class Coordination:
         self.group_memory = GroupMemory()
         deleted = DeletedPartitions()
         self.groups = group_coordinators(
-            replicas, _group_config(config), clock, self.group_memory, deleted, metadata.topic_id_of, steady.now_ms
+            replicas,
+            _group_config(config),
+            clock,
+            self.group_memory,
+            deleted,
+            metadata.topic_id_of,
+            steady.now_ms,
+            _consumer_group_config(config),
+            KnownTopics(metadata),
         )
         self.markers = MarkerSender(config.broker_id, metadata, address_of, dialer, store.partition_exists)
         self.transactions = TransactionCoordinators(
@@ -78,6 +88,16 @@ def _group_config(config: BrokerConfig) -> GroupConfig:
         offsets_commit_timeout_ms=config.offsets_commit_timeout_ms,
         offsets_retention_minutes=config.offsets_retention_minutes,
         offsets_retention_check_interval_ms=config.offsets_retention_check_interval_ms,
+    )
+
+
+def _consumer_group_config(config: BrokerConfig) -> ConsumerGroupConfig:
+    return ConsumerGroupConfig(
+        group_consumer_session_timeout_ms=config.group_consumer_session_timeout_ms,
+        group_consumer_heartbeat_interval_ms=config.group_consumer_heartbeat_interval_ms,
+        group_consumer_max_size=config.group_consumer_max_size,
+        group_consumer_assignors=config.group_consumer_assignors,
+        group_consumer_assignment_interval_ms=config.group_consumer_assignment_interval_ms,
     )
 
 

@@ -14,6 +14,8 @@ from broker.common.bounded_patterns import has_few_ways
 from broker.common.errors import BarnabasError
 from broker.common.header_rules import read_rules
 from broker.common.own_names import OwnNames
+from broker.common.re2.matcher import TopicPattern
+from broker.common.re2.parser import Re2Error
 from broker.common.types import TopicPartition
 from broker.config.authorizer import parse_super_users
 from broker.config.definition import parse_list
@@ -30,6 +32,12 @@ from broker.connect.providers import Providers
 from broker.connect.storage.configurations import Configurations
 from broker.connect.tasks.pipeline import _transforms
 from broker.connect.transforms.patterns import date_format, java_regex, java_replacement
+from broker.coordinator.consumer_group.records import (
+    CurrentMemberValue,
+    CurrentTopicPartitions,
+    decode_value,
+    encode_value,
+)
 from broker.coordinator.group.records import decode_group_value
 from broker.keystores.files import certificates, private_key
 from broker.log.compaction.record_spans import unpack_batch
@@ -341,6 +349,9 @@ rules:
 GROUP_VALUE = (
     b"\0\3\0\1c\0\0\0\1\0\1p\0\1l" + bytes(8) + b"\0\0\0\1\0\1m\xff\xff\0\1c\0\1h" + bytes(8) + b"\0\0\0\0" * 2
 )
+CURRENT_MEMBER_VALUE = encode_value(
+    CurrentMemberValue(assigned_partitions=[CurrentTopicPartitions(partitions=[0, 1], assignment_epochs=[1, 2])])
+)
 
 
 #: CN=kafka1,C=DE
@@ -373,6 +384,10 @@ def search_text(text: str) -> None:
 
 def has_java_pattern(text: str) -> None:
     has_few_ways(java_regex("regex", text).pattern)
+
+
+def has_re2_pattern(text: str) -> None:
+    TopicPattern(text).matching(["aab", "orders-1"])
 
 
 def replace_as_java(text: str) -> None:
@@ -459,6 +474,7 @@ TARGETS = [
     texts("CEL", compile_expression, "value.a > 5 && headers.exists(h, h == 'x') || !(key in ['a', \"b\"])"),
     texts("search of records", search_text, "aab", "key"),
     texts("pattern of Java", has_java_pattern, JAVA_PATTERN, "a[[:", refusals=(ConfigError,)),
+    texts("pattern of RE2", has_re2_pattern, "(?i)a{2,9}(b|[^c-d\\pL])*?", "(a*)*", refusals=(Re2Error,)),
     texts("replacement of Java", replace_as_java, "$1 ${n} \\$", refusals=(ConfigError,)),
     texts("date format", lambda text: date_format("f", text), "yyyy-MM-dd'T'HH:mm:ss''Z", refusals=(ConfigError,)),
     texts("date", DATE.parse, "JanaMonaFeb1111111.5", "1", "a", refusals=(ValueError,)),
@@ -510,6 +526,7 @@ TARGETS = [
     binaries("MessagePack", message_pack.as_json, b"\x82\xa1a\x93\x01\x02\x03\xa1b\xc3"),
     binaries("Protobuf by its wire", lambda data: wire_text(data, LAYOUT_MAX), b"\x08\1\x12\3abc\x1a\4\x08\1\x10\2"),
     binaries("distinguished name", java_name, DISTINGUISHED_NAME),
+    binaries("consumer group record", lambda data: decode_value(CurrentMemberValue, data), CURRENT_MEMBER_VALUE),
     binaries("group record", decode_group_value, GROUP_VALUE),
     documents("Avro parsed and printed", print_avro, *AVRO),
     documents("Avro compared with itself", lambda schema: compare_avro(schema, schema), *AVRO),

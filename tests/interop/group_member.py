@@ -77,10 +77,8 @@ def _run_confluent(settings: dict[str, Any], is_over: Callable[[], bool]) -> Non
         {
             "bootstrap.servers": settings["servers"],
             "group.id": settings["group"],
-            "session.timeout.ms": SESSION_MS,
-            "heartbeat.interval.ms": 300,
             "topic.metadata.refresh.interval.ms": 500,
-            "partition.assignment.strategy": "cooperative-sticky" if settings.get("is_cooperative") else "range",
+            **({"group.protocol": "consumer"} if settings.get("is_consumer_protocol") else _classic(settings)),
             **({"group.instance.id": settings["instance"]} if settings.get("instance") else {}),
         }
     )
@@ -94,6 +92,15 @@ def _run_confluent(settings: dict[str, Any], is_over: Callable[[], bool]) -> Non
     while not is_over():
         consumer.poll(0.1)
     consumer.close()
+
+
+def _classic(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what members say of their group in the classic protocol; in the other one the broker does."""
+    return {
+        "session.timeout.ms": SESSION_MS,
+        "heartbeat.interval.ms": 300,
+        "partition.assignment.strategy": "cooperative-sticky" if settings.get("is_cooperative") else "range",
+    }
 
 
 def _run_kafka_python(settings: dict[str, Any], is_over: Callable[[], bool]) -> None:

@@ -2,7 +2,6 @@
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.consumer_group.assignors import Partitions
-from broker.coordinator.consumer_group.draft import DEFAULT_ASSIGNOR
 from broker.coordinator.consumer_group.group import ConsumerGroup, ConsumerGroupState
 from broker.coordinator.consumer_group.groups import ConsumerGroups
 from broker.coordinator.consumer_group.member import ConsumerGroupMember
@@ -22,11 +21,11 @@ _CONSUMER = 1
 
 
 def describe(request: ConsumerGroupDescribeRequest, groups: ConsumerGroups) -> ConsumerGroupDescribeResponse:
-    described = [_described(group_id, groups.get(group_id), groups.topics) for group_id in request.group_ids]
+    described = [_described(group_id, groups.get(group_id), groups) for group_id in request.group_ids]
     return ConsumerGroupDescribeResponse(groups=described)
 
 
-def _described(group_id: str, group: ConsumerGroup | None, topics: TopicDirectory) -> DescribedConsumerGroup:
+def _described(group_id: str, group: ConsumerGroup | None, groups: ConsumerGroups) -> DescribedConsumerGroup:
     if group is None:
         return DescribedConsumerGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND,
@@ -34,12 +33,13 @@ def _described(group_id: str, group: ConsumerGroup | None, topics: TopicDirector
             group_id=group_id,
             group_state=ConsumerGroupState.DEAD.value,
         )
+    votes, topics = group.assignor_votes, groups.topics
     return DescribedConsumerGroup(
         group_id=group_id,
         group_state=group.state.value,
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
-        assignor_name=max(group.assignor_votes, key=lambda name: group.assignor_votes[name], default=DEFAULT_ASSIGNOR),
+        assignor_name=votes.most_common(1)[0][0] if votes else groups.config.group_consumer_assignors[0],
         members=made_late(
             [(member, group.target_of(member.member_id)) for member in group.members.values()],
             lambda described: _described_member(described[0], described[1], topics),

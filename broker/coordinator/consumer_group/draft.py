@@ -5,7 +5,7 @@ alone, since many of them may not fit into one batch: a higher group epoch first
 and what members have at the end.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from broker.common.shared_budget import Owner
@@ -25,9 +25,6 @@ from broker.coordinator.consumer_group.topics import AssignableTopic, TopicDirec
 from broker.coordinator.outcome import CoordinatorTurn
 from broker.coordinator.recorded_owners import encode_owner
 from broker.protocol.schema import StoredValue
-
-#: The assignor of a group none of whose members asks for one: the first of group.consumer.assignors.
-DEFAULT_ASSIGNOR = "uniform"
 
 
 class GroupDraft:
@@ -133,11 +130,11 @@ class GroupDraft:
             names |= resolved.topics if (resolved := self.pattern(pattern)) else frozenset()
         return (topic for topic in map(self._topics.named, names) if topic is not None)
 
-    def assign(self, wall_ms: int) -> str:
-        """Make the target assignment for the group's epoch; return the name of the assignor."""
+    def assign(self, assignors: Sequence[str], wall_ms: int) -> str:
+        """Make the target assignment for the group's epoch by one of the assignors; return its name."""
         counts: dict[UUID, int] = {}
         members = [self._assignable(member, counts) for member in self.members()]
-        name = self._preferred_assignor()
+        name = self._preferred_assignor(assignors)
         for member_id, target in ASSIGNORS[name](members, counts).items():
             if target != self.target_of(member_id):
                 self._targets[member_id] = target
@@ -152,15 +149,15 @@ class GroupDraft:
             member.member_id, member.subscription.instance_id, ids, self.target_of(member.member_id)
         )
 
-    def _preferred_assignor(self) -> str:
+    def _preferred_assignor(self, assignors: Sequence[str]) -> str:
         votes = self.group.assignor_votes.copy()
         for member_id, member in self._changed.items():
             if (before := self.group.members.get(member_id)) is not None and before.subscription.server_assignor:
                 votes[before.subscription.server_assignor] -= 1
             if member is not None and member.subscription.server_assignor:
                 votes[member.subscription.server_assignor] += 1
-        wanted = [(count, name) for name, count in votes.items() if count > 0 and name in ASSIGNORS]
-        return max(wanted)[1] if wanted else DEFAULT_ASSIGNOR
+        wanted = [(count, name) for name, count in votes.items() if count > 0 and name in assignors]
+        return max(wanted)[1] if wanted else assignors[0]
 
     # -- records ------------------------------------------------------------------------------------------------------
 

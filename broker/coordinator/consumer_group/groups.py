@@ -49,6 +49,7 @@ class ConsumerGroups:
         topics: TopicDirectory | None = None,
     ):
         self.topics: TopicDirectory = topics or NoTopics()
+        self.config = config
         self._account = account
         self._groups: dict[str, ConsumerGroup] = {}
         self._timers: Timers[ConsumerTimerKey] = Timers()
@@ -71,12 +72,14 @@ class ConsumerGroups:
         client: GroupClientInfo,
         turn: CoordinatorTurn,
         begin: Callable[[], None],
+        sees_topic: Callable[[str], bool],
     ) -> ConsumerGroupHeartbeatResponse:
         """Return the response, for when the records are committed. Raises ApiError for one to be sent at once.
 
-        begin: called before a group that there is not gets its first records; it may refuse.
+        begin: called before a group that there is not gets its first records; it may refuse. sees_topic: whether the
+        client may describe a topic.
         """
-        check_heartbeat(request, client.api_version)
+        check_heartbeat(request, client.api_version, self.config.group_consumer_assignors)
         group = self._groups.get(request.group_id)
         if is_leaving(request) or request.member_epoch != JOIN_EPOCH:
             if group is None:
@@ -86,7 +89,7 @@ class ConsumerGroups:
         if group is None:
             begin()
             group = ConsumerGroup(request.group_id, self._account)
-        return self._heartbeats.stay(group, request, client, turn)
+        return self._heartbeats.stay(group, request, client, turn, sees_topic)
 
     def delete(self, group: ConsumerGroup, turn: CoordinatorTurn) -> None:
         """Propose the tombstones of a group without members."""

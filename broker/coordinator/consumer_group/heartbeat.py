@@ -57,13 +57,17 @@ class ConsumerHeartbeats:
         request: ConsumerGroupHeartbeatRequest,
         client: GroupClientInfo,
         turn: CoordinatorTurn,
+        sees_topic: Callable[[str], bool],
     ) -> ConsumerGroupHeartbeatResponse:
-        """Join, or go on as a member. Raises ApiError; then nothing is changed."""
+        """Join, or go on as a member. Raises ApiError; then nothing is changed.
+
+        sees_topic: whether the client may describe a topic; others are not matched by its pattern.
+        """
         draft = GroupDraft(group, self._topics, client.owner)
         before = self._present(draft, request)
         member = self._subscribed(before, request, client)
-        has_subscription_changed = self._subscribe(draft, before, member, request, turn)
-        self._bump_if_due(draft, turn, is_due=group.epoch == 0 or has_subscription_changed)
+        has_subscription_changed = self._subscribe(draft, before, member, sees_topic, turn)
+        self._bump_if_due(draft, sees_topic, turn, is_due=group.epoch == 0 or has_subscription_changed)
         self._assign_if_due(draft, turn)
         member = self._reconciled(draft, member, request, has_subscription_changed)
         if member != before or before.member_id not in group.members:
@@ -184,7 +188,7 @@ class ConsumerHeartbeats:
         draft: GroupDraft,
         before: ConsumerGroupMember,
         member: ConsumerGroupMember,
-        request: ConsumerGroupHeartbeatRequest,
+        sees_topic: Callable[[str], bool],
         turn: CoordinatorTurn,
     ) -> bool:
         """Note the member's subscription; return whether it reads by other names, or by another pattern."""
@@ -194,24 +198,33 @@ class ConsumerHeartbeats:
         old, new = before.subscription, member.subscription
         if (new.topic_regex or "") != (old.topic_regex or ""):
             if new.topic_regex and draft.pattern(new.topic_regex) is None:
-                draft.resolve(new.topic_regex, topics_matching(new.topic_regex, self._topics.names()), turn.wall_ms)
+                draft.resolve(new.topic_regex, self._matching(new.topic_regex, sees_topic), turn.wall_ms)
             draft.drop_unused_patterns()
             return True
         return new.topic_names != old.topic_names
 
-    def _bump_if_due(self, draft: GroupDraft, turn: CoordinatorTurn, *, is_due: bool) -> None:
+    def _bump_if_due(
+        self, draft: GroupDraft, sees_topic: Callable[[str], bool], turn: CoordinatorTurn, *, is_due: bool
+    ) -> None:
         group = draft.group
         if not is_due and group.topics_version == self._topics.version:
             return
         if group.topics_version != self._topics.version:
-            self._match_again(draft, turn)
+            self._match_again(draft, sees_topic, turn)
         if draft.look_at_topics() or is_due:
             draft.bump()
 
-    def _match_again(self, draft: GroupDraft, turn: CoordinatorTurn) -> None:
+    def _matching(self, pattern: str, sees_topic: Callable[[str], bool]) -> frozenset[str]:
+        return frozenset(filter(sees_topic, topics_matching(pattern, self._topics.names())))
+
+    def _match_again(self, draft: GroupDraft, sees_topic: Callable[[str], bool], turn: CoordinatorTurn) -> None:
         """The topics are others than when the group's patterns were matched."""
         for pattern, resolved in draft.group.patterns.items():
-            topics = topics_matching(pattern, self._topics.names())
+            try:
+                topics = self._matching(pattern, sees_topic)
+            except ApiError as error:  # of more topics it takes too long: it goes on with those that it has
+                turn.warn("subscription is not matched again", group_id=draft.group.group_id, reason=error.message)
+                continue
             if topics != resolved.topics and draft.pattern(pattern) is resolved:
                 draft.resolve(pattern, topics, turn.wall_ms)
 
@@ -225,7 +238,7 @@ class ConsumerHeartbeats:
         if group.assignment_epoch and left_ms > 0:
             self._timers.schedule(ConsumerTimerKey(ConsumerTimerKind.ASSIGNMENT, group.group_id), turn.now_ms + left_ms)
             return
-        assignor = draft.assign(turn.wall_ms)
+        assignor = draft.assign(self._config.group_consumer_assignors, turn.wall_ms)
         turn.note("group is assigned", group_id=group.group_id, epoch=draft.epoch, assignor=assignor)
 
     def _reconciled(

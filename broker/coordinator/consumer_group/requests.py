@@ -1,10 +1,11 @@
 """What a ConsumerGroupHeartbeat has to say, whatever the group is."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import GROUP_NAME_LENGTH_MAX, MEMBER_METADATA_BYTES_MAX
-from broker.coordinator.consumer_group.assignors import ASSIGNORS, Partitions
+from broker.coordinator.consumer_group.assignors import Partitions
 from broker.coordinator.consumer_group.member import TOPIC_NAME_BYTES
 from broker.coordinator.fields import text_bytes
 from broker.protocol.messages.consumer_group_heartbeat import (
@@ -18,8 +19,8 @@ from broker.protocol.messages.consumer_group_heartbeat import (
 _OWN_ID_VERSION = 1
 
 
-def check_heartbeat(request: ConsumerGroupHeartbeatRequest, api_version: int) -> None:
-    """Raises ApiError INVALID_REQUEST or UNSUPPORTED_ASSIGNOR, with Kafka's sentences."""
+def check_heartbeat(request: ConsumerGroupHeartbeatRequest, api_version: int, assignors: Sequence[str]) -> None:
+    """Raises ApiError INVALID_REQUEST or UNSUPPORTED_ASSIGNOR, with Kafka's sentences. assignors: their names."""
     _refuse_if(not request.group_id, "GroupId can't be empty.")
     _refuse_if(request.instance_id == "", "InstanceId can't be empty.")
     _refuse_if(request.rack_id == "", "RackId can't be empty.")
@@ -30,8 +31,8 @@ def check_heartbeat(request: ConsumerGroupHeartbeatRequest, api_version: int) ->
         _check_join(request)
     elif request.member_epoch == LEAVE_STATIC_EPOCH:
         _refuse_if(request.instance_id is None, "InstanceId can't be null.")
-    if request.server_assignor is not None and request.server_assignor not in ASSIGNORS:
-        names = ", ".join(ASSIGNORS)
+    if request.server_assignor is not None and request.server_assignor not in assignors:
+        names = ", ".join(assignors)
         message = f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: {names}."
         raise ApiError(ErrorCode.UNSUPPORTED_ASSIGNOR, message)
     _check_sizes(request)

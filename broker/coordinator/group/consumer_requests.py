@@ -1,5 +1,7 @@
 """What the group coordinator is asked of consumer groups (KIP-848). A group id is of one type at a time."""
 
+from collections.abc import Callable
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.coordinator.consumer_group.describing import describe
 from broker.coordinator.consumer_group.groups import ConsumerGroups
@@ -27,13 +29,21 @@ class ConsumerRequests(GroupTurns):
         return self._consumers
 
     def consumer_group_heartbeat(
-        self, request: ConsumerGroupHeartbeatRequest, client: GroupClientInfo, token: int, now_ms: int
+        self,
+        request: ConsumerGroupHeartbeatRequest,
+        client: GroupClientInfo,
+        token: int,
+        now_ms: int,
+        sees_topic: Callable[[str], bool] = lambda _: True,
     ) -> CoordinatorOutcome:
-        """Join, go on or leave; the response shows what is committed."""
+        """Join, go on or leave; the response shows what is committed.
+
+        sees_topic: whether the client may describe a topic.
+        """
         turn = self._turn(now_ms)
         try:
             response = self._consumers.heartbeat(
-                request, client, turn, lambda: self._leave_classic(request.group_id, turn)
+                request, client, turn, lambda: self._leave_classic(request.group_id, turn), sees_topic
             )
         except ApiError as error:
             refusal = ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)

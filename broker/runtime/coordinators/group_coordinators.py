@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 from broker.common.clock import Clock
 from broker.common.types import TopicIdPartition
+from broker.coordinator.consumer_group.config import ConsumerGroupConfig
+from broker.coordinator.consumer_group.topics import TopicDirectory
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
@@ -25,13 +27,25 @@ def group_coordinators(
     deleted: DeletedPartitions,
     topic_id_of: Callable[[str], uuid.UUID],
     steady_now_ms: Callable[[], int] | None = None,
+    consumer_config: ConsumerGroupConfig | None = None,
+    topics: TopicDirectory | None = None,
 ) -> GroupCoordinators:
-    """Return the coordinators. topic_id_of: NO_TOPIC_ID for an unknown topic name; steady_now_ms: as `GroupCoordinator`
-    takes it.
+    """Return the coordinators. topic_id_of: NO_TOPIC_ID for an unknown topic name; the last three: as
+    `GroupCoordinator` takes them.
     """
 
     def new_coordinator() -> GroupCoordinator:
-        return GroupCoordinator(config, _new_member_id, clock.now_ms, memory, deleted, topic_id_of, steady_now_ms)
+        return GroupCoordinator(
+            config,
+            _new_member_id,
+            clock.now_ms,
+            memory,
+            deleted,
+            topic_id_of,
+            steady_now_ms,
+            consumer_config,
+            topics,
+        )
 
     groups = GroupCoordinators(OFFSETS_TOPIC, new_coordinator, replicas, clock, config.offsets_commit_timeout_ms)
     replicas.on_marker.append(groups.complete_transaction)

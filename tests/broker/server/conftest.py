@@ -47,6 +47,7 @@ from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.group_coordinators import group_coordinators
+from broker.runtime.coordinators.known_topics import KnownTopics
 from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
@@ -275,7 +276,13 @@ class Served:
         self.group_memory = GroupMemory()
         config_of_groups = GroupConfig(group_initial_rebalance_delay_ms=0)
         self.groups = group_coordinators(
-            self.replicas, config_of_groups, clock, self.group_memory, DeletedPartitions(), self.metadata.topic_id_of
+            self.replicas,
+            config_of_groups,
+            clock,
+            self.group_memory,
+            DeletedPartitions(),
+            self.metadata.topic_id_of,
+            topics=KnownTopics(self.metadata),
         )
         self.store = Store(self)
         self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, dialer(), self.store.partition_exists)

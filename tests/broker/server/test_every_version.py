@@ -30,6 +30,8 @@ from broker.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
 )
+from broker.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from broker.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest
 from broker.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from broker.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
@@ -216,6 +218,10 @@ REQUESTS = {
     ApiKey.SYNC_GROUP: lambda version, topic: SyncGroupRequest(group_id="g", generation_id=1, member_id="nobody"),
     ApiKey.DESCRIBE_GROUPS: lambda version, topic: DescribeGroupsRequest(groups=["g"]),
     ApiKey.LIST_GROUPS: lambda version, topic: ListGroupsRequest(),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: lambda version, topic: ConsumerGroupHeartbeatRequest(
+        group_id="g", member_id="m", rebalance_timeout_ms=60_000, subscribed_topic_names=[topic], topic_partitions=[]
+    ),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: lambda version, topic: ConsumerGroupDescribeRequest(group_ids=["g"]),
     ApiKey.API_VERSIONS: lambda version, topic: INTRODUCTION,
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: lambda version, topic: DescribeUserScramCredentialsRequest(users=None),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: lambda version, topic: AlterUserScramCredentialsRequest(

@@ -210,6 +210,45 @@ def test_member_that_subscribes_to_another_topic_gives_the_first_up(world):
     assert (a.partitions(topic_id), a.partitions(other_id)) == ([], [0, 1])
 
 
+def test_member_gets_the_topics_that_its_pattern_matches_and_those_that_come_later(world):
+    eu, _ = world.topics.put("orders.eu", 2), world.topics.put("other", 2)
+    a = Consumer(world, "a", subscribed_topic_names=None, subscribed_topic_regex="orders.*")
+    a.beat()
+    assert (a.partitions(eu), len(a.owned)) == ([0, 1], 2)
+    us = world.topics.put("orders.us", 1)
+    a.beat()
+    assert (a.partitions(eu), a.partitions(us)) == ([0, 1], [0])
+    assert world.group().is_subscribed("orders.us")
+    world.restart()
+    assert a.beat() is ErrorCode.NONE
+    a.leave()
+    assert world.group().patterns == {}
+
+
+def test_pattern_and_names_are_both_read(world):
+    first, second = world.topics.put("orders", 1), world.topics.put("t", 1)
+    a = Consumer(world, "a", "t", subscribed_topic_regex="o.*")
+    b = Consumer(world, "b", subscribed_topic_names=None, subscribed_topic_regex="o.*")
+    for consumer in (a, b, a, a, b):
+        consumer.beat()
+    assert (a.partitions(second), b.partitions(first)) == ([0], [0])
+    a.fields["subscribed_topic_regex"] = ""
+    a.beat()
+    assert set(world.group().patterns) == {"o.*"}
+    b.fields |= {"subscribed_topic_regex": "x.*"}
+    b.beat()
+    b.beat()
+    assert (set(world.group().patterns), b.owned) == ({"x.*"}, set())
+
+
+def test_pattern_that_is_none_is_refused_with_the_reason(world):
+    a = Consumer(world, "a", subscribed_topic_names=None, subscribed_topic_regex="(a")
+    response = world.send(a.request(), "a").response
+    assert ErrorCode(response.error_code) is ErrorCode.INVALID_REGULAR_EXPRESSION
+    assert response.error_message == "SubscribedTopicRegex `(a` is not a valid regular expression: missing closing )."
+    assert world.log == []
+
+
 def test_most_members_choose_the_assignor(world):
     first, second = world.topics.put("t1", 3), world.topics.put("t2", 3)
     a = Consumer(world, "a", "t1", "t2", server_assignor="range")

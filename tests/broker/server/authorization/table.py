@@ -168,6 +168,13 @@ NEEDS: dict[ApiKey, Needs] = {
     ApiKey.DESCRIBE_GROUPS: Needs(
         _all(on_group(AclOperation.DESCRIBE)), lambda version: {"groups": [{"error_code": GROUP, "group_id": "g"}]}
     ),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: Needs(
+        _all(on_group(AclOperation.READ), on_topic(AclOperation.DESCRIBE)), lambda version: _with_message(GROUP)
+    ),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: Needs(
+        _all(on_group(AclOperation.DESCRIBE)),
+        lambda version: {"groups": [{**_with_message(GROUP), "group_id": "g"}]},
+    ),
     ApiKey.CREATE_TOPICS: Needs(
         {on_topic(AclOperation.CREATE, "new"): 0, on_topic(AclOperation.DESCRIBE_CONFIGS, "new"): 5},
         _created,

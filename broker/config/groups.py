@@ -1,0 +1,36 @@
+"""Keys of groups: of the classic protocol, and of the consumer protocol (KIP-848)."""
+
+from broker.config.definition import parse_int32, parse_list, setting
+
+#: Kafka takes names of classes, too; here are no others.
+CONSUMER_GROUP_ASSIGNORS = ("uniform", "range")
+
+
+class GroupKeys:
+    """By attribute, as in `BrokerSettings`."""
+
+    group_min_session_timeout_ms = setting(parse_int32, 6_000, "Shortest session timeout of a member.", at_least=0)
+    group_max_session_timeout_ms = setting(parse_int32, 1_800_000, "Longest session timeout of a member.", at_least=0)
+    group_initial_rebalance_delay_ms = setting(parse_int32, 3_000, "How long a new group awaits members.", at_least=0)
+    group_max_size = setting(
+        parse_int32,
+        1_000,
+        "Members one group may have. A record of 1 MB has to hold all of them; Kafka has no limit by default.",
+        at_least=1,
+    )
+    group_consumer_session_timeout_ms = setting(
+        parse_int32, 45_000, "Silence after which a member of a consumer group is removed.", at_least=1
+    )
+    group_consumer_heartbeat_interval_ms = setting(
+        parse_int32, 5_000, "How often such a member is told to send a heartbeat.", at_least=1
+    )
+    group_consumer_max_size = setting(parse_int32, 2**31 - 1, "Members one consumer group may have.", at_least=1)
+    group_consumer_assignors = setting(
+        parse_list,
+        ("uniform", "range"),
+        "Assignors of consumer groups, the default first.",
+        choices=CONSUMER_GROUP_ASSIGNORS,
+    )
+    group_consumer_assignment_interval_ms = setting(
+        parse_int32, 1_000, "Shortest time between two assignments of a consumer group.", at_least=0
+    )

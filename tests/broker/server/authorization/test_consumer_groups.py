@@ -1,0 +1,40 @@
+"""ConsumerGroupHeartbeat and ConsumerGroupDescribe over a socket."""
+
+from broker.common.errors import ErrorCode
+from broker.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from broker.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from broker.security.operations import AclOperation
+from tests.broker.server.authorization.allowed import client_with, on_group, on_topic
+
+
+def _join(**fields) -> ConsumerGroupHeartbeatRequest:
+    values = {"group_id": "g", "member_id": "m", "rebalance_timeout_ms": 60_000, "topic_partitions": []}
+    return ConsumerGroupHeartbeatRequest(**values | {"subscribed_topic_names": ["t"]} | fields)
+
+
+async def test_member_gets_its_partitions_and_is_described(full):
+    client = await full.client()
+    response = await client.ask(_join(), 1)
+    assert (response.error_code, response.member_epoch, response.heartbeat_interval_ms) == (0, 1, 5_000)
+    (topic,) = response.assignment.topic_partitions
+    assert topic.topic_id == full.metadata.topic_id_of("t")
+    (group,) = (await client.ask(ConsumerGroupDescribeRequest(group_ids=["g", "g"]), 1)).groups
+    assert (group.group_state, group.assignor_name) == ("Stable", "uniform")
+    (described,) = group.members[0].assignment.topic_partitions
+    assert (described.topic_name, described.partitions) == ("t", topic.partitions)
+
+
+async def test_pattern_matches_only_topics_that_the_client_may_describe(full):
+    full.tell_of("t2")
+    client = await client_with(full, {on_group(AclOperation.READ), on_topic(AclOperation.DESCRIBE, "t2")})
+    response = await client.ask(_join(subscribed_topic_names=None, subscribed_topic_regex="t.*"), 1)
+    assert [topic.topic_id for topic in response.assignment.topic_partitions] == [full.metadata.topic_id_of("t2")]
+
+
+async def test_group_with_topics_that_the_client_may_not_describe_is_not_described(full):
+    client = await full.client()
+    await client.ask(_join(), 1)
+    other = await client_with(full, {on_group(AclOperation.DESCRIBE)})
+    (group,) = (await other.ask(ConsumerGroupDescribeRequest(group_ids=["g"]), 1)).groups
+    assert ErrorCode(group.error_code) is ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    assert group.members == []
