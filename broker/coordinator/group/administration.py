@@ -35,17 +35,16 @@ _CLASSIC, _CONSUMER = "classic", "consumer"
 def describe(
     request: DescribeGroupsRequest, groups: Mapping[str, ClassicGroup], consumers: ConsumerGroups
 ) -> DescribeGroupsResponse:
-    """Describe the groups; one that is unknown, or no classic group, is Dead, which is no error."""
+    """Describe the groups; one that is unknown, or no classic group, is Dead, which is an error in some versions."""
     return DescribeGroupsResponse(
-        groups=[
-            _described(group_id, None if group_id in consumers else groups.get(group_id)) for group_id in request.groups
-        ]
+        groups=[_described(group_id, groups.get(group_id), group_id in consumers) for group_id in request.groups]
     )
 
 
-def _described(group_id: str, group: ClassicGroup | None) -> DescribedGroup:
-    if group is None:
-        return DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
+def _described(group_id: str, group: ClassicGroup | None, is_consumer_group: bool) -> DescribedGroup:
+    if group is None or is_consumer_group:
+        why = f"Group {group_id} is not a classic group." if is_consumer_group else f"Group {group_id} not found."
+        return DescribedGroup(error_message=why, group_id=group_id, group_state=GroupState.DEAD.value)
     is_stable = group.state is GroupState.STABLE
     return DescribedGroup(
         group_id=group_id,

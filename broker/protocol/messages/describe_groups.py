@@ -6,7 +6,7 @@ from broker.protocol.schema import Buffer, Message, Request, Struct, array, bool
 
 
 class DescribeGroupsRequest(
-    Request["DescribeGroupsResponse"], api=ApiKey.DESCRIBE_GROUPS, versions=(0, 5), flexible_from=5
+    Request["DescribeGroupsResponse"], api=ApiKey.DESCRIBE_GROUPS, versions=(0, 6), flexible_from=5
 ):
     """3: authorized operations (KIP-430)."""
 
@@ -25,6 +25,7 @@ class DescribedGroupMember(Struct):
 
 class DescribedGroup(Struct):
     error_code: int = wire(int16)
+    error_message: str | None = wire(string, since=6, nullable=True, default=None, ignorable=True)
     group_id: str = wire(string)
     group_state: str = wire(string)  #: "Stable", "Empty", "Dead" …
     protocol_type: str = wire(string)
@@ -33,8 +34,10 @@ class DescribedGroup(Struct):
     authorized_operations: int = wire(int32, since=3, default=OPERATIONS_NOT_REQUESTED)
 
 
-class DescribeGroupsResponse(Message, api=ApiKey.DESCRIBE_GROUPS, versions=(0, 5), flexible_from=5):
-    """An unknown group is described as "Dead". 1: throttle time. 3: authorized operations. 4: static members."""
+class DescribeGroupsResponse(Message, api=ApiKey.DESCRIBE_GROUPS, versions=(0, 6), flexible_from=5):
+    """An unknown group is described as "Dead". 1: throttle time. 3: authorized operations. 4: static members. 6: an
+    unknown group has GROUP_ID_NOT_FOUND besides (KIP-1043).
+    """
 
     throttle_time_ms: int = wire(int32, since=1, ignorable=True)
     groups: list[DescribedGroup] = wire(array(DescribedGroup))

@@ -95,6 +95,7 @@ def test_every_api_of_clients_is_compared():
 def test_declared_are_the_apis_of_kafka_3_9_and_those_that_only_other_clusters_serve():
     advertised = {key: last for key, (_, last) in BROKER_API_VERSIONS[(3, 9)].items() if key not in NOT_DECLARED}
     advertised[ApiKey.FIND_COORDINATOR] = 5  # 6 is for share groups
+    advertised[ApiKey.DESCRIBE_GROUPS] = 6  # of Kafka 4.1
     # Which Kafka has with KRaft only.
     advertised |= {ApiKey.DESCRIBE_TOPIC_PARTITIONS: 0, ApiKey.UPDATE_FEATURES: 1, ApiKey.UNREGISTER_BROKER: 0}
     advertised |= {ApiKey.DESCRIBE_QUORUM: 2, ApiKey.LIST_CONFIG_RESOURCES: 0}

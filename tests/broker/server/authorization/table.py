@@ -166,7 +166,10 @@ NEEDS: dict[ApiKey, Needs] = {
     ApiKey.LEAVE_GROUP: _READ_GROUP,
     ApiKey.SYNC_GROUP: _READ_GROUP,
     ApiKey.DESCRIBE_GROUPS: Needs(
-        _all(on_group(AclOperation.DESCRIBE)), lambda version: {"groups": [{"error_code": GROUP, "group_id": "g"}]}
+        _all(on_group(AclOperation.DESCRIBE)),
+        lambda version: {
+            "groups": [{**(_with_message(GROUP) if version >= 6 else {"error_code": GROUP}), "group_id": "g"}]
+        },
     ),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: Needs(
         _all(on_group(AclOperation.READ), on_topic(AclOperation.DESCRIBE)), lambda version: _with_message(GROUP)

@@ -1,8 +1,9 @@
-"""ConsumerGroupHeartbeat and ConsumerGroupDescribe over a socket."""
+"""Consumer groups over a socket: their heartbeats, and what the tools of both types of group see."""
 
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from broker.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.security.operations import AclOperation
 from tests.broker.server.authorization.allowed import client_with, on_group, on_topic
 
@@ -38,3 +39,17 @@ async def test_group_with_topics_that_the_client_may_not_describe_is_not_describ
     (group,) = (await other.ask(ConsumerGroupDescribeRequest(group_ids=["g"]), 1)).groups
     assert ErrorCode(group.error_code) is ErrorCode.TOPIC_AUTHORIZATION_FAILED
     assert group.members == []
+
+
+async def test_description_of_a_classic_group_that_is_none_is_an_error_from_version_6_on(full):
+    client = await full.client()
+    await client.ask(_join(group_id="consumers"), 1)
+    request = DescribeGroupsRequest(groups=["consumers", "nobody"])
+    before = (await client.ask(request, 5)).groups
+    assert [(group.error_code, group.group_state) for group in before] == [(0, "Dead")] * 2
+    described = (await client.ask(request, 6)).groups
+    assert [(group.error_message, group.group_state) for group in described] == [
+        ("Group consumers is not a classic group.", "Dead"),
+        ("Group nobody not found.", "Dead"),
+    ]
+    assert {ErrorCode(group.error_code) for group in described} == {ErrorCode.GROUP_ID_NOT_FOUND}
