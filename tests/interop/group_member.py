@@ -84,7 +84,7 @@ def _run_confluent(settings: dict[str, Any], is_over: Callable[[], bool]) -> Non
     )
     topic = settings["topic"]
     consumer.subscribe(
-        [topic if not settings.get("is_pattern") else f"^{topic}"],
+        [topic if not settings.get("is_pattern") else f"^{topic}.*"],
         on_assign=lambda _, partitions: _tell("assigned", partitions),
         on_revoke=lambda _, partitions: _tell("revoked", partitions),
         on_lost=lambda _, partitions: _tell("revoked", partitions),

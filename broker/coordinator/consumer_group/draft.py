@@ -52,10 +52,6 @@ class GroupDraft:
                 yield member
         yield from (member for member in self._changed.values() if member is not None)
 
-    @property
-    def has_members(self) -> bool:
-        return next(self.members(), None) is not None
-
     def target_of(self, member_id: str) -> Partitions:
         if member_id in self._targets:
             return self._targets[member_id] or {}

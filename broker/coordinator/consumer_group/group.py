@@ -82,11 +82,6 @@ class ConsumerGroup:
         is_stable = all(member.is_reconciled_to(self.assignment_epoch) for member in self.members.values())
         return ConsumerGroupState.STABLE if is_stable else ConsumerGroupState.RECONCILING
 
-    @property
-    def is_recorded(self) -> bool:
-        """Whether there is anything of the group in the log."""
-        return bool(self.epoch or self.members or self.targets or self.patterns)
-
     def owner_of(self, topic_id: UUID, index: int) -> str | None:
         """Return the id of the member that has the partition, or has to give it up; None if none has."""
         return self._owners.get((topic_id, index))

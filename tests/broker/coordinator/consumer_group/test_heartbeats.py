@@ -111,6 +111,23 @@ def test_a_heartbeat_that_changes_nothing_writes_nothing(world):
     assert len(world.log) == written
 
 
+class _LookedUpOnly(dict):
+    """A dictionary that nobody may go through."""
+
+    def _refuse(self, *_):
+        raise AssertionError("all members were looked at")
+
+    __iter__ = values = items = keys = _refuse
+
+
+def test_a_heartbeat_that_changes_nothing_looks_at_no_other_member(world):
+    world.topics.put("t", 4)
+    a, _ = _two_members(world)
+    group = world.group()
+    group.members, group.targets = _LookedUpOnly(group.members), _LookedUpOnly(group.targets)
+    assert a.beat() is ErrorCode.NONE
+
+
 def test_response_names_the_partitions_only_when_they_change_or_everything_is_said(world):
     world.topics.put("t", 4)
     a, _ = _two_members(world)
