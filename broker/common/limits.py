@@ -248,18 +248,6 @@ MEMBER_METADATA_BYTES_MAX = 512 * 1024
 #: Letters of the names clients give to groups, instances and protocols. Kafka takes 32,767; people use fewer than 100.
 GROUP_NAME_LENGTH_MAX = 1_024
 
-#: Instructions that the pattern of a subscription may come to: each letter of a name costs that many steps at most.
-RE2_PROGRAM_MAX = 5_000
-
-#: Moves of a pattern that are remembered: some 0.5 KB each.
-RE2_STATES_MAX = 2_000
-
-#: Steps that one look at all topics may take: a second or two. 20,000 topics with names of 50 letters take a million.
-RE2_WORK_MAX = 2_000_000
-
-#: Patterns whose matches are remembered by a broker: a set of all topics each.
-RE2_PATTERNS_REMEMBERED = 32
-
 #: Letters of a client id that are kept.
 CLIENT_ID_LENGTH_MAX = 255
 

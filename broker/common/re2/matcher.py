@@ -7,8 +7,14 @@ they come, and remembered.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from broker.common.limits import RE2_PROGRAM_MAX, RE2_STATES_MAX, RE2_WORK_MAX
-from broker.common.re2.parser import WORD, Alternatives, Assertion, Letters, Node, Parser, Re2Error, Repeated
+from broker.common.re2.parser import WORD, Alternatives, Assertion, Letters, Node, PatternParser, Re2Error, Repeated
+
+#: Instructions that a pattern may come to: each letter of a name costs that many steps at most.
+_PROGRAM_MAX = 5_000
+#: Moves of a pattern that are remembered: some 0.5 KB each.
+_MOVES_MAX = 2_000
+#: Steps that one look at all topics may take: a second or two. 20,000 topics with names of 50 letters take a million.
+_WORK_MAX = 2_000_000
 
 _START, _NO_WORD, _IN_WORD = 0, 1, 2
 _Places = frozenset[int]
@@ -30,7 +36,7 @@ class TopicPattern:
 
     def __init__(self, pattern: str):
         self._program: list[_Step] = []
-        self._start = self._compile(Parser(pattern).parse(), self._add(_Step()))
+        self._start = self._compile(PatternParser(pattern).parse(), self._add(_Step()))
         self._moves: dict[tuple[_Places, int, str], _Places] = {}
         self._known: set[str] = set()
         self._matched: set[str] = set()
@@ -41,7 +47,7 @@ class TopicPattern:
         wanted = set(names)
         self._known &= wanted
         self._matched &= wanted
-        self._work_left = RE2_WORK_MAX
+        self._work_left = _WORK_MAX
         for name in wanted - self._known:
             if self._matches(name):
                 self._matched.add(name)
@@ -64,7 +70,7 @@ class TopicPattern:
 
     def _follow(self, move: tuple[_Places, int, str]) -> _Places:
         places, before, letter = move
-        if len(self._moves) >= RE2_STATES_MAX:
+        if len(self._moves) >= _MOVES_MAX:
             self._moves.clear()
         following: set[int] = set()
         for place in self._reached(places, before, letter):
@@ -94,7 +100,7 @@ class TopicPattern:
     # -- the program --------------------------------------------------------------------------------------------------
 
     def _add(self, step: _Step) -> int:
-        if len(self._program) >= RE2_PROGRAM_MAX:
+        if len(self._program) >= _PROGRAM_MAX:
             raise Re2Error("expression is too large")
         self._program.append(step)
         return len(self._program) - 1

@@ -61,7 +61,7 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class Concatenation:
     parts: tuple["Node", ...]
 
 
@@ -77,12 +77,12 @@ class Repeated:
     at_most: int | None  #: None: as often as there is something
 
 
-Node = Letters | Assertion | Sequence | Alternatives | Repeated
-EMPTY = Sequence(())
+Node = Letters | Assertion | Concatenation | Alternatives | Repeated
+EMPTY = Concatenation(())
 
 
 @dataclass(slots=True)
-class Parser:
+class PatternParser:
     """`parse` reads the pattern once."""
 
     pattern: str
@@ -123,7 +123,7 @@ class Parser:
             if part is not None:
                 parts.append(part)
             self._repeat_last(parts, is_repeatable=part is not None)
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        return parts[0] if len(parts) == 1 else Concatenation(tuple(parts))
 
     def _quoted(self) -> list[Node]:
         """Return the letters between \\Q and \\E, of which the last may be repeated."""

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.consumer_group.assignors import Partitions
-from broker.coordinator.consumer_group.group import ConsumerGroup, ConsumerGroupState
+from broker.coordinator.consumer_group.group import ConsumerGroupState, ModernGroup
 from broker.coordinator.consumer_group.groups import ConsumerGroups
 from broker.coordinator.consumer_group.member import ConsumerGroupMember
 from broker.coordinator.consumer_group.topics import TopicDirectory
@@ -25,7 +25,7 @@ def describe(request: ConsumerGroupDescribeRequest, groups: ConsumerGroups) -> C
     return ConsumerGroupDescribeResponse(groups=described)
 
 
-def _described(group_id: str, group: ConsumerGroup | None, groups: ConsumerGroups) -> DescribedConsumerGroup:
+def _described(group_id: str, group: ModernGroup | None, groups: ConsumerGroups) -> DescribedConsumerGroup:
     if group is None:
         return DescribedConsumerGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND,

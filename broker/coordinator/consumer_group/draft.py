@@ -11,7 +11,7 @@ from uuid import UUID
 from broker.common.shared_budget import Owner
 from broker.coordinator.consumer_group import records
 from broker.coordinator.consumer_group.assignors import ASSIGNORS, AssignableMember, Partitions
-from broker.coordinator.consumer_group.group import ConsumerGroup, ResolvedPattern
+from broker.coordinator.consumer_group.group import ModernGroup, ResolvedPattern
 from broker.coordinator.consumer_group.member import ConsumerGroupMember, MemberSubscription, target_to_value
 from broker.coordinator.consumer_group.records import (
     ConsumerGroupKey,
@@ -28,7 +28,7 @@ from broker.protocol.schema import StoredValue
 
 
 class GroupDraft:
-    def __init__(self, group: ConsumerGroup, topics: TopicDirectory, owner: Owner):
+    def __init__(self, group: ModernGroup, topics: TopicDirectory, owner: Owner):
         """owner: the client that a new group, and new patterns, are counted for."""
         self.group = group
         self.epoch = group.epoch

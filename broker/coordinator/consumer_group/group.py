@@ -52,7 +52,7 @@ class ResolvedPattern(NamedTuple):
         return sum(TOPIC_NAME_BYTES + text_bytes(topic) for topic in self.topics)
 
 
-class ConsumerGroup:
+class ModernGroup:
     def __init__(self, group_id: str, account: GroupMemoryAccount):
         self.group_id = group_id
         self.epoch = 0  #: of the members' subscriptions and of what the topics are; 0: nothing is recorded

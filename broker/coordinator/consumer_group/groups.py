@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from broker.common.errors import ApiError, ErrorCode
 from broker.coordinator.consumer_group import records
 from broker.coordinator.consumer_group.config import ConsumerGroupConfig
-from broker.coordinator.consumer_group.group import NEVER, ConsumerGroup
+from broker.coordinator.consumer_group.group import NEVER, ModernGroup
 from broker.coordinator.consumer_group.heartbeat import ConsumerHeartbeats
 from broker.coordinator.consumer_group.member import ConsumerGroupMember, MemberState
 from broker.coordinator.consumer_group.records import (
@@ -51,14 +51,14 @@ class ConsumerGroups:
         self.topics: TopicDirectory = topics or NoTopics()
         self.config = config
         self._account = account
-        self._groups: dict[str, ConsumerGroup] = {}
+        self._groups: dict[str, ModernGroup] = {}
         self._timers: Timers[ConsumerTimerKey] = Timers()
         self._heartbeats = ConsumerHeartbeats(config, self.topics, self._timers, memory, new_member_id)
 
-    def get(self, group_id: str) -> ConsumerGroup | None:
+    def get(self, group_id: str) -> ModernGroup | None:
         return self._groups.get(group_id)
 
-    def __iter__(self) -> Iterator[ConsumerGroup]:
+    def __iter__(self) -> Iterator[ModernGroup]:
         return iter(self._groups.values())
 
     def __contains__(self, group_id: str) -> bool:
@@ -88,10 +88,10 @@ class ConsumerGroups:
                 return self._heartbeats.leave(group, request, turn)
         if group is None:
             begin()
-            group = ConsumerGroup(request.group_id, self._account)
+            group = ModernGroup(request.group_id, self._account)
         return self._heartbeats.stay(group, request, client, turn, sees_topic)
 
-    def delete(self, group: ConsumerGroup, turn: CoordinatorTurn) -> None:
+    def delete(self, group: ModernGroup, turn: CoordinatorTurn) -> None:
         """Propose the tombstones of a group without members."""
         for pattern in group.patterns:
             _append_tombstone(turn, ConsumerGroupKey(records.PATTERN, group.group_id, pattern))
@@ -149,7 +149,7 @@ class ConsumerGroups:
                 self._replay_tombstone(group, key)
             return
         if group is None:
-            group = self._groups[key.group_id] = ConsumerGroup(key.group_id, self._account)
+            group = self._groups[key.group_id] = ModernGroup(key.group_id, self._account)
         owner = decode_owner(headers)
         match key.kind:
             case records.GROUP_EPOCH:
@@ -165,7 +165,7 @@ class ConsumerGroups:
             case records.PATTERN:
                 group.replay_pattern(key.name, decode_value(PatternValue, value), owner)
 
-    def _replay_tombstone(self, group: ConsumerGroup, key: ConsumerGroupKey) -> None:
+    def _replay_tombstone(self, group: ModernGroup, key: ConsumerGroupKey) -> None:
         match key.kind:
             case records.GROUP_EPOCH:
                 self._forget(group)
@@ -195,7 +195,7 @@ class ConsumerGroups:
         self._groups = {}
         return remains
 
-    def _forget(self, group: ConsumerGroup) -> None:
+    def _forget(self, group: ModernGroup) -> None:
         for member_id in group.members:
             for kind in (ConsumerTimerKind.SESSION, ConsumerTimerKind.REVOCATION):
                 self._timers.cancel(ConsumerTimerKey(kind, group.group_id, member_id))

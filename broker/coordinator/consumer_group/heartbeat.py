@@ -15,7 +15,7 @@ from broker.common.limits import CLIENT_ID_LENGTH_MAX, REBALANCE_TIMEOUT_MS_MAX
 from broker.coordinator.consumer_group.assignors import Partitions
 from broker.coordinator.consumer_group.config import ConsumerGroupConfig
 from broker.coordinator.consumer_group.draft import GroupDraft
-from broker.coordinator.consumer_group.group import ConsumerGroup
+from broker.coordinator.consumer_group.group import ModernGroup
 from broker.coordinator.consumer_group.member import ConsumerGroupMember, MemberState, MemberSubscription, Owned
 from broker.coordinator.consumer_group.patterns import topics_matching
 from broker.coordinator.consumer_group.reconciliation import Reconciliation
@@ -53,7 +53,7 @@ class ConsumerHeartbeats:
 
     def stay(
         self,
-        group: ConsumerGroup,
+        group: ModernGroup,
         request: ConsumerGroupHeartbeatRequest,
         client: GroupClientInfo,
         turn: CoordinatorTurn,
@@ -86,7 +86,7 @@ class ConsumerHeartbeats:
         )
 
     def leave(
-        self, group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, turn: CoordinatorTurn
+        self, group: ModernGroup, request: ConsumerGroupHeartbeatRequest, turn: CoordinatorTurn
     ) -> ConsumerGroupHeartbeatResponse:
         """Remove the member; a static one that comes back keeps its place for a session. Raises ApiError."""
         member = group.members.get(request.member_id)
@@ -104,7 +104,7 @@ class ConsumerHeartbeats:
         return ConsumerGroupHeartbeatResponse(member_id=request.member_id, member_epoch=request.member_epoch)
 
     def remove(
-        self, group: ConsumerGroup, members: list[ConsumerGroupMember], reason: str, turn: CoordinatorTurn
+        self, group: ModernGroup, members: list[ConsumerGroupMember], reason: str, turn: CoordinatorTurn
     ) -> None:
         draft = GroupDraft(group, self._topics, members[0].owner)
         for member in members:
@@ -115,7 +115,7 @@ class ConsumerHeartbeats:
         draft.look_at_topics()
         draft.write(turn)
 
-    def assign(self, group: ConsumerGroup, turn: CoordinatorTurn) -> None:
+    def assign(self, group: ModernGroup, turn: CoordinatorTurn) -> None:
         """Make the assignment that had to wait, if the group still needs one."""
         draft = GroupDraft(group, self._topics, next(iter(group.members.values())).owner)
         self._assign_if_due(draft, turn)
@@ -283,7 +283,7 @@ class ConsumerHeartbeats:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
     def _restart_timers(
-        self, group: ConsumerGroup, before: ConsumerGroupMember, member: ConsumerGroupMember, turn: CoordinatorTurn
+        self, group: ModernGroup, before: ConsumerGroupMember, member: ConsumerGroupMember, turn: CoordinatorTurn
     ) -> None:
         self.restart_session(group, member.member_id, turn.now_ms)
         key = ConsumerTimerKey(ConsumerTimerKind.REVOCATION, group.group_id, member.member_id)
@@ -292,13 +292,13 @@ class ConsumerHeartbeats:
         elif member.pending_revocation != before.pending_revocation:
             self._timers.schedule(key, turn.now_ms + max(member.subscription.rebalance_timeout_ms, 0))
 
-    def restart_session(self, group: ConsumerGroup, member_id: str, now_ms: int) -> None:
+    def restart_session(self, group: ModernGroup, member_id: str, now_ms: int) -> None:
         """The member has been heard of: it has a whole session timeout again."""
         key = ConsumerTimerKey(ConsumerTimerKind.SESSION, group.group_id, member_id)
         self._timers.schedule(key, now_ms + self._config.group_consumer_session_timeout_ms)
 
 
-def _static_member(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupMember:
+def _static_member(group: ModernGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupMember:
     """Return the member that the instance id stands for. Raises ApiError if that is none, or another."""
     member_id = group.static_members.get(request.instance_id or "")
     if member_id is None:
@@ -334,7 +334,7 @@ def _is_within(reported: Partitions | None, assigned: Owned) -> bool:
     return all(indexes <= assigned.get(topic_id, {}).keys() for topic_id, indexes in reported.items())
 
 
-def _unknown_member(group: ConsumerGroup, member_id: str) -> ApiError:
+def _unknown_member(group: ModernGroup, member_id: str) -> ApiError:
     return ApiError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group.group_id}.")
 
 

@@ -1,7 +1,7 @@
 """Who may commit and fetch offsets of a consumer group: its members, by their epochs."""
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.consumer_group.group import ConsumerGroup
+from broker.coordinator.consumer_group.group import ModernGroup
 from broker.coordinator.consumer_group.member import ConsumerGroupMember
 from broker.coordinator.consumer_group.topics import TopicDirectory
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
@@ -12,7 +12,7 @@ _EPOCHS_VERSION = 9
 
 
 def commit_error(
-    group: ConsumerGroup, request: OffsetCommitRequest, api_version: int, topics: TopicDirectory
+    group: ModernGroup, request: OffsetCommitRequest, api_version: int, topics: TopicDirectory
 ) -> ErrorCode:
     """Return the error if this client may not commit for the group.
 
@@ -29,7 +29,7 @@ def commit_error(
     return ErrorCode.NONE if _may_commit(member, epoch, request, topics) else ErrorCode.STALE_MEMBER_EPOCH
 
 
-def txn_commit_error(group: ConsumerGroup, request: TxnOffsetCommitRequest, topics: TopicDirectory) -> ErrorCode:
+def txn_commit_error(group: ModernGroup, request: TxnOffsetCommitRequest, topics: TopicDirectory) -> ErrorCode:
     """Return the error if this producer may not commit for the group on behalf of a consumer."""
     if request.generation_id < 0 and not group.members:
         return ErrorCode.NONE
@@ -43,7 +43,7 @@ def txn_commit_error(group: ConsumerGroup, request: TxnOffsetCommitRequest, topi
     )
 
 
-def fetch_error(group: ConsumerGroup, member_id: str | None, member_epoch: int) -> ErrorCode:
+def fetch_error(group: ModernGroup, member_id: str | None, member_epoch: int) -> ErrorCode:
     """Return the error if the request names a member that the group does not have, or another epoch of it."""
     if member_id is None and member_epoch < 0:
         return ErrorCode.NONE

@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import RE2_PATTERNS_REMEMBERED
 from broker.common.re2.matcher import TopicPattern
 from broker.common.re2.parser import Re2Error
+
+#: Patterns whose matches are remembered: each a set of all topics.
+_REMEMBERED = 32
 
 
 def topics_matching(pattern: str, names: Iterable[str]) -> frozenset[str]:
@@ -18,6 +20,6 @@ def topics_matching(pattern: str, names: Iterable[str]) -> frozenset[str]:
         raise ApiError(ErrorCode.INVALID_REGULAR_EXPRESSION, message) from None
 
 
-@lru_cache(RE2_PATTERNS_REMEMBERED)
+@lru_cache(_REMEMBERED)
 def _compiled(pattern: str) -> TopicPattern:
     return TopicPattern(pattern)

@@ -208,7 +208,7 @@ def _delete_offsets(world):
 
 
 def _fetch_error(world, member_id, epoch):
-    asked = OffsetFetchRequestGroup(group_id="g", member_id=member_id, member_epoch=epoch, topics=None)
-    (group,) = world.ask_for_offsets(OffsetFetchRequest(groups=[asked])).response.groups
+    wanted = OffsetFetchRequestGroup(group_id="g", member_id=member_id, member_epoch=epoch, topics=None)
+    (group,) = world.ask_for_offsets(OffsetFetchRequest(groups=[wanted])).response.groups
     assert bool(group.topics) == (group.error_code == 0)
     return ErrorCode(group.error_code)

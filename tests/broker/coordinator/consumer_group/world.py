@@ -91,7 +91,7 @@ class Consumer:
         self.topics, self.fields = list(topics), fields
         self.owned: set[tuple[UUID, int]] = set()
         self.revokes = True
-        self.said: dict = {}
+        self.reported: dict = {}
 
     def request(self, **fields) -> ConsumerGroupHeartbeatRequest:
         say = {"subscribed_topic_names": self.topics, "rebalance_timeout_ms": 60_000} | self.fields
@@ -101,9 +101,9 @@ class Consumer:
             "member_epoch": self.epoch,
             "topic_partitions": _to_wire(self.owned),
         }
-        if self.epoch == 0 or say != self.said:
+        if self.epoch == 0 or say != self.reported:
             values |= say
-            self.said = dict(say)
+            self.reported = dict(say)
         values["instance_id"] = self.fields.get("instance_id")
         return ConsumerGroupHeartbeatRequest(**values | fields)
 
