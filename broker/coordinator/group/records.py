@@ -13,7 +13,8 @@ length, bytes and arrays with a four-byte one, -1 for null.
                                                       3  group.instance.id of members
 
 Written: keys 1 and 2, values 3; an offset with its own expiry time needs value 1, the only one with room for it. A null
-value is a tombstone. Keys of later versions (KIP-848 groups) are not for this coordinator.
+value is a tombstone. Keys of later versions are of other types of
+groups (`consumer_group/records.py`).
 """
 
 from dataclasses import dataclass

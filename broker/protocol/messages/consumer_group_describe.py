@@ -1,7 +1,4 @@
-"""ConsumerGroupDescribe: state, members and assignments of groups of the consumer protocol (KIP-848).
-
-Served by Kafka from 3.7 on, not by this broker, whose groups are all classic.
-"""
+"""ConsumerGroupDescribe: state, members and assignments of groups of the consumer protocol (KIP-848)."""
 
 from uuid import UUID
 
