@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from uuid import UUID
 
+from broker.common.features import SupportedFeature
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_BROKER, NO_TOPIC_ID
 
@@ -43,6 +44,8 @@ class BrokerRegistration:
     #: The zxid from which on the broker has written the ids that its logs note into znodes without one, before it
     #: registered; -1 if it has not done so in this session, or is of a release that does not say.
     ids_restored_at: int = -1
+    #: What its release supports; none before releases that say so.
+    features: tuple[SupportedFeature, ...] = ()
 
     def endpoint(self, listener: str) -> BrokerEndpoint | None:
         """None if it has no listener of that name."""

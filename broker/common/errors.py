@@ -118,7 +118,7 @@ class ErrorCode(IntEnum):
     RESOURCE_NOT_FOUND = 91, False, "There is no such resource."
     DUPLICATE_RESOURCE = 92, False, "The resource is named twice in the request."
     UNACCEPTABLE_CREDENTIAL = 93, False, "The credential does not meet the requirements."
-    INVALID_UPDATE_VERSION = 95, False, "Somebody else has updated the partition meanwhile."
+    INVALID_UPDATE_VERSION = 95, False, "The given update version was invalid."
     UNKNOWN_TOPIC_ID = 100, True, "This server does not host this topic ID."
     INCONSISTENT_TOPIC_ID = 103, True, "The topic id is not the one the log was written under."
     TRANSACTIONAL_ID_NOT_FOUND = 105, False, "There is no such transactional id."
@@ -132,6 +132,7 @@ class ErrorCode(IntEnum):
     UNKNOWN_SUBSCRIPTION_ID = 117, False, "The client metrics subscription is not known."
     TRANSACTION_ABORTABLE = 120, False, "The transaction must be aborted; the producer may then go on."
     INVALID_REGULAR_EXPRESSION = 128, False, "The regular expression of the subscription is not valid."
+    REBOOTSTRAP_REQUIRED = 129, False, "The address belongs to another broker by now; bootstrap again."
 
 
 def error_code_of(number: int) -> ErrorCode:

@@ -60,6 +60,7 @@ from broker.handlers import (
     stop_replica,
     sync_group,
     txn_offset_commit,
+    update_features,
     update_metadata,
     write_txn_markers,
 )
@@ -125,6 +126,7 @@ _SERVED: tuple[Handler, ...] = (
     describe_topic_partitions.HANDLER,
     describe_user_scram_credentials.HANDLER,
     alter_user_scram_credentials.HANDLER,
+    update_features.HANDLER,
     preview_retention.HANDLER,
     describe_requests.HANDLER,
     describe_client_traffic.HANDLER,

@@ -1,6 +1,7 @@
 """Where this broker is reached, and where it reaches the others."""
 
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
+from broker.common.features import SupportedFeature
 from broker.config.broker import BrokerConfig
 from broker.config.listeners import ListenerEndpoint
 from broker.runtime.metadata_cache import MetadataCache
@@ -10,8 +11,15 @@ from broker.server.listeners import Listeners
 class BrokerAddresses:
     """Of all listeners; brokers reach each other by the inter-broker listener."""
 
-    def __init__(self, config: BrokerConfig, listeners: Listeners, metadata: MetadataCache):
+    def __init__(
+        self,
+        config: BrokerConfig,
+        listeners: Listeners,
+        metadata: MetadataCache,
+        features: tuple[SupportedFeature, ...] = (),
+    ):
         self._config = config
+        self._features = features
         self._listeners = listeners
         self._metadata = metadata
         #: What members were told, and what before that: who has not heard of a change yet still means us.
@@ -42,7 +50,8 @@ class BrokerAddresses:
         )
         if endpoints != self._announced:
             self._announced, self._announced_before = endpoints, self._announced
-        return BrokerRegistration(self._config.broker_id, endpoints, self._config.broker_rack or None)
+        rack = self._config.broker_rack or None
+        return BrokerRegistration(self._config.broker_id, endpoints, rack, features=self._features)
 
     def is_ours(self, address: str) -> bool:
         """`address` is "host:port", by any listener."""

@@ -9,12 +9,13 @@ clean when nothing else uses them.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from broker.common.clock import Clock, SystemClock
 from broker.common.errors import NotNowError, StartupError
+from broker.common.features import SUPPORTED_FEATURES, SupportedFeature, highest_levels
 from broker.common.logs import logger
 from broker.common.own_names import OwnNames
 from broker.config.broker import BrokerConfig
@@ -22,6 +23,7 @@ from broker.config.zookeeper import zookeeper_tls
 from broker.log.manager import LogManager
 from broker.net.turns import Turns
 from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.cluster_features import ClusterFeatures
 from broker.runtime.log_dir_failures import LogDirFailures
 from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.metadata_cache import MetadataCache
@@ -53,7 +55,13 @@ _CLOSING_THREADS = 4
 class Broker:
     """A broker process's one broker. Time and ZooKeeper may be given, as the simulation does."""
 
-    def __init__(self, config: BrokerConfig, clock: Clock | None = None, session: ZooKeeperSession | None = None):
+    def __init__(
+        self,
+        config: BrokerConfig,
+        clock: Clock | None = None,
+        session: ZooKeeperSession | None = None,
+        supported_features: Sequence[SupportedFeature] = SUPPORTED_FEATURES,
+    ):
         self.config = config
         self._clock = clock or SystemClock()
         self._session = session or _zookeeper_session(config)
@@ -61,10 +69,12 @@ class Broker:
         self._ensemble_hosts = None if session else EnsembleHosts(self._session, config.zookeeper_connect)
         self._store = ClusterStore(self._session, self._clock)
         self._metadata = MetadataCache()
+        self._features = ClusterFeatures(self._store, supported_features, self._is_controller)
+        self._features.on_unsupported = self._fail
         self._registry = new_registry()
         self._descriptor_limit = raise_descriptor_limit()
         self._turns = Turns()
-        #: The last log directory has failed: nothing can be served any more.
+        #: Nothing can be served any more: the last log directory has failed, or the cluster has gone on without us.
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health, _names(config))
         self._exits = LoggingExitStack()
@@ -115,9 +125,12 @@ class Broker:
         self._exits.add(failures.stop)
         logs.on_directory_failed = failures.report
         config = self.config
-        await refuse_foreign_cluster(self._session, config.zookeeper_connect, may_join=config.kafka_cluster_join)
+        connect, may_join = config.zookeeper_connect, config.kafka_cluster_join
+        findings = await refuse_foreign_cluster(self._session, connect, may_join=may_join)
         # The secret comes first: by it another broker of ours, which starts now, knows whose all the rest is.
-        membership = ClusterMembership(await self._store.cluster_secret(), _new_nonce)
+        levels = highest_levels(self._features.supported) if findings.is_empty else None
+        membership = ClusterMembership(await self._store.cluster_secret(levels), _new_nonce)
+        await self._features.load()
         await self._store.ensure_persistent_paths()
         cluster_id = await self._store.cluster_id()
         logs.set_cluster_id(cluster_id)
@@ -141,6 +154,7 @@ class Broker:
             logs=logs,
             room=LogDirRoom(logs, self._clock, failures.announce),
             registry=self._registry,
+            features=self._features,
         )
         parts = self._parts = BrokerComponents(ground)
         failures.on_failed = parts.replicas.resign_offline
@@ -178,6 +192,8 @@ class Broker:
         parts.room.start()
         exits.add(parts.keepers.stop)
         await parts.keepers.start()
+        exits.add(self._features.stop)
+        self._features.start()
         await parts.services.broker_configs.apply()
         await parts.security.start(exits)
         exits.add(partial(_sign_off, parts.registration.stop))
@@ -195,6 +211,13 @@ class Broker:
         parts.auditor.start()
         exits.add(partial(_hand_over, parts))
         _log.info("broker started", clients_are_told=",".join(map(str, parts.addresses.advertised)))
+
+    def _is_controller(self) -> bool:
+        return self._parts is not None and self._parts.controller.is_controller
+
+    def _fail(self, reason: str) -> None:
+        _log.error("broker ends", reason=reason)
+        self.failed.set()
 
     def _health(self) -> str:
         if self._parts is None:

@@ -59,7 +59,7 @@ class BrokerComponents:
     def __init__(self, ground: Ground):
         self._ground = ground
         config, store, logs, clock, metadata = ground.config, ground.store, ground.logs, ground.clock, ground.metadata
-        self.addresses = BrokerAddresses(config, ground.listeners, metadata)
+        self.addresses = BrokerAddresses(config, ground.listeners, metadata, ground.features.supported)
         dialer = Dialer(ground.membership, ground.listeners.tls)
         delayed_fetches = DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
@@ -161,6 +161,7 @@ class BrokerComponents:
             config=config,
             cluster_id=ground.cluster_id,
             metadata=ground.metadata,
+            features=ground.features,
             replicas=self.replicas,
             delayed_fetches=delayed_fetches,
             fetch_sessions=FetchSessions(random_session_id),

@@ -9,6 +9,7 @@ from broker.config.broker import BrokerConfig
 from broker.log.manager import LogManager
 from broker.net.turns import Turns
 from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.cluster_features import ClusterFeatures
 from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.metadata_cache import MetadataCache
 from broker.security.membership import ClusterMembership
@@ -35,3 +36,4 @@ class Ground:
     logs: LogManager
     room: LogDirRoom
     registry: CollectorRegistry
+    features: ClusterFeatures

@@ -42,6 +42,11 @@ class ChrootFindings:
         is_there = self.cluster_id or self.foreign_brokers or self.topic_count or self.had_controller
         return bool(is_there and not is_ours)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no cluster was ever here: the one that starts now is new."""
+        return not (self.has_secret or self.own_brokers or self.is_foreign)
+
 
 def refusal_of(findings: ChrootFindings, connect: str, *, may_join: bool) -> str | None:
     """Return why a broker must not register there and what to do, in one sentence; None if it may."""
@@ -69,11 +74,15 @@ def _brokers(broker_ids: Collection[int]) -> str:
     return f"broker{'s' if len(broker_ids) > 1 else ''} {named}{more} registered"
 
 
-async def refuse_foreign_cluster(session: ZooKeeperSession, connect: str, *, may_join: bool) -> None:
-    """Raise StartupError if the session's chroot holds another Kafka's cluster; and the errors of ZooKeeper."""
-    refusal = refusal_of(await look_into(session), connect, may_join=may_join)
+async def refuse_foreign_cluster(session: ZooKeeperSession, connect: str, *, may_join: bool) -> ChrootFindings:
+    """Return what the session's chroot holds. Raises StartupError if that is another Kafka's cluster, and the errors
+    of ZooKeeper.
+    """
+    findings = await look_into(session)
+    refusal = refusal_of(findings, connect, may_join=may_join)
     if refusal is not None:
         raise StartupError(refusal)
+    return findings
 
 
 async def look_into(session: ZooKeeperSession) -> ChrootFindings:

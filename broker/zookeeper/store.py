@@ -7,7 +7,7 @@ import asyncio
 import base64
 import contextlib
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from uuid import UUID, uuid4
 
 from broker.common.clock import Clock
@@ -57,9 +57,12 @@ class ClusterStore:
             await self.session.create(znodes.CLUSTER_ID, znodes.encode_cluster_id(fresh))
         return znodes.decode_cluster_id((await self.session.get(znodes.CLUSTER_ID)).data)
 
-    async def cluster_secret(self) -> bytes:
-        """Return the secret that members authenticate with; the first broker of a cluster creates it."""
-        return await ensure_secret(self.session)
+    async def cluster_secret(self, levels: Mapping[str, int] | None = None) -> bytes:
+        """Return the secret that members authenticate with; the first broker of a cluster creates it.
+
+        `levels`: what a new cluster finalizes, None for one that is older than this release.
+        """
+        return await ensure_secret(self.session, levels)
 
     async def register_broker(self, registration: BrokerRegistration) -> int:
         """Put the broker's ephemeral znode in place and return the broker epoch (its czxid, KIP-380).

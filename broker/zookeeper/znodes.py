@@ -21,6 +21,7 @@ from broker.common.cluster import (
     TopicAssignment,
 )
 from broker.common.controller_epoch import CONTROLLER_EPOCH_MAX
+from broker.common.features import SupportedFeature
 from broker.common.types import NO_BROKER, NO_TOPIC_ID, TopicPartition
 from broker.security.membership import SECRET_BYTES
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
@@ -121,7 +122,8 @@ def encode_broker(registration: BrokerRegistration, now_ms: int) -> bytes:
         fields["rack"] = registration.rack
     if registration.ids_restored_at >= 0:
         fields[_IDS_RESTORED_AT] = registration.ids_restored_at
-    return _encode({**fields, "features": {}, _OWN_MARK: 1})
+    features = {name: {"min_version": low, "max_version": high} for name, low, high in registration.features}
+    return _encode({**fields, "features": features, _OWN_MARK: 1})
 
 
 def decode_broker(broker_id: int, data: bytes, czxid: int) -> LiveBroker:
@@ -142,8 +144,20 @@ def decode_broker(broker_id: int, data: bytes, czxid: int) -> LiveBroker:
         rack,
         is_foreign=not _is_own(fields),
         ids_restored_at=restored_at if type(restored_at) is int else -1,
+        features=_parse_features(fields.get("features")),
     )
     return LiveBroker(registration, czxid)
+
+
+def _parse_features(fields: Any) -> tuple[SupportedFeature, ...]:
+    """Of features that cannot be read nothing is known: the broker supports none."""
+    try:
+        return tuple(
+            SupportedFeature(name, int32(feature["min_version"]), int32(feature["max_version"]))
+            for name, feature in (fields or {}).items()
+        )
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return ()
 
 
 def _is_own(fields: dict[str, Any]) -> bool:

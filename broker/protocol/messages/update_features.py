@@ -23,9 +23,9 @@ class FeatureUpdateKey(Struct):
 
 
 class UpdateFeaturesRequest(
-    Request["UpdateFeaturesResponse"], api=ApiKey.UPDATE_FEATURES, versions=(0, 1), flexible_from=0
+    Request["UpdateFeaturesResponse"], api=ApiKey.UPDATE_FEATURES, versions=(0, 2), flexible_from=0
 ):
-    """1: kinds of upgrades, and a question without a change."""
+    """1: kinds of upgrades, and a question without a change. 2: one answer for all features."""
 
     timeout_ms: int = wire(int32, default=60_000)
     feature_updates: list[FeatureUpdateKey] = wire(array(FeatureUpdateKey))
@@ -38,10 +38,10 @@ class UpdatableFeatureResult(Struct):
     error_message: str | None = wire(string, nullable=True)
 
 
-class UpdateFeaturesResponse(Message, api=ApiKey.UPDATE_FEATURES, versions=(0, 1), flexible_from=0):
-    """One result for each feature."""
+class UpdateFeaturesResponse(Message, api=ApiKey.UPDATE_FEATURES, versions=(0, 2), flexible_from=0):
+    """One result for each feature; from version 2 on one for all."""
 
     throttle_time_ms: int = wire(int32)
     error_code: int = wire(int16)
     error_message: str | None = wire(string, nullable=True)
-    results: list[UpdatableFeatureResult] = wire(array(UpdatableFeatureResult))
+    results: list[UpdatableFeatureResult] = wire(array(UpdatableFeatureResult), until=1, ignorable=True)

@@ -14,6 +14,7 @@ from broker.net.turns import Turns
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.cluster_features import ClusterFeatures
 from broker.runtime.controller.controller_runtime import ControllerRuntime
 from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.group_coordinators import GroupCoordinators
@@ -49,6 +50,7 @@ class Services:
     config: BrokerConfig
     cluster_id: str
     metadata: MetadataCache
+    features: ClusterFeatures
     replicas: ReplicaManager
     delayed_fetches: DelayedFetches
     fetch_sessions: FetchSessions

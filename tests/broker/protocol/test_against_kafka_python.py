@@ -9,7 +9,7 @@ from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages import MESSAGES
-from broker.protocol.messages.api_versions import ApiVersionsResponse
+from broker.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from broker.protocol.schema import Struct
 
 pytestmark = pytest.mark.versions
@@ -66,8 +66,8 @@ BOTH = [
     for message in pair
     if message.__name__ in THEIRS
     for version in range(message.versions[0], message.versions[1] + 1)
-    # kafka-python reads every ApiVersions response that carries an error as version 0.
-    if message is not ApiVersionsResponse
+    # kafka-python reads every ApiVersions response that carries an error as version 0, and does not know KIP-1242.
+    if message is not ApiVersionsResponse and (message, version) != (ApiVersionsRequest, 5)
 ]
 
 
@@ -96,8 +96,9 @@ def test_declared_are_the_apis_of_kafka_3_9_and_those_that_only_other_clusters_s
     advertised = {key: last for key, (_, last) in BROKER_API_VERSIONS[(3, 9)].items() if key not in NOT_DECLARED}
     advertised[ApiKey.FIND_COORDINATOR] = 5  # 6 is for share groups
     advertised[ApiKey.DESCRIBE_GROUPS] = 6  # of Kafka 4.1
+    advertised[ApiKey.API_VERSIONS] = 5  # KIP-1242
     # Which Kafka has with KRaft only.
-    advertised |= {ApiKey.DESCRIBE_TOPIC_PARTITIONS: 0, ApiKey.UPDATE_FEATURES: 1, ApiKey.UNREGISTER_BROKER: 0}
+    advertised |= {ApiKey.DESCRIBE_TOPIC_PARTITIONS: 0, ApiKey.UPDATE_FEATURES: 2, ApiKey.UNREGISTER_BROKER: 0}
     advertised |= {ApiKey.DESCRIBE_QUORUM: 2, ApiKey.LIST_CONFIG_RESOURCES: 0}
     advertised |= OF_OTHER_CLUSTERS
     assert {api: pair.request.versions[1] for api, pair in MESSAGES.items() if api not in OWN} == advertised

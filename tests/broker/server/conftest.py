@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 import socket
 from itertools import count
+from typing import NoReturn
 from uuid import UUID, uuid5
 
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.cluster import BrokerRegistration, LiveBroker
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.features import SUPPORTED_FEATURES
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
@@ -45,6 +48,7 @@ from broker.protocol.messages.update_metadata import (
 from broker.replication.fetch_session import FetchSessions
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.cluster_features import ClusterFeatures
 from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.coordinators.known_topics import KnownTopics
@@ -80,6 +84,7 @@ from broker.server.metrics import RequestMetrics, new_registry
 from broker.server.sasl_login import ConnectionBounds, ListenerLogins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.waiting_room import WaitingRoom
+from broker.zookeeper.errors import NodeMissing
 from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.broker.runtime.controllers_word import tell_all
 from tests.manual_clock import ManualClock
@@ -169,10 +174,18 @@ class EntityConfigsInMemory:
         return self.configs[path]
 
 
+class EmptySession:
+    """A ZooKeeper without a znode."""
+
+    async def get(self, path) -> NoReturn:
+        raise NodeMissing(path)
+
+
 class Store:
     """What handlers want of ZooKeeper; the controller sees each change at once."""
 
     def __init__(self, served: "Served"):
+        self.session = EmptySession()
         self._served = served
         self._next_producer_id = 0
         self.configs: dict[str, dict[str, str]] = {}
@@ -197,6 +210,9 @@ class Store:
     async def own_epoch(self, broker_id) -> int:
         self.epochs_read += 1
         return self.epochs[1]
+
+    async def brokers(self) -> dict[int, LiveBroker]:
+        return {1: LiveBroker(BrokerRegistration(1, ()), 1)}
 
     async def add_partitions(self, name, added) -> None:
         topic = self._served.metadata.topics[name]
@@ -309,6 +325,7 @@ class Served:
             config=self.config,
             cluster_id="cluster",
             metadata=self.metadata,
+            features=ClusterFeatures(self.store, SUPPORTED_FEATURES, lambda: True),
             replicas=self.replicas,
             delayed_fetches=self.delayed_fetches,
             fetch_sessions=self.fetch_sessions,

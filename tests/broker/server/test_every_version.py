@@ -109,6 +109,7 @@ from broker.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from broker.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
 from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -328,6 +329,9 @@ REQUESTS = {
     ),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: lambda version, topic: ListPartitionReassignmentsRequest(
         topics=[ListPartitionReassignmentsTopics(name=topic, partition_indexes=[0])]
+    ),
+    ApiKey.UPDATE_FEATURES: lambda version, topic: UpdateFeaturesRequest(
+        feature_updates=[FeatureUpdateKey(feature="f", max_version_level=0)]
     ),
     ApiKey.DESCRIBE_CLIENT_QUOTAS: lambda version, topic: DescribeClientQuotasRequest(),
     ApiKey.ALTER_CLIENT_QUOTAS: lambda version, topic: AlterClientQuotasRequest(

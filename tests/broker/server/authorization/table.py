@@ -268,6 +268,12 @@ NEEDS: dict[ApiKey, Needs] = {
         _all(on_cluster(AclOperation.ALTER)),
         lambda version: {"results": [{"user": "u", **_with_message(CLUSTER)}]},
     ),
+    ApiKey.UPDATE_FEATURES: Needs(
+        _all(on_cluster(AclOperation.ALTER)),
+        lambda version: (
+            _with_message(CLUSTER) | ({"results": [{"feature": "f", **_with_message(CLUSTER)}]} if version < 2 else {})
+        ),
+    ),
     ApiKey.DESCRIBE_REQUESTS: Needs(_all(on_cluster(AclOperation.DESCRIBE)), _at_top(CLUSTER)),
     ApiKey.DESCRIBE_CLIENT_TRAFFIC: Needs(_all(on_cluster(AclOperation.DESCRIBE)), _at_top(CLUSTER)),
     ApiKey.PREVIEW_RETENTION: Needs(
