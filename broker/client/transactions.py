@@ -34,6 +34,11 @@ ONGOING = "Ongoing"
 UNDECIDED = (ONGOING, "PrepareCommit", "PrepareAbort")
 #: The newest version a producer uses; later ones are for brokers.
 _ADD_PARTITIONS_BY_PRODUCER = 3
+#: The last versions in which a producer adds itself what it writes to, and keeps its epoch when a transaction ends: in
+#: later ones brokers do both (KIP-890, part 2), and who speaks some of them speaks all.
+PRODUCE_VERSION_MAX = 11
+_OFFSETS_VERSION_MAX = 4
+_END_VERSION_MAX = 4
 
 _TRANSACTION = CoordinatorType.TRANSACTION
 
@@ -100,7 +105,7 @@ def commit_offset(
         producer_epoch=who.epoch,
         topics=[TxnOffsetCommitRequestTopic(name=at.topic, partitions=[partition])],
     )
-    coordinators.ask(CoordinatorType.GROUP, group, commit, _error_of_offset)
+    coordinators.ask(CoordinatorType.GROUP, group, commit, _error_of_offset, version_max=_OFFSETS_VERSION_MAX)
 
 
 def end_transaction(coordinators: Coordinators, who: ProducerIdentity, *, commit: bool) -> None:
@@ -111,7 +116,7 @@ def end_transaction(coordinators: Coordinators, who: ProducerIdentity, *, commit
         producer_epoch=who.epoch,
         committed=commit,
     )
-    coordinators.ask(_TRANSACTION, who.transactional_id, request, _error_code)
+    coordinators.ask(_TRANSACTION, who.transactional_id, request, _error_code, version_max=_END_VERSION_MAX)
 
 
 def describe_transaction(coordinators: Coordinators, transactional_id: str) -> TransactionState:

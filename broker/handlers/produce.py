@@ -125,4 +125,4 @@ _BUDGET = RequestBudget(
 )
 
 #: Versions 0 to 2 are only said: older librdkafka compresses nothing for a broker without version 0 (KAFKA-18659).
-HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0, budget=_BUDGET)
+HANDLER = public(ApiKey.PRODUCE, 3, 12, handle_produce, advertised_from=0, budget=_BUDGET)

@@ -21,6 +21,8 @@ from broker.security.operations import AclOperation, ResourceType
 _LOADING_IS_KNOWN_VERSION = 2
 #: From this one on they know TRANSACTION_ABORTABLE.
 _ABORTABLE_IS_KNOWN_VERSION = 4
+#: From this one on they leave it to the coordinator to add the group's offsets to the transaction (KIP-890, part 2).
+_ADDS_OFFSETS_VERSION = 5
 
 
 def handle_txn_offset_commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
@@ -50,6 +52,7 @@ def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Message
                 lambda coordinator, token, now_ms: coordinator.txn_offset_commit(request, client, token, now_ms),
             ),
             knows_abortable=context.api_version >= _ABORTABLE_IS_KNOWN_VERSION,
+            adds=context.api_version >= _ADDS_OFFSETS_VERSION,
         )
     except ApiError as error:
         return commit_refused(request, _code_for(context.api_version, error.code))
@@ -69,4 +72,4 @@ def _code_for(api_version: int, code: ErrorCode) -> ErrorCode:
     return not_appended(code)
 
 
-HANDLER = public(ApiKey.TXN_OFFSET_COMMIT, 0, 4, handle_txn_offset_commit, budget=OF_PARTITIONS)
+HANDLER = public(ApiKey.TXN_OFFSET_COMMIT, 0, 5, handle_txn_offset_commit, budget=OF_PARTITIONS)

@@ -13,6 +13,7 @@ from broker.client.coordinators import Coordinators
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Address, Leaders
 from broker.client.transactions import (
+    PRODUCE_VERSION_MAX,
     ProducerIdentity,
     add_partitions,
     end_transaction,
@@ -201,7 +202,8 @@ class BatchProducer:
             for numbers in requests({partition: left[partition] for partition in partitions}):
                 try:
                     connection = self._leaders.connection(next(iter(numbers)))
-                    sent = connection.send(self._request({tp: left[tp].left for tp in numbers}, numbers))
+                    request = self._request({tp: left[tp].left for tp in numbers}, numbers)
+                    sent = connection.send(request, version_max=PRODUCE_VERSION_MAX)
                 except (ApiError, BrokerUnreachable) as error:
                     self._broken({tp: left[tp] for tp in partitions}, error)
                     break

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.features import (
     NOTHING_FINALIZED,
+    TRANSACTION_VERSION,
     FinalizedFeatures,
     SupportedFeature,
     unsupported_levels,
 )
 from broker.common.logs import logger
 from broker.controller.feature_updates import FeatureUpdate, RefusedUpdate, levels_after, refusal_of_updates
+from broker.coordinator.transaction.transaction import EPOCH_RAISING_VERSION
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.features import FEATURE, read_features, write_features
 from broker.zookeeper.store import ClusterStore
@@ -118,3 +120,11 @@ class ClusterFeatures:
             return None
         named = ", ".join(f"{name}={level}" for name, level in sorted(unsupported.items()))
         return f"the cluster has finalized {named}, which this release does not support: start a later release."
+
+
+def raises_epochs(features: ClusterFeatures) -> bool:
+    """Return whether the end of a transaction may raise its producer's epoch (KIP-890, part 2).
+
+    Not before the cluster says so: a broker of an earlier release could not read what is recorded of it.
+    """
+    return features.level_of(TRANSACTION_VERSION) >= EPOCH_RAISING_VERSION

@@ -64,7 +64,9 @@ class BrokerComponents:
         delayed_fetches = DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
         steady, addresses = SteadyClock(clock), self.addresses.of
-        self.coordination = Coordination(config, self.replicas, metadata, store, addresses, dialer, clock, steady)
+        self.coordination = Coordination(
+            config, self.replicas, metadata, store, addresses, dialer, clock, steady, ground.features
+        )
         self.registration = self._registration()
         self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
         configs_of_topics = TopicConfigs(store, self.replicas, config)

@@ -12,6 +12,7 @@ from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.handlers.write_txn_markers import handle_write_txn_markers
 from broker.net.dialer import Dialer
+from broker.runtime.cluster_features import ClusterFeatures, raises_epochs
 from broker.runtime.coordinators.group_coordinators import forget_partitions, group_coordinators
 from broker.runtime.coordinators.known_topics import KnownTopics
 from broker.runtime.coordinators.marker_sender import MarkerSender
@@ -41,6 +42,7 @@ class Coordination:
         dialer: Dialer,
         clock: Clock,
         steady: Clock,
+        features: ClusterFeatures,
     ):
         """steady: by which committed offsets are too old."""
         self.group_memory = GroupMemory()
@@ -62,7 +64,10 @@ class Coordination:
         )
         self._verifier = TransactionVerifier(metadata, config.broker_id, address_of, dialer, self.transactions.verify)
         self.appends = TransactionalAppends(
-            replicas, self._verifier.verify, is_enabled=lambda: config.transaction_partition_verification_enable
+            replicas,
+            self._verifier.verify,
+            is_enabled=lambda: config.transaction_partition_verification_enable,
+            may_add=partial(raises_epochs, features),
         )
         metadata.on_deleted.append(partial(forget_partitions, self.groups, deleted, clock))
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from broker.client.coordinators import Coordinators
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
-from broker.client.transactions import ProducerIdentity, add_partitions
+from broker.client.transactions import PRODUCE_VERSION_MAX, ProducerIdentity, add_partitions
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
@@ -120,7 +120,9 @@ class TaskProducer:
             topic_data=[TopicProduceData(name=name, partition_data=data) for name, data in topics.items()],
         )
         try:
-            response = self._leaders.connection(led[0]).ask(request, timeout_s=_REPLICAS_TIMEOUT_MS / 1000 + 5)
+            timeout_s = _REPLICAS_TIMEOUT_MS / 1000 + 5
+            connection = self._leaders.connection(led[0])
+            response = connection.ask(request, timeout_s=timeout_s, version_max=PRODUCE_VERSION_MAX)
         except BrokerUnreachable as error:
             self._leaders.forget(led[0], connection_broken=True)
             return str(error)

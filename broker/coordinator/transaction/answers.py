@@ -29,6 +29,12 @@ def init_refused(error: ErrorCode) -> InitProducerIdResponse:
     return InitProducerIdResponse(error_code=error, producer_epoch=NO_PRODUCER_EPOCH)
 
 
+def ended(transaction: Transaction) -> EndTxnResponse:
+    """Return the response; from version 5 on it names what the producer goes on with."""
+    producer_id, epoch = transaction.after_completion
+    return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)
+
+
 def partitions_added(results: Results) -> AddPartitionsToTxnResponse:
     """Return the response; up to version 3 for the single transaction of the request."""
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_by_topic(results))
@@ -63,7 +69,9 @@ def uncommitted(response: Message, append_error: ErrorCode) -> Message:
     match response:
         case InitProducerIdResponse() if response.error_code == ErrorCode.NONE:
             return init_refused(error)
-        case AddOffsetsToTxnResponse() | EndTxnResponse() if response.error_code == ErrorCode.NONE:
+        case EndTxnResponse() if response.error_code == ErrorCode.NONE:
+            return EndTxnResponse(error_code=error)
+        case AddOffsetsToTxnResponse() if response.error_code == ErrorCode.NONE:
             response.error_code = error
         case AddPartitionsToTxnResponse():
             _fail_added(response, error)

@@ -21,25 +21,20 @@ from broker.coordinator.timers import Timers
 from broker.coordinator.transaction import administration, answers
 from broker.coordinator.transaction.config import RETRY_MS, TransactionConfig
 from broker.coordinator.transaction.covering import add, partitions_of, producer_error, verify
+from broker.coordinator.transaction.ending import ended, ended_under_next_epoch
 from broker.coordinator.transaction.initialising import aborted_for, initialise, is_fenced, request_error
 from broker.coordinator.transaction.ledger import TransactionStore
 from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome, TransactionTurn, markers_of
 from broker.coordinator.transaction.records import decode_key
 from broker.coordinator.transaction.states import TransactionPhase
-from broker.coordinator.transaction.transaction import Transaction
+from broker.coordinator.transaction.transaction import EPOCH_RAISING_VERSION, NO_PRODUCER_ID, Transaction
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTransaction
 from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from broker.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from broker.protocol.messages.list_transactions import ListTransactionsRequest
-
-#: States in which a transaction has ended the way EndTxn asks for: a repeated request succeeds, by and by.
-_ENDED_BY = {
-    True: (TransactionPhase.PREPARE_COMMIT, TransactionPhase.COMPLETE_COMMIT),
-    False: (TransactionPhase.PREPARE_ABORT, TransactionPhase.COMPLETE_ABORT),
-}
 
 #: So many partitions are as much work, when their transaction's time is up, as one without any.
 _PARTITIONS_A_THING = 10
@@ -132,8 +127,9 @@ class TransactionCoordinator:
     def _add_or_verify(self, txn_transaction: AddPartitionsToTxnTransaction, turn: TransactionTurn) -> answers.Results:
         partitions = partitions_of(txn_transaction.topics)
         producer = txn_transaction.producer_id, txn_transaction.producer_epoch
-        if not txn_transaction.verify_only:
-            return dict.fromkeys(partitions, self._add(txn_transaction.transactional_id, producer, partitions, turn))
+        if not txn_transaction.verify_only:  # a leader adds what a producer writes that does not add it itself
+            error = self._add(txn_transaction.transactional_id, producer, partitions, turn, EPOCH_RAISING_VERSION)
+            return dict.fromkeys(partitions, error)
         transaction = self._ledger.current(txn_transaction.transactional_id, turn)
         error = producer_error(txn_transaction.transactional_id, transaction, *producer)
         if transaction is None or error is not ErrorCode.NONE:
@@ -156,12 +152,13 @@ class TransactionCoordinator:
         producer: tuple[int, int],
         partitions: frozenset[TopicPartition],
         turn: TransactionTurn,
+        client_version: int = 0,
     ) -> ErrorCode:
         transaction = self._ledger.current(transactional_id, turn)
         error = producer_error(transactional_id, transaction, *producer)
         if transaction is None or error is not ErrorCode.NONE:
             return error
-        added = add(transaction, partitions, turn.wall_ms)
+        added = add(transaction, partitions, turn.wall_ms, client_version)
         if isinstance(added, ErrorCode):
             return added
         owner, growth = self._ledger.owner_of(transactional_id), len(added.partitions) - len(transaction.partitions)
@@ -171,20 +168,34 @@ class TransactionCoordinator:
         self._ledger.propose(added, turn)
         return ErrorCode.NONE
 
-    def end_txn(self, token: int, request: EndTxnRequest, now_ms: int) -> TransactionOutcome:
-        """Commit or abort; answered when that is certain, while the markers are still on their way."""
+    def end_txn(
+        self,
+        token: int,
+        request: EndTxnRequest,
+        now_ms: int,
+        *,
+        raises_epoch: bool = False,
+        fresh_producer_id: int = NO_PRODUCER_ID,
+    ) -> TransactionOutcome:
+        """Commit or abort; answered when that is certain, while the markers are still on their way.
+
+        raises_epoch: the producer goes on under the epoch that it is answered. `fresh_producer_id` is needed if it
+        holds the last one; the outcome says whether it was used.
+        """
         turn = self._turn(now_ms)
         transaction = self.transactions.get(request.transactional_id)
-        producer = request.producer_id, request.producer_epoch
-        error = producer_error(request.transactional_id, transaction, *producer)
-        if transaction is not None and error is ErrorCode.NONE:
-            if transaction.state is TransactionPhase.ONGOING:
-                self._decide(transaction.decided(request.committed, turn.wall_ms), turn)
-            elif transaction.state not in _ENDED_BY[request.committed]:
-                error = ErrorCode.INVALID_TXN_STATE
-            elif transaction.state.is_decided:
-                error = ErrorCode.CONCURRENT_TRANSACTIONS
-        _answer(turn, token, EndTxnResponse(error_code=error))
+        if raises_epoch:
+            result = ended_under_next_epoch(transaction, request, fresh_producer_id, turn.wall_ms)
+        else:
+            result = ended(transaction, request, turn.wall_ms)
+        if isinstance(result, Transaction):
+            self._decide(result, turn)
+            turn.outcome.used_producer_id = NO_PRODUCER_ID != result.next_producer_id == fresh_producer_id
+            _answer(turn, token, answers.ended(result))
+        elif result is ErrorCode.NONE and transaction is not None:
+            _answer(turn, token, answers.ended(transaction))
+        else:
+            _answer(turn, token, EndTxnResponse(error_code=result))
         return self._end(turn)
 
     # -- markers ------------------------------------------------------------------------------------------------------

@@ -29,13 +29,15 @@ def producer_error(
     return ErrorCode.NONE if is_held else ErrorCode.PRODUCER_FENCED
 
 
-def add(transaction: Transaction, partitions: frozenset[TopicPartition], now_ms: int) -> Transaction | ErrorCode:
-    """The transaction that covers them too, or why it cannot; NONE if it does already."""
+def add(
+    transaction: Transaction, partitions: frozenset[TopicPartition], now_ms: int, client_version: int = 0
+) -> Transaction | ErrorCode:
+    """Return the transaction that covers them too, or why it cannot; NONE if it does already."""
     if transaction.state.is_decided:
         return ErrorCode.CONCURRENT_TRANSACTIONS
     if transaction.state is TransactionPhase.ONGOING and partitions <= transaction.partitions:
         return ErrorCode.NONE
-    added = transaction.with_partitions(partitions, now_ms)
+    added = transaction.with_partitions(partitions, now_ms, client_version)
     return ErrorCode.INVALID_REQUEST if _is_too_large(added) else added
 
 

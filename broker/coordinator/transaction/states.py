@@ -33,9 +33,10 @@ BY_NUMBER = {state.number: state for state in TransactionPhase}
 #: What tools may filter by: Kafka has two states more, which no transaction here is ever seen in.
 LABELS = frozenset({state.label for state in TransactionPhase} | {"Dead", "PrepareEpochFence"})
 
-#: State → those that may follow it.
+#: State → those that may follow it. A producer that does not know whether its transaction began aborts it in any case,
+#: and is given a higher epoch by that (KIP-890, part 2).
 _FOLLOWERS = {
-    TransactionPhase.EMPTY: (TransactionPhase.EMPTY, TransactionPhase.ONGOING),
+    TransactionPhase.EMPTY: (TransactionPhase.EMPTY, TransactionPhase.ONGOING, TransactionPhase.PREPARE_ABORT),
     TransactionPhase.ONGOING: (
         TransactionPhase.ONGOING,
         TransactionPhase.PREPARE_COMMIT,
@@ -43,8 +44,12 @@ _FOLLOWERS = {
     ),
     TransactionPhase.PREPARE_COMMIT: (TransactionPhase.COMPLETE_COMMIT,),
     TransactionPhase.PREPARE_ABORT: (TransactionPhase.COMPLETE_ABORT,),
-    TransactionPhase.COMPLETE_COMMIT: (TransactionPhase.EMPTY, TransactionPhase.ONGOING),
-    TransactionPhase.COMPLETE_ABORT: (TransactionPhase.EMPTY, TransactionPhase.ONGOING),
+    TransactionPhase.COMPLETE_COMMIT: (
+        TransactionPhase.EMPTY,
+        TransactionPhase.ONGOING,
+        TransactionPhase.PREPARE_ABORT,
+    ),
+    TransactionPhase.COMPLETE_ABORT: (TransactionPhase.EMPTY, TransactionPhase.ONGOING, TransactionPhase.PREPARE_ABORT),
 }
 
 

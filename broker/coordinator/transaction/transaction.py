@@ -1,7 +1,8 @@
 """What is known of one transactional id, and the transitions it may make. A transition is a new value; nothing changes.
 
-Epochs: each InitProducerId gets a higher one, so that an older producer of the same id is fenced everywhere. One epoch
-is kept in reserve, for aborting the last transaction of a producer that is gone.
+Epochs: each InitProducerId gets a higher one, so that an older producer of the same id is fenced everywhere; of a
+producer that speaks version 2 of transactions (KIP-890, part 2) each end raises it too, so that what comes late belongs
+to no later transaction. One epoch is kept in reserve, for ending the last transaction that a producer id can have.
 """
 
 from dataclasses import dataclass, replace
@@ -15,12 +16,18 @@ NO_PRODUCER_EPOCH = -1
 NO_PRODUCER_ID = -1
 NO_TIMESTAMP = -1
 _EPOCH_MAX = 2**15 - 1
+#: The version of transactions from which on each end raises the epoch: `transaction.version` 2.
+EPOCH_RAISING_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
     """Times are wall clock, ms. `last_*` are what the producer held before its own request raised the epoch: by them a
     repeated request is known (KIP-360). They are not stored, as in Kafka.
+
+    `client_version` is that of the producer that began the transaction: 2 raises the epoch at each end. Where that uses
+    up the epochs, `next_producer_id` takes the place of the id once the markers are written, and `previous_producer_id`
+    is then the one before it.
     """
 
     transactional_id: str
@@ -33,6 +40,9 @@ class Transaction:
     started_ms: int = NO_TIMESTAMP
     last_producer_id: int = NO_PRODUCER_ID
     last_producer_epoch: int = NO_PRODUCER_EPOCH
+    client_version: int = 0
+    next_producer_id: int = NO_PRODUCER_ID
+    previous_producer_id: int = NO_PRODUCER_ID
 
     @property
     def is_epoch_exhausted(self) -> bool:
@@ -61,15 +71,44 @@ class Transaction:
         fresh = self.initialised(0, last_epoch, timeout_ms, now_ms)
         return replace(fresh, producer_id=producer_id)
 
-    def with_partitions(self, added: frozenset[TopicPartition], now_ms: int) -> "Transaction":
-        """The transaction covers `added` too; it begins now unless it is under way."""
+    def with_partitions(self, added: frozenset[TopicPartition], now_ms: int, client_version: int = 0) -> "Transaction":
+        """Return the transaction that covers `added` too; it begins now unless it is under way."""
         started_ms = self.started_ms if self.state is TransactionPhase.ONGOING else now_ms
-        partitions = self.partitions | added
-        return self._next(TransactionPhase.ONGOING, now_ms, partitions=partitions, started_ms=started_ms)
+        return self._next(
+            TransactionPhase.ONGOING,
+            now_ms,
+            partitions=self.partitions | added,
+            started_ms=started_ms,
+            client_version=client_version,
+        )
 
     def decided(self, is_commit: bool, now_ms: int) -> "Transaction":
         after = TransactionPhase.PREPARE_COMMIT if is_commit else TransactionPhase.PREPARE_ABORT
         return self._next(after, now_ms)
+
+    def decided_under_next_epoch(self, is_commit: bool, fresh_producer_id: int, now_ms: int) -> "Transaction":
+        """Return the transaction decided under a higher epoch, with which its producer goes on (KIP-890, part 2).
+
+        `fresh_producer_id`: what takes the place of the id if that was the last epoch. A transaction that covers
+        nothing begins and ends now.
+        """
+        raised = replace(
+            self,
+            producer_epoch=self.producer_epoch + 1,
+            last_producer_id=self.producer_id,
+            last_producer_epoch=self.producer_epoch,
+            client_version=EPOCH_RAISING_VERSION,
+            next_producer_id=fresh_producer_id if self.is_epoch_exhausted else NO_PRODUCER_ID,
+            started_ms=self.started_ms if self.partitions else now_ms,
+        )
+        return raised.decided(is_commit, now_ms)
+
+    @property
+    def after_completion(self) -> tuple[int, int]:
+        """Producer id and epoch with which the producer goes on when the decided transaction is complete."""
+        if self.next_producer_id != NO_PRODUCER_ID:
+            return self.next_producer_id, 0
+        return self.producer_id, self.producer_epoch
 
     def fenced_and_aborted(self, now_ms: int, last_epoch: int = NO_PRODUCER_EPOCH) -> "Transaction":
         """Aborted under a higher epoch, so that its producer cannot go on writing.
@@ -90,7 +129,16 @@ class Transaction:
         """Return the completed transaction: every partition has its marker."""
         is_commit = self.state is TransactionPhase.PREPARE_COMMIT
         after = TransactionPhase.COMPLETE_COMMIT if is_commit else TransactionPhase.COMPLETE_ABORT
-        return self._next(after, now_ms, partitions=frozenset())
+        producer_id, epoch = self.after_completion
+        return self._next(
+            after,
+            now_ms,
+            partitions=frozenset(),
+            producer_id=producer_id,
+            producer_epoch=epoch,
+            next_producer_id=NO_PRODUCER_ID,
+            previous_producer_id=self.previous_producer_id if producer_id == self.producer_id else self.producer_id,
+        )
 
     def _next(self, state: TransactionPhase, now_ms: int, **changes: Any) -> "Transaction":
         if not may_follow(self.state, state):
@@ -99,4 +147,5 @@ class Transaction:
 
 
 def is_exhausted(epoch: int) -> bool:
+    """Return whether a producer that holds the epoch cannot be given a higher one."""
     return epoch >= _EPOCH_MAX - 1

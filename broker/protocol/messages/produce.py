@@ -14,11 +14,11 @@ class TopicProduceData(Struct):
     partition_data: list[PartitionProduceData] = wire(array(PartitionProduceData))
 
 
-class ProduceRequest(Request["ProduceResponse"], api=ApiKey.PRODUCE, versions=(3, 11), flexible_from=9):
+class ProduceRequest(Request["ProduceResponse"], api=ApiKey.PRODUCE, versions=(3, 12), flexible_from=9):
     """A producer sends batches of format 2, the only one served.
 
     3: transactional id. 7: zstd allowed (KIP-110). 10: new leaders may be answered (KIP-951).
-    11: new transaction errors.
+    11: new transaction errors. 12: partitions are added to the transaction by it (KIP-890, part 2).
     """
 
     transactional_id: str | None = wire(string, nullable=True, default=None)
@@ -61,7 +61,7 @@ class ProduceNodeEndpoint(Struct):
     rack: str | None = wire(string, nullable=True, default=None)
 
 
-class ProduceResponse(Message, api=ApiKey.PRODUCE, versions=(3, 11), flexible_from=9):
+class ProduceResponse(Message, api=ApiKey.PRODUCE, versions=(3, 12), flexible_from=9):
     """One result for each partition of the request; not sent at all for acks=0.
 
     5: log start offset. 8: which records were refused and why (KIP-467). 10: current leader and its address.

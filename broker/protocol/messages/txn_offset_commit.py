@@ -17,11 +17,12 @@ class TxnOffsetCommitRequestTopic(Struct):
 
 
 class TxnOffsetCommitRequest(
-    Request["TxnOffsetCommitResponse"], api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 4), flexible_from=3
+    Request["TxnOffsetCommitResponse"], api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 5), flexible_from=3
 ):
     """Sent to the group's coordinator after AddOffsetsToTxn.
 
     2: leader epoch (KIP-320). 3: the consumer's membership, which fences zombies (KIP-447). 4: new transaction errors.
+    5: the offsets are added to the transaction by it (KIP-890, part 2).
     """
 
     transactional_id: str = wire(string)
@@ -44,7 +45,7 @@ class TxnOffsetCommitResponseTopic(Struct):
     partitions: list[TxnOffsetCommitResponsePartition] = wire(array(TxnOffsetCommitResponsePartition))
 
 
-class TxnOffsetCommitResponse(Message, api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 4), flexible_from=3):
+class TxnOffsetCommitResponse(Message, api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 5), flexible_from=3):
     """One result for each partition."""
 
     throttle_time_ms: int = wire(int32)

@@ -80,14 +80,30 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator, Transac
             timer.cancel()
 
     async def verify(
-        self, transactional_id: str, producer_id: int, epoch: int, partitions: Sequence[TopicPartition]
+        self,
+        transactional_id: str,
+        producer_id: int,
+        epoch: int,
+        partitions: Sequence[TopicPartition],
+        *,
+        adds: bool = False,
     ) -> Verdicts:
-        """Verify a leader's request before a batch opens a transaction (KIP-890)."""
-        question = VerificationRequest(transactional_id, producer_id, epoch, tuple(partitions))
+        """Verify a leader's request before a batch opens a transaction, or add what the batch goes to (KIP-890).
+
+        What is added to a transaction whose last one is being ended waits until it is over.
+        """
+        question = VerificationRequest(transactional_id, producer_id, epoch, tuple(partitions), adds)
+        verdicts = await self._verify(question)
+        if adds and ErrorCode.CONCURRENT_TRANSACTIONS in verdicts.values():
+            await self.wait_until_ended(transactional_id)
+            verdicts = await self._verify(question)
+        return verdicts
+
+    async def _verify(self, question: VerificationRequest) -> Verdicts:
         request = AddPartitionsToTxnRequest(transactions=[transaction_of(question)])
         try:
             reply = self.submit(
-                self.partition_of(transactional_id),
+                self.partition_of(question.transactional_id),
                 lambda coordinator, token, now_ms: coordinator.add_partitions_to_txn(token, request, now_ms),
             )
         except ApiError as error:

@@ -1,14 +1,14 @@
-"""Asks transaction coordinators whether a partition belongs to a transaction (KIP-890, part 1).
+"""Asks transaction coordinators whether a partition belongs to a transaction, or to add it (KIP-890, both parts).
 
-The question is AddPartitionsToTxn with verify_only. What is to be asked of one coordinator while it still answers goes
-into its next request: one connection to each, one request at a time. What this broker coordinates itself is asked
-without a socket.
+The question is AddPartitionsToTxn, with verify_only where the producer adds its partitions itself. What is to be asked
+of one coordinator while it still answers goes into its next request: one connection to each, one request at a time.
+What this broker coordinates itself is asked without a socket.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from broker.common.errors import ErrorCode, ProtocolError, error_code_of
 from broker.common.logs import logger
@@ -34,8 +34,22 @@ _REQUEST_TIMEOUT_MS = 10_000
 _log = logger(__name__)
 
 Verdicts = dict[TopicPartition, ErrorCode]
-#: (transactional id, producer id, epoch, partitions) -> NONE for each partition the open transaction knows of.
-Verify = Callable[[str, int, int, Sequence[TopicPartition]], Awaitable[Verdicts]]
+
+
+class Verify(Protocol):
+    """Returns NONE for each partition that the open transaction covers; with `adds` it covers them from then on."""
+
+    def __call__(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        epoch: int,
+        partitions: Sequence[TopicPartition],
+        *,
+        adds: bool = False,
+    ) -> Awaitable[Verdicts]: ...
+
+
 #: Where a broker is reached, None if that is not known.
 AddressOf = Callable[[int], tuple[str, int] | None]
 
@@ -59,7 +73,13 @@ class TransactionVerifier:
         self._coordinators: dict[int, _Coordinator] = {}
 
     async def verify(
-        self, transactional_id: str, producer_id: int, epoch: int, partitions: Sequence[TopicPartition]
+        self,
+        transactional_id: str,
+        producer_id: int,
+        epoch: int,
+        partitions: Sequence[TopicPartition],
+        *,
+        adds: bool = False,
     ) -> Verdicts:
         """Return the coordinator's verdict on each of `partitions`.
 
@@ -68,14 +88,14 @@ class TransactionVerifier:
         count = self._metadata.partition_count(TRANSACTION_TOPIC)
         leader = self._metadata.leader_of(TRANSACTION_TOPIC, partition_for(transactional_id, count)) if count else -1
         if leader == self._broker_id:
-            return await self._verify_here(transactional_id, producer_id, epoch, partitions)
+            return await self._verify_here(transactional_id, producer_id, epoch, partitions, adds=adds)
         if leader < 0:
             return dict.fromkeys(partitions, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         coordinator = self._coordinators.get(leader)
         if coordinator is None:
             coordinator = _Coordinator(self._broker_id, leader, self._address_of, self._dialer)
             self._coordinators[leader] = coordinator
-        return await coordinator.ask(VerificationRequest(transactional_id, producer_id, epoch, tuple(partitions)))
+        return await coordinator.ask(VerificationRequest(transactional_id, producer_id, epoch, tuple(partitions), adds))
 
     def close(self) -> None:
         for coordinator in self._coordinators.values():
@@ -87,6 +107,7 @@ class VerificationRequest(NamedTuple):
     producer_id: int
     epoch: int
     partitions: tuple[TopicPartition, ...]
+    adds: bool = False
 
     def all_of(self, code: ErrorCode) -> Verdicts:
         return dict.fromkeys(self.partitions, code)
@@ -156,7 +177,7 @@ def transaction_of(question: VerificationRequest) -> AddPartitionsToTxnTransacti
         transactional_id=question.transactional_id,
         producer_id=question.producer_id,
         producer_epoch=question.epoch,
-        verify_only=True,
+        verify_only=not question.adds,
         topics=_by_topic(question.partitions),
     )
 

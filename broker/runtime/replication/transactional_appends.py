@@ -1,7 +1,8 @@
 """Batches of transactions on their way to the log: the first of a transaction in a partition must be verified.
 
 A batch that came too late, or whose partition was never added to its transaction, would open a transaction that nobody
-ever ends. So before a leader lets a batch open one it asks the coordinator (KIP-890, part 1). While it waits for the
+ever ends. So before a leader lets a batch open one it asks the coordinator (KIP-890, part 1), or has it add the
+partition for a producer that does not add it itself (part 2). While it waits for the
 answer a marker may end the very transaction that is being verified; then the answer is worth nothing, which the guard
 notices.
 
@@ -56,8 +57,9 @@ _ASK_AGAIN = frozenset(
         ErrorCode.NOT_COORDINATOR,
     }
 )
-#: The first Produce version whose clients know TRANSACTION_ABORTABLE.
+#: The first Produce version whose clients know TRANSACTION_ABORTABLE, and the first whose producers add no partitions.
 _FIRST_VERSION_WITH_ABORTABLE = 11
+_FIRST_VERSION_THAT_ADDS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,12 +70,22 @@ class _Guard:
 
 
 class TransactionalAppends:
-    """`verify` asks a transaction's coordinator; `is_enabled` is transaction.partition.verification.enable."""
+    """`verify` asks a transaction's coordinator; `is_enabled` is transaction.partition.verification.enable, and
+    `may_add` whether the cluster has finalized `transaction.version` 2.
+    """
 
-    def __init__(self, replicas: ReplicaManager, verify: Verify, *, is_enabled: Callable[[], bool]):
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        verify: Verify,
+        *,
+        is_enabled: Callable[[], bool],
+        may_add: Callable[[], bool] = lambda: False,
+    ):
         self._replicas = replicas
         self._verify = verify
         self._is_enabled = is_enabled
+        self._may_add = may_add
         #: By transactional and producer id, the end of a line: done when whoever is last there has appended.
         self._lines: dict[tuple[str, int], asyncio.Future[None]] = {}
         #: By partition and producer id.
@@ -90,7 +102,8 @@ class TransactionalAppends:
         TRANSACTION_ABORTABLE, INVALID_PRODUCER_EPOCH, INVALID_PRODUCER_ID_MAPPING, or NOT_ENOUGH_REPLICAS if it could
         not be verified now.
         """
-        return self._when_verified(_TransactionalBatches(transactional_id, version, batches), then)
+        adds = version >= _FIRST_VERSION_THAT_ADDS and self._may_add()
+        return self._when_verified(_TransactionalBatches(transactional_id, version, batches, adds=adds), then)
 
     def when_may_write(
         self,
@@ -100,8 +113,11 @@ class TransactionalAppends:
         write: Callable[[], T | Awaitable[T]],
         *,
         knows_abortable: bool,
+        adds: bool = False,
     ) -> T | Awaitable[T]:
         """`write()`, now or later, for a coordinator that makes the batch of a producer (id and epoch) itself.
+
+        adds: the producer leaves it to us to add the partition to its transaction.
 
         Raises ApiError, now or later, with the codes `when_verified` refuses with, or if the partition is not led here.
         """
@@ -113,10 +129,11 @@ class TransactionalAppends:
             producer_epoch=producer_epoch,
             is_transactional=True,
         )
-        sent = _TransactionalBatches(transactional_id, version, [(topic_partition, stand_in)])
+        adds = adds and self._may_add()
+        sent = _TransactionalBatches(transactional_id, version, [(topic_partition, stand_in)], adds=adds)
 
         def check_and_write(_append: Append) -> T | Awaitable[T]:
-            if self._is_enabled():
+            if self._is_checked(sent):
                 self._check(sent, topic_partition)
             return write()
 
@@ -168,7 +185,9 @@ class TransactionalAppends:
         for topic_partition, hosted in unverified.items():
             guard = sent.guards[topic_partition] = _Guard(hosted.partition.leader_epoch)
             self._guards.setdefault((topic_partition, sent.producer_id), set()).add(guard)
-        sent.verdicts = await self._verify(sent.transactional_id, sent.producer_id, sent.epoch, list(unverified))
+        sent.verdicts = await self._verify(
+            sent.transactional_id, sent.producer_id, sent.epoch, list(unverified), adds=sent.adds
+        )
 
     def _forget_guards(self, sent: "_TransactionalBatches") -> None:
         for topic_partition, guard in sent.guards.items():
@@ -180,7 +199,7 @@ class TransactionalAppends:
 
     def _unverified(self, sent: "_TransactionalBatches") -> dict[TopicPartition, HostedPartition]:
         """Where the request would open a transaction. A partition led elsewhere is refused later anyway."""
-        if not self._is_enabled():
+        if not self._is_checked(sent):
             return {}
         hosted_by_partition = {partition: self._replicas.get(*partition) for partition in sent.partitions}
         return {
@@ -188,6 +207,10 @@ class TransactionalAppends:
             for topic_partition, hosted in hosted_by_partition.items()
             if hosted is not None and hosted.partition.is_leader and not _has_open(hosted, sent)
         }
+
+    def _is_checked(self, sent: "_TransactionalBatches") -> bool:
+        """What nobody has added must be, whether or not others are verified."""
+        return sent.adds or self._is_enabled()
 
     def _on_marker(self, hosted: HostedPartition, producer_id: int, _marker: EndMarker) -> None:
         """What is being verified may be the transaction that has just ended."""
@@ -203,7 +226,7 @@ class TransactionalAppends:
         ) -> ProduceResult:
             if topic_partition not in sent.partitions:
                 return self._replicas.append(topic_partition, batch, is_for_all=is_for_all, look=look)
-            if self._is_enabled():
+            if self._is_checked(sent):
                 self._check(sent, topic_partition)
             return self._replicas.append_of_transaction(topic_partition, batch, is_for_all=is_for_all, look=look)
 
@@ -227,8 +250,10 @@ class TransactionalAppends:
 class _TransactionalBatches:
     """The batches of one Produce request with a transactional id."""
 
-    def __init__(self, transactional_id: str, version: int, batches: Batches):
+    def __init__(self, transactional_id: str, version: int, batches: Batches, *, adds: bool = False):
         self.transactional_id = transactional_id
+        #: Whether the coordinator is to add the partitions, which the producer has not.
+        self.adds = adds
         self.version = version
         #: As they stand in memory while they wait.
         self.size_bytes = VERIFYING_REQUEST_BYTES + sum(

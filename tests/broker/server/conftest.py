@@ -384,7 +384,9 @@ class Served:
         end_login(connection)
         self.dispatcher.on_closed(connection)
 
-    async def verify(self, transactional_id, producer_id, epoch, partitions) -> dict[TopicPartition, ErrorCode]:
+    async def verify(
+        self, transactional_id, producer_id, epoch, partitions, *, adds: bool = False
+    ) -> dict[TopicPartition, ErrorCode]:
         """As the transaction coordinator; what it says of a partition may be a future."""
         self.verified.append((transactional_id, producer_id, epoch, tuple(partitions)))
         verdicts = {partition: self.verdicts.get(partition, ErrorCode.NONE) for partition in partitions}

@@ -38,6 +38,15 @@ def to_verify(
     )
 
 
+def to_add_for_producer(
+    transactional_id: str, producer: tuple[int, int], *partitions: TopicPartition
+) -> AddPartitionsToTxnRequest:
+    """As leaders ask for a producer that adds nothing itself (KIP-890, part 2)."""
+    request = to_verify(transactional_id, producer, *partitions)
+    request.transactions[0].verify_only = False
+    return request
+
+
 def errors_of(response: AddPartitionsToTxnResponse) -> dict[TopicPartition, ErrorCode]:
     topics = [*response.results_by_topic_v3_and_below]
     for item in response.results_by_transaction:

@@ -7,6 +7,7 @@ not, and markers of the last coordinator may still arrive after it.
 
 from collections import deque
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -24,7 +25,7 @@ from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 from broker.protocol.messages.end_txn import EndTxnRequest
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
-from tests.broker.coordinator.transaction.asking import error_of, to_add, to_verify
+from tests.broker.coordinator.transaction.asking import error_of, to_add, to_add_for_producer, to_verify
 from tests.examples import examples
 
 IDS = ["payments", "refunds"]
@@ -50,6 +51,8 @@ class Client:
     transactional_id: str
     producer: Producer | None = None
     transaction: Written | None = None
+    #: Each end raises the epoch, and leaders add what is written (KIP-890, part 2).
+    raises_epoch: bool = False
 
 
 @dataclass
@@ -97,7 +100,7 @@ class Transactions(RuleBasedStateMachine):
         self.latest: dict[str, Producer] = {}  #: by transactional id, who was let in last
         self.written: list[Written] = []
         self.partitions = {partition: DataPartition() for partition in PARTITIONS}
-        self.clients = [Client(IDS[0]), Client(IDS[0]), Client(IDS[1])]
+        self.clients = [Client(IDS[0]), Client(IDS[0], raises_epoch=True), Client(IDS[1], raises_epoch=True)]
         self.coordinator = self.new_coordinator()
 
     def new_coordinator(self) -> TransactionCoordinator:
@@ -184,12 +187,26 @@ class Transactions(RuleBasedStateMachine):
     @rule(which=integers(0, 2), partition=sampled_from(PARTITIONS), added=sampled_from(PARTITIONS))
     def write(self, which: int, partition: TopicPartition, added: TopicPartition) -> None:
         client = self.clients[which]
+        if client.raises_epoch:
+            self.write_as_leader(client, partition)
+            return
         if client.transaction is None:
             self.add(which, added)
         if client.producer is not None and client.transaction is not None:
             request = to_verify(client.transactional_id, client.producer, partition)
             call = "verify", client, client.transaction, partition
             self.ask(self.coordinator.add_partitions_to_txn, request, call)
+
+    def write_as_leader(self, client: Client, partition: TopicPartition) -> None:
+        if client.producer is None:
+            self.init(client, (-1, -1))
+        if client.producer is None:
+            return
+        if client.transaction is None:
+            client.transaction = Written(client.producer)
+            self.written.append(client.transaction)
+        request = to_add_for_producer(client.transactional_id, client.producer, partition)
+        self.ask(self.coordinator.add_partitions_to_txn, request, ("verify", client, client.transaction, partition))
 
     @rule(which=integers(0, 2), partitions=permutations(PARTITIONS), is_commit=booleans())
     def write_and_end(self, which: int, partitions: list[TopicPartition], is_commit: bool) -> None:
@@ -218,7 +235,12 @@ class Transactions(RuleBasedStateMachine):
                 producer_epoch=client.producer[1],
                 committed=is_commit,
             )
-            self.ask(self.coordinator.end_txn, request, ("end", client, client.transaction, is_commit))
+            if not client.raises_epoch:
+                self.ask(self.coordinator.end_txn, request, ("end", client, client.transaction, is_commit))
+                return
+            end = partial(self.coordinator.end_txn, raises_epoch=True, fresh_producer_id=self.fresh_id)
+            outcome = self.ask(end, request, ("end", client, client.transaction, is_commit))
+            self.fresh_id += outcome.used_producer_id
 
     def hear(self, call: tuple, response) -> None:
         kind, client, *rest = call
@@ -248,13 +270,17 @@ class Transactions(RuleBasedStateMachine):
         if code is ErrorCode.NONE and client.transaction is transaction:
             self.partitions[partition].write(transaction)
 
-    def hear_end(self, client, _response, code, transaction: Written, is_commit: bool) -> None:
+    def hear_end(self, client, response, code, transaction: Written, is_commit: bool) -> None:
         if client.transaction is not transaction:
             return
         if code is ErrorCode.NONE:
             assert self.latest[client.transactional_id] == transaction.producer, "a fenced producer ends"
             transaction.is_committed = is_commit
             client.transaction = None
+            if client.raises_epoch:
+                producer = response.producer_id, response.producer_epoch
+                assert self.given.setdefault(producer, transaction) is transaction, "it is another's already"
+                client.producer = self.latest[client.transactional_id] = producer
         elif code is ErrorCode.NOT_COORDINATOR:
             client.producer = client.transaction = None  # in doubt: it does not know, and begins anew
 

@@ -11,9 +11,9 @@ from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
-from broker.protocol.messages.end_txn import EndTxnRequest
+from broker.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from tests.broker.coordinator.transaction.asking import error_of, to_add
+from tests.broker.coordinator.transaction.asking import error_of, to_add, to_add_for_producer
 
 ID = "payments"
 FIRST_FRESH_ID = 1_000
@@ -92,6 +92,19 @@ class World:
             committed=is_commit,
         )
         return ErrorCode(self.ask(self.coordinator.end_txn, request).error_code)
+
+    def write(self, producer: tuple[int, int], *partitions: TopicPartition) -> ErrorCode:
+        """As the leader of these partitions, for a producer that does not add them itself (KIP-890, part 2)."""
+        request = to_add_for_producer(ID, producer, *partitions)
+        return error_of(self.ask(self.coordinator.add_partitions_to_txn, request))
+
+    def end_and_raise(self, producer: tuple[int, int], is_commit: bool = True) -> EndTxnResponse:
+        """As a producer that goes on with the id and epoch that it is answered."""
+        producer_id, epoch = producer
+        request = EndTxnRequest(transactional_id=ID, producer_id=producer_id, producer_epoch=epoch, committed=is_commit)
+        outcome = self.coordinator.end_txn(7, request, self.now_ms, raises_epoch=True, fresh_producer_id=self.fresh_id)
+        self.fresh_id += outcome.used_producer_id
+        return self.carry_out(outcome)[7]
 
     def write_markers(self) -> None:
         """All that wait reach their partitions."""
