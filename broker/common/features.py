@@ -32,10 +32,15 @@ class FinalizedFeatures(NamedTuple):
 
 NOTHING_FINALIZED = FinalizedFeatures({}, -1)
 
+#: 1: groups of the consumer protocol (KIP-848).
+GROUP_VERSION = "group.version"
 #: 1: nothing of its own here. 2: the end of a transaction raises the epoch of its producer (KIP-890, part 2).
 TRANSACTION_VERSION = "transaction.version"
 #: Of this release. A feature is listed here once all of it is served.
-SUPPORTED_FEATURES: tuple[SupportedFeature, ...] = (SupportedFeature(TRANSACTION_VERSION, 0, 2),)
+SUPPORTED_FEATURES: tuple[SupportedFeature, ...] = (
+    SupportedFeature(GROUP_VERSION, 0, 1),
+    SupportedFeature(TRANSACTION_VERSION, 0, 2),
+)
 
 
 def highest_levels(supported: Iterable[SupportedFeature]) -> dict[str, int]:

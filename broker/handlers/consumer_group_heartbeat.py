@@ -13,6 +13,7 @@ from broker.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
 )
 from broker.protocol.schema import Message
+from broker.runtime.cluster_features import serves_consumer_groups
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED
@@ -20,6 +21,8 @@ from broker.security.rights import UNLIMITED
 
 def handle_consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> Reply:
     try:
+        if not serves_consumer_groups(context.services.features):
+            raise ApiError(ErrorCode.UNSUPPORTED_VERSION, "The cluster has not finalized group.version 1.")
         require(AclOperation.READ, ResourceType.GROUP, request.group_id, context)
         if request.subscribed_topic_names and context.session.rights is not UNLIMITED:
             return _ask_if_all_are_seen(request, context)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.features import (
+    GROUP_VERSION,
     NOTHING_FINALIZED,
     TRANSACTION_VERSION,
     FinalizedFeatures,
@@ -128,3 +129,11 @@ def raises_epochs(features: ClusterFeatures) -> bool:
     Not before the cluster says so: a broker of an earlier release could not read what is recorded of it.
     """
     return features.level_of(TRANSACTION_VERSION) >= EPOCH_RAISING_VERSION
+
+
+def serves_consumer_groups(features: ClusterFeatures) -> bool:
+    """Return whether groups of the consumer protocol may be made (KIP-848).
+
+    Not before the cluster says so: a coordinator of an earlier release passes over their records.
+    """
+    return features.level_of(GROUP_VERSION) >= 1

@@ -12,7 +12,7 @@ import pytest
 from broker.common.clock import SystemClock
 from broker.common.cluster import BrokerRegistration, LiveBroker
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.features import SUPPORTED_FEATURES
+from broker.common.features import SUPPORTED_FEATURES, FinalizedFeatures, highest_levels
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
@@ -321,11 +321,13 @@ class Served:
         self.quotas = Quotas(self.entity_configs, self.config, lambda: self.quota_clock.monotonic_ms() * 1_000_000)
         self.credentials = UserCredentials(self.store)
         self.client_traffic = TrafficCounters(clock.monotonic_ms)
+        self.features = ClusterFeatures(self.store, SUPPORTED_FEATURES, lambda: True)
+        self.features.finalized = FinalizedFeatures(highest_levels(SUPPORTED_FEATURES), 1)
         services = self.services = Services(
             config=self.config,
             cluster_id="cluster",
             metadata=self.metadata,
-            features=ClusterFeatures(self.store, SUPPORTED_FEATURES, lambda: True),
+            features=self.features,
             replicas=self.replicas,
             delayed_fetches=self.delayed_fetches,
             fetch_sessions=self.fetch_sessions,

@@ -1,6 +1,7 @@
 """Consumer groups over a socket: their heartbeats, and what the tools of both types of group see."""
 
 from broker.common.errors import ErrorCode
+from broker.common.features import NOTHING_FINALIZED
 from broker.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from broker.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
@@ -53,3 +54,10 @@ async def test_description_of_a_classic_group_that_is_none_is_an_error_from_vers
         ("Group nobody not found.", "Dead"),
     ]
     assert {ErrorCode(group.error_code) for group in described} == {ErrorCode.GROUP_ID_NOT_FOUND}
+
+
+async def test_no_such_group_is_made_before_the_cluster_finalizes_group_version(full):
+    full.features.finalized = NOTHING_FINALIZED
+    response = await (await full.client()).ask(_join(), 1)
+    assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert "group.version" in response.error_message
