@@ -19,7 +19,7 @@ from tests.faults.crash import run_crashes
 from tests.faults.hostile import HEADING, run_attacks
 from tests.faults.matrix.rows import ROWS
 from tests.faults.matrix.run import play
-from tests.faults.matrix.table import write_table
+from tests.faults.matrix.table import outcome, write_table
 from tests.faults.streams.queries import QUERIES
 from tests.faults.streams.run import run_stream_kills
 
@@ -88,8 +88,7 @@ def _matrix(directory: Path, arguments: argparse.Namespace) -> int:
             home.mkdir()
             print(f"row {number}, seed {seed}: {ROWS[number].fault}", flush=True)
             played.append(play(ROWS[number], home, seed))
-            if played[-1].missing:
-                print(f"row {number}, not played: needs {played[-1].missing}", flush=True)
+            print(outcome(played[-1]), flush=True)
             if not played[-1].verdict.violations:
                 _keep_the_history_only(home)
     print(write_table(played))

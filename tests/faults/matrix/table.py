@@ -24,6 +24,12 @@ def write_table(played: Sequence[Played]) -> str:
     return text
 
 
+def outcome(played: Played) -> str:
+    """Return what became of one row, in a line, and its first violations below."""
+    (*_, took, checks) = _line(played)
+    return "\n".join([f"row {played.row.number}: {', '.join(filter(None, (checks, took)))}", *_violations(played)])
+
+
 def _line(played: Played) -> tuple[str, ...]:
     counts, violations = played.verdict.counts, played.verdict.violations
     if played.missing:
