@@ -77,7 +77,7 @@ again: checked ## Try the few tests that failed last once more, alone; names wha
 test-all: checked ## Run every check and every test, also those that take long
 	$(PYTEST) --hypothesis-profile full
 
-test-long: setup-test ## Run the tests that take long, half an hour; LONG="tests/faults tests/interop" runs those of some rooms
+test-long: bytecode ## Run the tests that take long, half an hour; LONG="tests/faults tests/interop" runs those of some rooms
 	$(PYTEST) -m long $(LONG)
 
 checked: looked-over types
@@ -89,13 +89,13 @@ looked-over: setup-test
 bytecode: setup-test
 	$(call stage,bytecode,$(VENV)/bin/python -m compileall -q broker console)
 
-faults: setup-test ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
+faults: bytecode ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
 	@$(VENV)/bin/python -m tests.faults $(FAULTS)
 
-fuzz: setup-test ## Send made-up requests of every API to a broker; FUZZ="--minutes 60 --seed 7"
+fuzz: bytecode ## Send made-up requests of every API to a broker; FUZZ="--minutes 60 --seed 7"
 	@$(VENV)/bin/python -m tests.fuzz $(FUZZ)
 
-chaos: setup-test ## Kill and suspend everything for ten minutes, then compare the console with the truth; CHAOS="--seconds 60 --seed 7"
+chaos: bytecode ## Kill and suspend everything for ten minutes, then compare the console with the truth; CHAOS="--seconds 60 --seed 7"
 	@$(VENV)/bin/python -m tests.chaos $(CHAOS)
 
 reference: setup-test ## Compare with Kafka's and Java's own classes, some minutes; REFERENCE="Cast dates --seed 7" compares some

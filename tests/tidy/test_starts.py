@@ -1,7 +1,10 @@
 """What the gate costs is what it starts: places that start a cluster, a ZooKeeper, a console, a product are counted."""
 
 import re
+import subprocess
 from collections import Counter
+
+import pytest
 
 from tests.tidy.sources import ROOT
 
@@ -19,3 +22,12 @@ def test_rooms_start_no_more_than_their_budget():
         if "tidy" not in path.parts:
             starts[path.relative_to(tests).parts[0]] += len(STARTS.findall(path.read_text()))
     assert {room: count for room, count in starts.items() if count > BUDGET.get(room, 0)} == {}
+
+
+@pytest.mark.parametrize("target", ["faults", "fuzz", "chaos", "test-all", "test-long"])
+def test_what_starts_many_interpreters_compiles_before(target):
+    """None of them writes bytecode: in a fresh clone each start of a broker compiled everything anew."""
+    plan = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    compiles, starts = plan.find("compileall"), re.search(r"-m (pytest|tests\.)", plan)
+    assert starts is not None
+    assert 0 <= compiles < starts.start()
