@@ -1,15 +1,24 @@
 """A checker that finds nothing proves nothing: each kind of damage, planted, is found and named."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 from tests.faults.checker import check, faults_in_log
 from tests.faults.history import (
+    Assigned,
+    BrokersSeen,
+    CommitSeen,
+    CommitTried,
+    ControllerSeen,
     Extent,
+    Fault,
     HistoryWriter,
     Outcome,
     Policy,
     Produced,
     Seen,
+    StateSeen,
+    Stored,
     TopicDeclared,
     read_history,
     record_name,
@@ -139,6 +148,27 @@ def test_a_history_is_read_as_it_was_written(tmp_path):
         writer.note(event)
     writer.close()
     assert check(read_history(tmp_path / "history")).counts == check(events).counts
+
+
+def test_each_kind_of_event_is_read_as_it_was_written(tmp_path):
+    events = [
+        *history(produced(1, 0), seen(1, 0)),
+        Extent("final", "t", 0, 0, 2),
+        Fault("kill -9 [1]", AT),
+        Assigned("g", "m", [["t", 0]], AT),
+        CommitTried("g", "m", "t", 0, 7, Outcome.UNKNOWN, AT, AT),
+        CommitSeen("g", "t", 0, -1, AT, AT),
+        StateSeen("t", 0, 1, 3, [1, 2], 4, 5, 6, AT),
+        ControllerSeen(-1, 4, AT),
+        BrokersSeen([1, 2], 9, AT),
+        Stored(1, "t", 0, 0, 9, 3, "digest"),
+    ]
+    writer = HistoryWriter(tmp_path / "history")
+    for event in events:
+        writer.note(event)
+    writer.close()
+    as_json = [json.dumps(asdict(event)) for event in events]
+    assert [json.dumps(asdict(event)) for event in read_history(tmp_path / "history")] == as_json
 
 
 def test_errors_in_a_brokers_log_are_found(tmp_path):
