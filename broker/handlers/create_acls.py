@@ -10,6 +10,7 @@ from broker.protocol.messages.create_acls import (
     CreateAclsRequest,
     CreateAclsResponse,
 )
+from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
 from broker.security.acls.checks import refusal_of
 from broker.security.acls.model import Binding, Pattern, PatternType
@@ -17,16 +18,25 @@ from broker.security.operations import AclOperation, ResourceType
 
 
 async def handle_create_acls(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
-    bindings = [_binding(creation) for creation in request.creations]
+    turns = context.services.turns
     try:
         authorizer = authorizer_for(AclOperation.ALTER, context)
     except ApiError as error:
-        return CreateAclsResponse(results=[_result(error)] * len(bindings))
-    refused = {
-        binding: ApiError(ErrorCode.INVALID_REQUEST, reason) for binding in bindings if (reason := refusal_of(binding))
-    }
-    refused |= await authorizer.create(binding for binding in bindings if binding not in refused)
-    return CreateAclsResponse(results=[_result(refused.get(binding)) for binding in bindings])
+        return CreateAclsResponse(results=[_result(error)] * len(request.creations))
+    valid: list[Binding] = []
+    refused: dict[Binding, ApiError] = {}
+
+    def sort(creation: AclCreation) -> Binding:
+        binding = _binding(creation)
+        if reason := refusal_of(binding):
+            refused[binding] = ApiError(ErrorCode.INVALID_REQUEST, reason)
+        else:
+            valid.append(binding)
+        return binding
+
+    bindings = await in_turns(request.creations, sort, turns)
+    refused |= await authorizer.create(valid)
+    return CreateAclsResponse(results=await in_turns(bindings, lambda one: _result(refused.get(one)), turns))
 
 
 def _binding(creation: AclCreation) -> Binding:

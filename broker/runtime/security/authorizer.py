@@ -14,11 +14,13 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.logs import logger, on_levels
 from broker.common.security_limits import DECISIONS_REMEMBERED_MAX
+from broker.net.turns import Turns
+from broker.runtime.in_turns import in_turns
 from broker.runtime.periodic import rounds
 from broker.runtime.security.authorizer_log import AuthorizerLog
 from broker.runtime.security.principal_rights import PrincipalRights
 from broker.security.acls.decision import AccessRules
-from broker.security.acls.filters import BindingFilter, EntryFilter
+from broker.security.acls.filters import BindingFilter
 from broker.security.acls.model import AclEntry, Binding, Pattern, java_host
 from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED, Rights
@@ -69,6 +71,8 @@ class Authorizer:
         self._remembered = 0
         #: None: all of them.
         self._changed: asyncio.Queue[Pattern | None] = asyncio.Queue()
+        #: For what is done for an administrator's thousands of rules and filters.
+        self._turns = Turns()
         #: What is read must not overwrite what was written after it.
         self._changing = asyncio.Lock()
         self._changes: AclChanges | None = None
@@ -166,8 +170,9 @@ class Authorizer:
     async def create(self, bindings: Iterable[Binding]) -> dict[Binding, ApiError]:
         """Create ACLs and return those that failed; all others are in effect and announced on return."""
         by_pattern: dict[Pattern, list[AclEntry]] = {}
-        for pattern, entry in bindings:
-            by_pattern.setdefault(pattern, []).append(entry)
+        await in_turns(
+            bindings, lambda binding: by_pattern.setdefault(binding.pattern, []).append(binding.entry), self._turns
+        )
         refused: dict[Binding, ApiError] = {}
         for pattern, entries in by_pattern.items():
 
@@ -182,32 +187,37 @@ class Authorizer:
         """Delete ACLs and return those that each filter matched; one that several match is under the first. Those that
         name one pattern reach also what has not been heard of yet (KAFKA-9386).
         """
-        patterns = dict.fromkeys(
-            [*self._rules.rules(), *(only for filter_ in filters if (only := filter_.pattern.only))]
-        )
+        only = await in_turns(filters, lambda filter_: filter_.pattern.only, self._turns)
+        patterns = dict.fromkeys([*self._rules.rules(), *filter(None, only)])
         results: list[list[DeletedAcl]] = [[] for _ in filters]
-        for pattern in patterns:
-            asking = [(at, filter_.entry) for at, filter_ in enumerate(filters) if filter_.pattern.matches(pattern)]
-            if not asking:
-                continue
-            meant: dict[AclEntry, int] = {}
-
-            def without(
-                present: tuple[AclEntry, ...],
-                asking: list[tuple[int, EntryFilter]] = asking,
-                meant: dict[AclEntry, int] = meant,
-            ) -> tuple[AclEntry, ...]:
-                meant |= {
-                    entry: min(matching)
-                    for entry in present
-                    if (matching := [at for at, item in asking if item.matches(entry)])
-                }
-                return tuple(entry for entry in present if entry not in meant)
-
-            error = await self._change(pattern, without)
-            for entry, at in meant.items():
-                results[at].append(DeletedAcl(Binding(pattern, entry), error))
+        await in_turns(
+            patterns,
+            lambda pattern: self._delete_of(pattern, filters, results),
+            self._turns,
+            size_of=lambda _pattern: len(filters),
+        )
         return results
+
+    async def _delete_of(
+        self, pattern: Pattern, filters: Sequence[BindingFilter], results: list[list[DeletedAcl]]
+    ) -> None:
+        """Delete the pattern's ACLs that a filter matches, and add each to the results of the first that does."""
+        matches = await in_turns(filters, lambda filter_: filter_.pattern.matches(pattern), self._turns)
+        asking = [(at, filter_.entry) for at, filter_ in enumerate(filters) if matches[at]]
+        if not asking:
+            return
+        meant: dict[AclEntry, int] = {}
+
+        def without(present: tuple[AclEntry, ...]) -> tuple[AclEntry, ...]:
+            for entry in present:
+                first = next((at for at, filter_ in asking if filter_.matches(entry)), None)
+                if first is not None:
+                    meant[entry] = first
+            return tuple(entry for entry in present if entry not in meant)
+
+        error = await self._change(pattern, without)
+        for entry, at in meant.items():
+            results[at].append(DeletedAcl(Binding(pattern, entry), error))
 
     async def _change(self, pattern: Pattern, change: AclChange) -> ApiError | None:
         try:

@@ -7,12 +7,13 @@ import logging
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.common.limits import DENIED_PRINCIPALS_COUNTED_MAX
+from broker.common.limits import DENIED_PRINCIPALS_COUNTED_MAX, THINGS_IN_A_TURN
 from broker.common.logs import log_levels, set_log_level
 from broker.common.security_limits import DECISION_NAME_LENGTH_MAX
 from broker.runtime.security import authorizer as authorizer_module
 from broker.runtime.security.authorizer import Authorizer
 from broker.runtime.security.authorizer_log import OTHERS
+from broker.security.acls.decision import AccessRules
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
 from broker.security.acls.model import AclEntry, Binding, Pattern, PatternType, Permission
 from broker.security.membership import MEMBER
@@ -117,6 +118,26 @@ async def test_a_rule_that_several_filters_mean_is_told_under_the_first(started)
     results = await authorizer.delete([deny, BindingFilter(), deny])
     assert [[one.binding.entry for one in result] for result in results] == [[NO_READ], [READ], []]
     assert all(one.error is None for result in results for one in result)
+
+
+@pytest.mark.parametrize(("rules", "filters"), [(3, 1_000), (1_000, 3)])
+async def test_others_have_their_turn_while_many_filters_meet_many_rules(started, monkeypatch, rules, filters):
+    authorizer = await started()
+    patterns = {Pattern(TOPIC, f"t{n}"): (READ,) for n in range(rules)}
+    monkeypatch.setattr(authorizer, "_rules", AccessRules(patterns, allows_if_none=False))
+    slices, matches = [0], PatternFilter.matches
+
+    def counted(filter_, pattern):
+        if not slices[-1]:
+            asyncio.get_running_loop().call_soon(slices.append, 0)
+        slices[-1] += 1
+        return matches(filter_, pattern)
+
+    monkeypatch.setattr(PatternFilter, "matches", counted)
+    elsewhere = [BindingFilter(PatternFilter(name=f"u{n}")) for n in range(filters)]
+    assert await authorizer.delete(elsewhere) == [[]] * filters
+    assert sum(slices) == rules * filters
+    assert max(slices) <= 2 * THINGS_IN_A_TURN
 
 
 async def test_a_filter_that_names_a_pattern_reaches_what_nobody_has_told_of(started, session):
