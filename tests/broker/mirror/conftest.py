@@ -77,9 +77,13 @@ class Side:
         await_true(lambda: self._is_led(topic, partitions), f"{topic} is led")
 
     def _is_made(self, new):
-        """False if who was asked is the controller no more, or not yet: clients ask again then."""
+        """False if who was asked is the controller no more, or not yet: clients ask again then.
+
+        Asked by a client that knows nothing yet: librdkafka goes on asking a controller it has once heard of.
+        """
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
         try:
-            self.admin.create_topics([new])[new.topic].result(20)
+            admin.create_topics([new])[new.topic].result(20)
         except KafkaException as refused:
             if refused.args[0].code() != KafkaError.NOT_CONTROLLER:
                 raise
