@@ -2,7 +2,7 @@
 
 import sys
 
-from broker.cli.frame.answers import at_least_one, check, id_of_text, pair, pattern, text_of_id
+from broker.cli.frame.answers import at_least_one, check, id_of_text, int32, pair, pattern, text_of_id
 from broker.cli.frame.connecting import ADMIN, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
@@ -13,6 +13,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.metadata import MetadataResponseTopic
 
 _ACTIONS = ("create", "list", "describe", "alter", "delete")
+_DESCRIBE = ("describe",)
 _FAILED = "Error while executing topic command : "
 _TIMEOUT_MS = 60_000
 #: DescribeConfigs: what a topic is, and sources that are no default: the topic, one broker, all brokers, its file.
@@ -25,6 +26,9 @@ def run(arguments: Arguments) -> None:
     action = next(action for action in _ACTIONS if arguments[action])
     if action not in ("list", "describe") and not arguments["topic"]:
         raise UsageError('Missing required argument "[topic]"')
+    if action == "alter" and not (arguments["zookeeper"] or arguments.given("partitions")):
+        _refuse_settings(arguments)
+        raise UsageError('Missing required argument "[partitions]"')
     if arguments.given("replica-assignment") and (arguments.given("partitions") and action == "create"):
         raise UsageError('Option "[replica-assignment]" can\'t be used with option "[partitions]"')
     try:
@@ -43,6 +47,12 @@ def _create(cluster: ClusterConnections, arguments: Arguments) -> None:
     )
 
     name, placed = arguments["topic"], arguments["replica-assignment"]
+    if arguments.given("replication-factor") and not 0 < arguments["replication-factor"] < 1 << 15:
+        raise ApiError(
+            ErrorCode.INVALID_REPLICATION_FACTOR, "The replication factor must be between 1 and 32767 inclusive"
+        )
+    if arguments.given("partitions") and arguments["partitions"] < 1:
+        raise ApiError(ErrorCode.INVALID_PARTITIONS, "The partitions must be greater than 0")
     topic = CreatableTopic(
         name=name,
         num_partitions=-1 if placed else arguments["partitions"] or -1,
@@ -96,11 +106,7 @@ def _describe(cluster: ClusterConnections, arguments: Arguments) -> None:
 def _alter(cluster: ClusterConnections, arguments: Arguments) -> None:
     """Partitions are added; settings are changed only in the words of the ZooKeeper generation, as Kafka does."""
     warns = bool(arguments["zookeeper"])
-    if not warns and (arguments.given("config") or arguments.given("delete-config")):
-        raise UsageError(
-            'Option combination "[bootstrap-server], [config]" can\'t be used with option "[alter]" '
-            "(kafka-configs alters the settings of topics)"
-        )
+    _refuse_settings(arguments)
     topics = _named(cluster, arguments)
     if not topics:
         _refuse_absent(arguments)
@@ -109,6 +115,14 @@ def _alter(cluster: ClusterConnections, arguments: Arguments) -> None:
             _alter_configs(cluster, name, arguments)
         if arguments.given("partitions"):
             _enlarge(cluster, name, len(topic.partitions), arguments, warns=warns)
+
+
+def _refuse_settings(arguments: Arguments) -> None:
+    if not arguments["zookeeper"] and (arguments.given("config") or arguments.given("delete-config")):
+        raise UsageError(
+            'Option combination "[bootstrap-server], [config]" can\'t be used with option "[alter]" '
+            "(kafka-configs alters the settings of topics)"
+        )
 
 
 def _enlarge(cluster: ClusterConnections, topic: str, count: int, arguments: Arguments, *, warns: bool) -> None:
@@ -198,7 +212,7 @@ def _refuse_absent(arguments: Arguments) -> None:
 
 
 def _states(cluster: ClusterConnections, topics: dict[str, MetadataResponseTopic]) -> list[TopicState]:
-    configs, moves = _configs(cluster, list(topics)), _moves(cluster)
+    configs, moves, eligible = _configs(cluster, list(topics)), _moves(cluster), _eligible(cluster, list(topics))
     states = []
     for name, topic in topics.items():
         partitions = tuple(
@@ -208,6 +222,7 @@ def _states(cluster: ClusterConnections, topics: dict[str, MetadataResponseTopic
                 tuple(partition.replica_nodes),
                 tuple(partition.isr_nodes),
                 *moves.get((name, partition.partition_index), ((), ())),
+                *eligible.get((name, partition.partition_index), (None, None)),
             )
             for partition in sorted(topic.partitions, key=lambda response_partition: response_partition.partition_index)
         )
@@ -251,6 +266,29 @@ def _moves(cluster: ClusterConnections) -> dict[tuple[str, int], tuple[tuple[int
     }
 
 
+def _eligible(
+    cluster: ClusterConnections, names: list[str]
+) -> dict[tuple[str, int], tuple[tuple[int, ...] | None, tuple[int, ...] | None]]:
+    """Return which replicas may lead besides those in sync, and the last that might; empty for older brokers."""
+    from broker.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
+
+    eligible = {}
+    request = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=name) for name in names])
+    while True:
+        try:
+            answer = cluster.ask_any(request)
+        except ApiNotServed:
+            return {}
+        for topic in answer.topics:
+            for partition in topic.partitions:
+                ids = (partition.eligible_leader_replicas, partition.last_known_elr)
+                known, last = (None if some is None else tuple(some) for some in ids)
+                eligible[topic.name or "", partition.partition_index] = known, last
+        if answer.next_cursor is None:
+            return eligible
+        request.cursor = answer.next_cursor
+
+
 def _assignment(text: str) -> list[list[int]]:
     """`1:2,2:3`: for each partition its replicas."""
     try:
@@ -267,6 +305,7 @@ COMMAND = Command(
     summary="Create, delete, describe or change topics.",
     run=run,
     exactly_one_of=(_ACTIONS,),
+    actions_named="--list, --describe, --create, --alter or --delete",
     options=(
         *ADMIN,
         OUTPUT,
@@ -277,21 +316,48 @@ COMMAND = Command(
         Option("delete", "Delete topics."),
         Option("topic", "Its name; but for --create a regular expression of whole names, a comma says `or`.", "TOPIC"),
         Option("topic-id", "The id of a topic, for --describe.", "ID", parse=id_of_text),
-        Option("partitions", "How many the topic shall have.", "N", parse=at_least_one),
-        Option("replication-factor", "Replicas of each partition.", "N", parse=at_least_one),
+        Option("partitions", "How many the topic shall have.", "N", parse=int32, only_with=("create", "alter")),
+        Option("replication-factor", "Replicas of each partition.", "N", parse=int32, only_with=("create",)),
         Option(
-            "replica-assignment", "Brokers of each partition, preferred leader first.", "1:2,2:3", parse=_assignment
+            "replica-assignment",
+            "Brokers of each partition, preferred leader first.",
+            "1:2,2:3",
+            parse=_assignment,
+            only_with=("create", "alter"),
         ),
-        Option("config", "A setting of the topic that is created.", "KEY=VALUE", parse=pair, repeatable=True),
+        Option(
+            "config",
+            "A setting of the topic that is created.",
+            "KEY=VALUE",
+            parse=pair,
+            repeatable=True,
+            only_with=("create", "alter"),
+        ),
         Option("delete-config", "With --alter --zookeeper: a setting to take away.", "KEY", repeatable=True),
-        Option("under-replicated-partitions", "Only partitions whose replicas are not all in sync."),
-        Option("unavailable-partitions", "Only partitions without a leader."),
-        Option("under-min-isr-partitions", "Only partitions with fewer in sync than min.insync.replicas."),
-        Option("at-min-isr-partitions", "Only partitions with as many in sync as min.insync.replicas."),
-        Option("topics-with-overrides", "Only topics with settings of their own, without partitions."),
-        Option("if-exists", "Be silent if there is no such topic."),
-        Option("if-not-exists", "Be silent if the topic is there already."),
-        Option("exclude-internal", "Leave out topics that brokers keep for themselves."),
+        Option(
+            "under-replicated-partitions", "Only partitions whose replicas are not all in sync.", only_with=_DESCRIBE
+        ),
+        Option("unavailable-partitions", "Only partitions without a leader.", only_with=_DESCRIBE),
+        Option(
+            "under-min-isr-partitions",
+            "Only partitions with fewer in sync than min.insync.replicas.",
+            only_with=_DESCRIBE,
+        ),
+        Option(
+            "at-min-isr-partitions",
+            "Only partitions with as many in sync as min.insync.replicas.",
+            only_with=_DESCRIBE,
+        ),
+        Option(
+            "topics-with-overrides",
+            "Only topics with settings of their own, without partitions.",
+            only_with=_DESCRIBE,
+        ),
+        Option("if-exists", "Be silent if there is no such topic.", only_with=("alter", "delete", "describe")),
+        Option("if-not-exists", "Be silent if the topic is there already.", only_with=("create",)),
+        Option(
+            "exclude-internal", "Leave out topics that brokers keep for themselves.", only_with=("list", "describe")
+        ),
         Option("force", "", without_effect="nothing is asked for that could be skipped."),
         Option("disable-rack-aware", "", without_effect="racks count wherever brokers name theirs."),
         Option(

@@ -9,9 +9,12 @@ import os
 import signal
 import sys
 import threading
+from types import FrameType
 from typing import Any
 
 _STOP = (signal.SIGTERM, signal.SIGINT)
+#: By default they end a process without a word, and mean nothing here.
+_STRAY = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 
 
 def _log() -> Any:
@@ -36,11 +39,19 @@ def log_stop(number: int) -> None:
 
 def log_crashes() -> None:
     """Have a crash in a library print the stacks of all threads, and log a thread that dies of an exception in one
-    line.
+    line, as well as a signal that means nothing: the process goes on.
     """
     if sys.__stderr__ is not None and not faulthandler.is_enabled():
         faulthandler.enable(sys.__stderr__)
     threading.excepthook = _thread_ended
+    for number in _STRAY:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _log_stray)
+
+
+def _log_stray(number: int, _frame: FrameType | None) -> None:
+    if log := _log():
+        log.warning("signal ignored", signal=signal.Signals(number).name)
 
 
 def _thread_ended(what: threading.ExceptHookArgs) -> None:

@@ -17,14 +17,17 @@ def stop_event() -> threading.Event:
     stopping = threading.Event()
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    for number in stop_signals():
+    signals = stop_signals()
+    for number in signals:
         signal.signal(number, _taken)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
     def watch() -> None:
-        number = os.read(reading, 1)
+        # Every signal with a handler is written there, also one that stops nothing.
+        while (number := os.read(reading, 1)[0]) not in signals:
+            pass
         stopping.set()
-        log_stop(number[0])
+        log_stop(number)
 
     threading.Thread(target=watch, name="told-to-stop", daemon=True).start()
     return stopping

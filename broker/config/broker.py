@@ -46,7 +46,14 @@ from broker.config.listeners import ListenerAddresses, check_listeners, inter_br
 from broker.config.network import NetworkSettings
 from broker.config.properties import parse_properties
 from broker.config.tls_versions import old_versions
-from broker.config.topic import CLEANUP_POLICIES, COMPRESSION_LEVELS, COMPRESSION_TYPES, TIMESTAMP_TYPES, UNLIMITED
+from broker.config.topic import (
+    AHEAD_MS_MAX,
+    CLEANUP_POLICIES,
+    COMPRESSION_LEVELS,
+    COMPRESSION_TYPES,
+    TIMESTAMP_TYPES,
+    UNLIMITED,
+)
 from broker.config.without_effect import BROKER_KEYS as KEYS_WITHOUT_EFFECT
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
 from broker.config.zookeeper import ZooKeeperTlsKeys, zookeeper_tls
@@ -105,7 +112,7 @@ class BrokerSettings:
     log_flush_interval_ms = setting(parse_int, None, "Milliseconds between two fsyncs.", at_least=0)
     log_message_timestamp_type = setting(str, "CreateTime", "Whose time a record carries.", choices=TIMESTAMP_TYPES)
     log_message_timestamp_before_max_ms = setting(parse_int, UNLIMITED, "How old a record may be.", at_least=0)
-    log_message_timestamp_after_max_ms = setting(parse_int, UNLIMITED, "How far ahead a record may be.", at_least=0)
+    log_message_timestamp_after_max_ms = setting(parse_int, AHEAD_MS_MAX, "How far ahead a record may be.", at_least=0)
     log_message_timestamp_difference_max_ms = setting(
         parse_int,
         UNLIMITED,

@@ -159,6 +159,9 @@ class Key:
         except ValueError:
             if kind := _kafkas_kind(self.parse):
                 raise self._invalid(text, kind) from None
+            if sentence := getattr(self.parse, "kafkas_sentence", ""):
+                shown = f"[{', '.join(parse_list(text))}]" if self.config_type is ConfigType.LIST else text
+                raise self._invalid(shown, sentence.format(name=self.name)) from None
             accepts = getattr(self.parse, "accepts", "a valid value")
             raise ConfigError(f"{self.name}={text!r} is not {accepts}") from None
         if self.at_least is not None and not value >= self.at_least:
@@ -225,11 +228,13 @@ def render_list(parts: Iterable[object]) -> str:
     return ",".join(str(part) for part in parts)
 
 
-def accepting(words: str, *, is_list: bool = False) -> Callable[[AnyParser], AnyParser]:
-    """Decorates a parser: what a text must be, and whether Kafka calls it a list."""
+def accepting(words: str, *, is_list: bool = False, kafkas_sentence: str = "") -> Callable[[AnyParser], AnyParser]:
+    """Decorates a parser: what a text must be, whether Kafka calls it a list, and what Kafka says of others, `{name}`
+    being the key's.
+    """
 
     def mark(parse: AnyParser) -> AnyParser:
-        vars(parse).update(accepts=words, is_list=is_list)
+        vars(parse).update(accepts=words, is_list=is_list, kafkas_sentence=kafkas_sentence)
         return parse
 
     return mark

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker.config import topic
+from broker.config.broker import BY_NAME as BROKER_KEYS
 from broker.config.broker import BrokerConfig
 from broker.config.definition import REQUIRED, ConfigSource, Key, render_value
 
@@ -26,6 +27,8 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "flush.messages": (("log.flush.interval.messages", 1),),
     "flush.ms": (("log.flush.interval.ms", 1),),
     "index.interval.bytes": (("log.index.interval.bytes", 1),),
+    "local.retention.bytes": (("log.local.retention.bytes", 1),),
+    "local.retention.ms": (("log.local.retention.ms", 1),),
     "max.compaction.lag.ms": (("log.cleaner.max.compaction.lag.ms", 1),),
     "max.message.bytes": (("message.max.bytes", 1),),
     "message.timestamp.after.max.ms": (("log.message.timestamp.after.max.ms", 1),),
@@ -35,6 +38,8 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "min.cleanable.dirty.ratio": (("log.cleaner.min.cleanable.ratio", 1),),
     "min.compaction.lag.ms": (("log.cleaner.min.compaction.lag.ms", 1),),
     "min.insync.replicas": (("min.insync.replicas", 1),),
+    "remote.copy.lag.bytes": (("log.remote.copy.lag.bytes", 1),),
+    "remote.copy.lag.ms": (("log.remote.copy.lag.ms", 1),),
     "retention.bytes": (("log.retention.bytes", 1),),
     "retention.ms": (("log.retention.ms", 1), ("log.retention.minutes", 60_000), ("log.retention.hours", 3_600_000)),
     "segment.bytes": (("log.segment.bytes", 1),),
@@ -93,8 +98,14 @@ def listed_synonyms(key: Key, settings: list[Setting]) -> list[Setting]:
     """
     most_precise = SYNONYMS.get(key.name, ((None, 1),))[0][0]
     first = next((at for at, setting in enumerate(settings) if setting.name in (key.name, most_precise)), len(settings))
-    synonyms = settings[first:]
-    return [item for item in synonyms if key.name in SYNONYMS or item.source is not ConfigSource.DEFAULT]
+    return [
+        item for item in settings[first:] if item.source is not ConfigSource.DEFAULT or _has_default(key, item.name)
+    ]
+
+
+def _has_default(key: Key, broker_key: str) -> bool:
+    """Whether the broker's key says something where nobody has set it: log.flush.interval.ms does not."""
+    return key.name in SYNONYMS and BROKER_KEYS[broker_key].default is not None
 
 
 def broker_settings_of(key: Key, broker: BrokerConfig) -> tuple[Setting, list[Setting]]:
@@ -124,8 +135,10 @@ def _scaled(value: Any, factor: int) -> Any:
 def topic_values(overrides: Mapping[str, str], broker: BrokerConfig) -> dict[str, Any]:
     """The values that count for a topic, by attribute name."""
     values = {key.attribute: settings_of(key, overrides, broker)[0].value for key in topic.KEYS}
-    for bound in ("message_timestamp_before_max_ms", "message_timestamp_after_max_ms"):
-        # The older key stands for both, where neither of them was set (KIP-937).
-        if values[bound] == topic.UNLIMITED:
-            values[bound] = values["message_timestamp_difference_max_ms"]
+    difference = values["message_timestamp_difference_max_ms"]
+    for bound in ("message.timestamp.before.max.ms", "message.timestamp.after.max.ms"):
+        # The older key, where it is set, stands for each of them that is not (KIP-937).
+        key = topic.BY_NAME[bound]
+        if difference != topic.UNLIMITED and values[key.attribute] == key.default:
+            values[key.attribute] = difference
     return values

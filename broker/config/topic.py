@@ -10,6 +10,8 @@ from broker.config.without_effect import TOPIC_KEYS as KEYS_WITHOUT_EFFECT
 
 #: What Kafka writes for "no limit" where -1 is not allowed.
 UNLIMITED = 2**63 - 1
+#: Default of message.timestamp.after.max.ms (KIP-1030): a producer whose clock is an hour wrong hears of it.
+AHEAD_MS_MAX = 3_600_000
 CLEANUP_POLICIES = ("delete", "compact")
 COMPRESSION_TYPES = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
@@ -29,7 +31,14 @@ class ThrottledReplica(NamedTuple):
         return f"{self.partition}:{self.broker_id}"
 
 
-@accepting("a list as 0:1,1:1 of partitions and brokers, or * for all", is_list=True)
+@accepting(
+    "a list as 0:1,1:1 of partitions and brokers, or * for all",
+    is_list=True,
+    kafkas_sentence=(
+        "{name} must be the literal '*' or a list of replicas in the following format: "
+        "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
+    ),
+)
 def parse_throttled_replicas(text: str) -> tuple[ThrottledReplica | str, ...]:
     """`partition:broker,…`, `*` for all replicas of the topic, or nothing for none."""
     parts = parse_list(text)
@@ -41,11 +50,11 @@ def parse_throttled_replicas(text: str) -> tuple[ThrottledReplica | str, ...]:
     return tuple(ThrottledReplica(int(one["partition"]), int(one["broker"])) for one in matches)
 
 
-@accepting("a level from 1 to 9, or -1")
+@accepting("a level from 1 to 9, or -1", kafkas_sentence="Value must be between 1 and 9 or equal to -1")
 def parse_gzip_level(text: str) -> int:
     """Parse the level as Java parses an int: 1 to 9, or -1 for the codec's default; 0 would be no compression."""
     level = parse_int32(text)
-    if level == 0:
+    if level != -1 and not 1 <= level <= 9:
         raise ValueError(text)
     return level
 
@@ -60,7 +69,7 @@ def parse_remote_storage(text: str) -> bool:
 
 #: Levels of the codecs (KIP-390): what a topic and a broker accept.
 COMPRESSION_LEVELS: tuple[Key, ...] = (
-    Key("compression.gzip.level", parse_gzip_level, -1, "Level of compression.type gzip.", at_least=-1, at_most=9),
+    Key("compression.gzip.level", parse_gzip_level, -1, "Level of compression.type gzip."),
     Key("compression.lz4.level", parse_int32, 9, "Level of compression.type lz4.", at_least=1, at_most=17),
     Key("compression.zstd.level", parse_int32, 3, "Level of compression.type zstd.", at_least=-131_072, at_most=22),
 )
@@ -103,7 +112,7 @@ KEYS: tuple[Key, ...] = (
         choices=TIMESTAMP_TYPES,
     ),
     Key("message.timestamp.before.max.ms", parse_int, UNLIMITED, "How old a record may be.", at_least=0),
-    Key("message.timestamp.after.max.ms", parse_int, UNLIMITED, "How far ahead a record may be.", at_least=0),
+    Key("message.timestamp.after.max.ms", parse_int, AHEAD_MS_MAX, "How far ahead a record may be.", at_least=0),
     Key(
         "message.timestamp.difference.max.ms",
         parse_int,

@@ -54,7 +54,9 @@ def _try(
 def _elect(context: ControllerContext, election: Election, partition: TopicPartition) -> LeaderAndIsr:
     """The state to be written; ApiError when there is nothing to do or nobody to elect."""
     if not context.is_current(partition):
-        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {partition}")
+        is_topic_known = partition.topic in context.topics
+        missing = f"partition as {partition}" if is_topic_known else f"topic as {partition.topic}"
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such {missing}")
     if _is_as_asked(context, election, partition):
         raise ApiError(ErrorCode.ELECTION_NOT_NEEDED)
     if election is Election.PREFERRED:

@@ -115,9 +115,10 @@ def _plan_one(
     context: ControllerContext, partition: TopicPartition, target: tuple[int, ...] | None
 ) -> ReplicaAssignment:
     if not context.is_current(partition) or partition.topic in context.topics_to_delete:
-        raise ApiError(
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {partition.topic}:{partition.partition}."
-        )
+        missing = f"partition {partition.topic}:{partition.partition}."
+        if partition.topic not in context.topics:
+            missing = f"a topic named {partition.topic}."
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find {missing}")
     current = context.replica_assignment(partition)
     if target is None:
         if not current.is_reassigning:

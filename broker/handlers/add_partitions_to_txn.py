@@ -62,7 +62,10 @@ async def _of_producer(
         return await _all_of(topics, error.code, context)
     names = {topic.name for topic in topics} - INTERNAL_TOPICS
     denied = INTERNAL_TOPICS.union(await denied_topics(AclOperation.WRITE, names, context))
-    return await _add(request, transactional_id, topics, context, denied, on_asked)
+    results = await _add(request, transactional_id, topics, context, denied, on_asked)
+    named = {topic.name for topic in results}
+    without_partitions = dict.fromkeys(topic.name for topic in topics if topic.name not in named)
+    return [*results, *(AddPartitionsToTxnTopicResult(name=name) for name in without_partitions)]
 
 
 async def _of_batch(transaction: AddPartitionsToTxnTransaction, context: RequestContext) -> AddPartitionsToTxnResult:

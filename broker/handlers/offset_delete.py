@@ -1,13 +1,17 @@
 """OffsetDelete: a group forgets what it committed for topics its members do not read (KIP-496)."""
 
+from collections.abc import Collection
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import denied_topics, require
 from broker.handlers.coordinator_response import response_of
+from broker.handlers.deduplicate import partitions_once
 from broker.handlers.group_request import ask_group
 from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,
@@ -16,20 +20,14 @@ from broker.protocol.messages.offset_delete import (
 from broker.runtime.requests.context import RequestContext
 from broker.security.operations import AclOperation, ResourceType
 
-_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-#: Offsets of topics that are gone go with them.
-_UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
 
 async def handle_offset_delete(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
     try:
         require(AclOperation.DELETE, ResourceType.GROUP, request.group_id, context)
         denied = await denied_topics(AclOperation.READ, [topic.name for topic in request.topics], context)
-        refused = [_refused(topic, _DENIED) for topic in request.topics if topic.name in denied]
-        allowed = [topic for topic in request.topics if topic.name not in denied]
-        known = context.services.metadata.topics
-        refused += [_refused(topic, _UNKNOWN) for topic in allowed if topic.name not in known]
-        request.topics = [topic for topic in allowed if topic.name in known]
+        refused = _take_refused(request, denied, context)
+        if not request.topics:  # the group is not looked for, as in Kafka
+            return OffsetDeleteResponse(topics=_topics(refused))
         response = await response_of(
             ask_group(
                 request.group_id,
@@ -41,15 +39,46 @@ async def handle_offset_delete(request: OffsetDeleteRequest, context: RequestCon
     except ApiError as error:
         return OffsetDeleteResponse(error_code=error.code)
     if response.error_code == ErrorCode.NONE:
-        response.topics = [*response.topics, *refused]
+        errors = {topic.name: {p.partition_index: p.error_code for p in topic.partitions} for topic in response.topics}
+        for name, codes in refused.items():
+            errors.setdefault(name, {}).update(codes)
+        response.topics = _topics(errors)
     return response
 
 
-def _refused(topic: OffsetDeleteRequestTopic, code: ErrorCode) -> OffsetDeleteResponseTopic:
-    partitions = [
-        OffsetDeleteResponsePartition(partition_index=p.partition_index, error_code=code) for p in topic.partitions
+def _take_refused(
+    request: OffsetDeleteRequest, denied: Collection[str], context: RequestContext
+) -> dict[str, dict[int, int]]:
+    """Leave in the request, once each, the partitions that there are and whose topic the client may read.
+
+    Return the errors of the others by topic and partition: offsets of topics that are gone go with them.
+    """
+    partition_of = context.services.metadata.partition_of
+    partitions = partitions_once(
+        ((topic.name, [p.partition_index for p in topic.partitions]) for topic in request.topics), int
+    )
+    request.topics, refused = [], {}
+    for name, indexes in partitions.items():
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name not in denied else ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        known = [] if name in denied else [index for index in indexes if partition_of(name, index)]
+        if known:
+            chosen = [OffsetDeleteRequestPartition(partition_index=index) for index in known]
+            request.topics.append(OffsetDeleteRequestTopic(name=name, partitions=chosen))
+        if len(known) < len(indexes):
+            refused[name] = dict.fromkeys(set(indexes).difference(known), int(code))
+    return refused
+
+
+def _topics(errors: dict[str, dict[int, int]]) -> list[OffsetDeleteResponseTopic]:
+    return [
+        OffsetDeleteResponseTopic(
+            name=name,
+            partitions=[
+                OffsetDeleteResponsePartition(partition_index=index, error_code=code) for index, code in codes.items()
+            ],
+        )
+        for name, codes in errors.items()
     ]
-    return OffsetDeleteResponseTopic(name=topic.name, partitions=partitions)
 
 
 HANDLER = public(ApiKey.OFFSET_DELETE, 0, 0, handle_offset_delete, budget=OF_PARTITIONS)

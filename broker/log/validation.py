@@ -110,21 +110,21 @@ def _check_create_time(
     """By the header: the first timestamp stands for the smallest, exact while a producer's clock is steady."""
     if header.max_timestamp == NO_TIMESTAMP:
         return
-    reason = _why_out_of_bounds(header.max_timestamp, config, now_ms)
-    if reason is None and header.base_timestamp != NO_TIMESTAMP:
-        reason = _why_out_of_bounds(header.base_timestamp, config, now_ms)
-    if reason is not None:
+    bound = _bound_passed(header.max_timestamp, config, now_ms)
+    if bound is None and header.base_timestamp != NO_TIMESTAMP:
+        bound = _bound_passed(header.base_timestamp, config, now_ms)
+    if bound is not None:
+        reason = f"One or more records have been rejected due to invalid timestamp: {bound}"
         raise RecordsRefused(ErrorCode.INVALID_TIMESTAMP, reason, _records_out_of_bounds(batch, header, config, now_ms))
 
 
-def _why_out_of_bounds(timestamp: int, config: LogConfig, now_ms: int) -> str | None:
+def _bound_passed(timestamp: int, config: LogConfig, now_ms: int) -> str | None:
+    """Return the key and value of the bound that the time is beyond, None if it is within both."""
     ahead = timestamp - now_ms
     if ahead > config.message_timestamp_after_max_ms:
-        bound = f"message.timestamp.after.max.ms is {config.message_timestamp_after_max_ms}"
-        return f"timestamp {timestamp} is {ahead} ms ahead of the broker's clock, {bound}"
+        return f"message.timestamp.after.max.ms is {config.message_timestamp_after_max_ms}"
     if -ahead > config.message_timestamp_before_max_ms:
-        bound = f"message.timestamp.before.max.ms is {config.message_timestamp_before_max_ms}"
-        return f"timestamp {timestamp} is {-ahead} ms behind the broker's clock, {bound}"
+        return f"message.timestamp.before.max.ms is {config.message_timestamp_before_max_ms}"
     return None
 
 
@@ -138,9 +138,15 @@ def _records_out_of_bounds(
         spans = list(record_spans(header, unpack_records(header, batch, NAMED_RECORDS_BYTES_MAX)))
     except ApiError:
         return {}
-    times = (header.base_timestamp + span.timestamp_delta for span in spans)
-    reasons = (None if time == NO_TIMESTAMP else _why_out_of_bounds(time, config, now_ms) for time in times)
-    return {at: reason for at, reason in enumerate(reasons) if reason is not None}
+    earliest = now_ms - config.message_timestamp_before_max_ms
+    within = f"[{earliest}, {now_ms + config.message_timestamp_after_max_ms}]"
+    reasons = {}
+    for at, span in enumerate(spans):
+        time = header.base_timestamp + span.timestamp_delta
+        if time != NO_TIMESTAMP and (bound := _bound_passed(time, config, now_ms)):
+            place = f"Timestamp {time} of message with offset {header.base_offset + at} is out of range"
+            reasons[at] = f"{place}. The timestamp should be within {within}; {bound}"
+    return reasons
 
 
 def stamp_append_time(batch: bytearray | memoryview, header: BatchHeader, now_ms: int) -> None:

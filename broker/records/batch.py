@@ -135,6 +135,11 @@ def is_transactional(batch: bytes | bytearray | memoryview) -> bool:
     return len(batch) >= HEADER_BYTES and bool(batch[_ATTRIBUTES_LOW_AT] & TRANSACTIONAL_BIT)
 
 
+def uses_zstd(batch: bytes | bytearray | memoryview) -> bool:
+    """Whether the batch says that it is packed by ZStandard; of what is too short for one, no."""
+    return len(batch) >= HEADER_BYTES and batch[_ATTRIBUTES_LOW_AT] & COMPRESSION_BITS == Compression.ZSTD
+
+
 def parse_batch_header(buffer: bytes | bytearray | memoryview, at: int = 0) -> BatchHeader:
     """The header that starts at `at`. Raises ApiError(CORRUPT_MESSAGE) if fewer than 61 bytes are left there."""
     try:

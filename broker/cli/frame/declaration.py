@@ -51,6 +51,8 @@ class Option:
     #: Words to choose from; shells complete them.
     choices: tuple[str, ...] = ()
     without_effect: str = ""
+    #: The actions beside which it may be given; all if none are named.
+    only_with: tuple[str, ...] = ()
 
     @property
     def is_flag(self) -> bool:
@@ -84,6 +86,8 @@ class Command:
     passes_on: bool = False
     #: Of these groups exactly one option must be given: actions.
     exactly_one_of: tuple[tuple[str, ...], ...] = ()
+    #: How Kafka's tool names them where there is not exactly one; their names in order if empty.
+    actions_named: str = ""
     examples: tuple[Example, ...] = ()
     #: Names under which it is found as well.
     also_called: tuple[str, ...] = ()

@@ -122,7 +122,8 @@ def _value(option: Option, name: str, text: str) -> Any:
         value = option.parse(text)
     except ValueError as error:
         # What Python says of a number is for programmers.
-        reason = "" if option.parse in (int, float) else f": {error}"
+        is_pythons = option.parse in (int, float) or str(error).startswith(("invalid literal", "could not convert"))
+        reason = "" if is_pythons else f": {error}"
         raise UsageError(f"Cannot parse argument '{text}' of option {name}{reason}") from None
     if option.choices and text not in option.choices:
         raise UsageError(f"--{name} is one of {', '.join(option.choices)}, not {text!r}")
@@ -142,10 +143,19 @@ def _check(parsed: ParsedOptions) -> None:
     command = parsed.command
     for group in command.exactly_one_of:
         if sum(name in parsed.values for name in group) != 1:
-            named = ", ".join(f"--{name}" for name in group)
-            raise UsageError(f"Command must include exactly one action: {named}.")
+            named = command.actions_named or ", ".join(f"--{name}" for name in group)
+            raise UsageError(f"Command must include exactly one action: {named}")
     missing = [option.name for option in command.options if option.required and option.name not in parsed.values]
     if missing:
         raise UsageError(f'Missing required argument "[{", ".join(missing)}]"')
+    _check_actions(parsed)
     if len(parsed.words) < command.words_required:
         raise UsageError(f"Missing {command.words[len(parsed.words)]}.")
+
+
+def _check_actions(parsed: ParsedOptions) -> None:
+    actions = [name for group in parsed.command.exactly_one_of for name in group if name in parsed.values]
+    for option in parsed.command.options:
+        others = [action for action in actions if option.only_with and action not in option.only_with]
+        if option.name in parsed.values and others:
+            raise UsageError(f'Option "[{option.name}]" can\'t be used with option "[{others[0]}]"')

@@ -15,6 +15,9 @@ class ListedPartition:
     in_sync: tuple[int, ...]
     adding: tuple[int, ...] = ()
     removing: tuple[int, ...] = ()
+    #: Who may lead besides those in sync, and who was the last that might (KIP-966); None if the brokers do not say.
+    eligible: tuple[int, ...] | None = None
+    last_eligible: tuple[int, ...] | None = None
 
     @property
     def is_under_replicated(self) -> bool:
@@ -80,7 +83,8 @@ def partition_line(topic: TopicState, partition: ListedPartition) -> str:
     )
     if partition.adding or partition.removing:
         line += f"\tAdding Replicas: {_ids(partition.adding)}\tRemoving Replicas: {_ids(partition.removing)}"
-    return line
+    eligible, last = ("N/A" if ids is None else _ids(ids) for ids in (partition.eligible, partition.last_eligible))
+    return f"{line}\tElr: {eligible}\tLastKnownElr: {last}"
 
 
 def as_json(topics: Iterable[TopicState]) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from broker.protocol.messages.produce import (
 )
 from broker.protocol.produced import Produced
 from broker.protocol.schema import Message
-from broker.records.batch import check_produced_batch
+from broker.records.batch import check_produced_batch, uses_zstd
 from broker.runtime.in_turns import in_order, in_turns, once_done
 from broker.runtime.replication.batch_looks import BatchValidations
 from broker.runtime.replication.hosted_partition import ProduceResult
@@ -40,8 +40,17 @@ from broker.security.operations import AclOperation, ResourceType
 
 _ALL = -1
 _ACKS = (_ALL, 0, 1)
+_FIRST_VERSION_WITH_ZSTD = 7  #: KIP-110
 #: Batches of one request; each takes a millisecond if its timestamp lets a segment end.
 _APPENDED_AT_ONCE = 20
+
+#: Errors of the log itself: their answers have its first offset, by which producers see whether theirs are deleted.
+_OF_THE_LOG = {
+    ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+    ErrorCode.UNKNOWN_PRODUCER_ID,
+    ErrorCode.NOT_ENOUGH_REPLICAS,
+}
 
 #: What became of the batch for one partition: its place in the log, or why it has none.
 Outcome = Produced | PartitionProduceResponse
@@ -193,6 +202,10 @@ class ProduceWork:
                 raise self._error_without_batch(topic)
             if acks not in _ACKS:
                 raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
+            if self._context.api_version < _FIRST_VERSION_WITH_ZSTD and uses_zstd(batch):
+                version = self._context.api_version
+                reason = f"Produce requests with version {version} are not allowed to use ZStandard compression"
+                raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reason)
             if topic in INTERNAL_TOPICS:
                 raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal; only brokers write to it")
             result = append(topic_partition, batch, is_for_all=acks == _ALL, look=look)
@@ -297,6 +310,9 @@ def refused_batch(
         base_offset=-1,
         error_message=error.message if code == error.code else code.meaning,
     )
+    is_of_log = code in _OF_THE_LOG or isinstance(error, RecordsRefused)
+    if is_of_log and (hosted := context.services.replicas.get(*topic_partition)):
+        answer.log_start_offset = hosted.log.log_start_offset
     if isinstance(error, RecordsRefused):
         answer.record_errors = [
             BatchIndexAndErrorMessage(batch_index=at, batch_index_error_message=reason)

@@ -4,7 +4,6 @@
 
 import base64
 import binascii
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -68,11 +67,15 @@ class UserChange(NamedTuple):
 
     deleted: tuple[str, ...]
     set: Mapping[str, str]
+    #: Why nothing is done, unless a credential to be deleted is not there.
+    refusal: ApiError | None = None
 
     def apply(self, config: Mapping[str, str]) -> dict[str, str]:
         """The user's configuration afterwards; what is not of SCRAM stays. Raises ApiError."""
         if any(mechanism not in config for mechanism in self.deleted):
             raise ApiError(ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist")
+        if self.refusal is not None:
+            raise self.refusal
         return {key: value for key, value in config.items() if key not in self.deleted} | dict(self.set)
 
 
@@ -88,11 +91,17 @@ def changes_of(
 
 
 def _change_of(parts: list[_Part]) -> UserChange | ApiError:
+    """The first part at fault is named, as by Kafka: whether a credential to delete is there is a part's fault, too."""
+    before: list[_Part] = []
     for part in parts:
-        if error := _error_in(part):
-            return error
-    if max(Counter(part.mechanism for part in parts).values()) > 1:
-        return ApiError(ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request")
+        error = _error_in(part)
+        if any(part.mechanism == earlier.mechanism for earlier in before):
+            twice = "A user credential cannot be altered twice in the same request"
+            error = ApiError(ErrorCode.DUPLICATE_RESOURCE, twice)
+        if error is not None:
+            deleted = tuple(_mechanism(one) for one in before if isinstance(one, ScramCredentialDeletion))
+            return UserChange(deleted, {}, error) if deleted else error
+        before.append(part)
     return UserChange(
         tuple(_mechanism(part) for part in parts if isinstance(part, ScramCredentialDeletion)),
         {_mechanism(part): _stored(part) for part in parts if isinstance(part, ScramCredentialUpsertion)},

@@ -53,6 +53,15 @@ def test_a_process_that_is_told_to_stop_names_the_signal_and_says_that_it_ends(n
     assert 'event="process ends"' in log
 
 
+@pytest.mark.parametrize("name", ["SIGUSR1", "SIGUSR2", "SIGALRM"])
+def test_a_signal_that_means_nothing_is_logged_and_ends_no_process(name):
+    status, log = ended(f"os.kill(os.getpid(), signal.{name}); print(stop.wait(0.5), file=sys.stderr)")
+    assert status == 0
+    assert f'event="signal ignored" signal={name}' in log
+    assert "False" in log, "nor is it told to stop"
+    assert 'event="process ends"' in log
+
+
 def test_a_crash_in_a_library_leaves_the_stacks_of_its_threads():
     status, log = ended("os.kill(os.getpid(), signal.SIGSEGV)")
     assert status == -signal.SIGSEGV

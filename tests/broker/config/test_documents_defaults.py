@@ -32,6 +32,8 @@ TOPIC = {
     "retention.bytes": -1,
     "segment.bytes": 1024**3,
     "segment.ms": 168 * _HOUR_MS,
+    "message.timestamp.after.max.ms": _HOUR_MS,  # KIP-1030
+    "message.timestamp.before.max.ms": 2**63 - 1,
     "min.cleanable.dirty.ratio": 0.5,
     "compression.type": "producer",
     "min.insync.replicas": 1,

@@ -63,6 +63,12 @@ def test_hours_alone_are_no_synonym_of_milliseconds():
     assert synonyms_of("retention.ms", {"retention.ms": "9"})[0] == ("retention.ms", "9", ConfigSource.TOPIC)
 
 
+def test_a_key_of_brokers_without_a_default_is_no_synonym_before_it_is_set():
+    assert synonyms_of("flush.ms", {}) == []
+    set_in_file = ("log.flush.interval.ms", "5", ConfigSource.BROKER_FILE)
+    assert synonyms_of("flush.ms", {}, "log.flush.interval.ms=5") == [set_in_file]
+
+
 def test_what_brokers_have_no_key_for_has_no_synonym_but_itself():
     name = "leader.replication.throttled.replicas"
     assert synonyms_of(name, {}) == []
@@ -72,6 +78,8 @@ def test_what_brokers_have_no_key_for_has_no_synonym_but_itself():
 def test_difference_in_time_stands_for_both_bounds_where_they_are_not_set():
     values = topic_values({"message.timestamp.difference.max.ms": "5", "message.timestamp.after.max.ms": "9"}, broker())
     assert (values["message_timestamp_before_max_ms"], values["message_timestamp_after_max_ms"]) == (5, 9)
+    values = topic_values({"message.timestamp.difference.max.ms": "5"}, broker())
+    assert (values["message_timestamp_before_max_ms"], values["message_timestamp_after_max_ms"]) == (5, 5)
 
 
 def test_every_synonym_is_a_key_of_the_broker_and_every_key_a_key_of_topics():

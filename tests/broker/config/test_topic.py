@@ -38,8 +38,8 @@ def test_bad_configs_say_what_is_accepted(configs, words):
 
 
 def test_every_key_of_kafka_3_8_is_known():
-    """Its topic configurations, and those of KIP-950; without those of KIP-848 and later."""
-    assert len([name for name in BY_NAME if not name.startswith("barnabas.")]) == 36
+    """Its topic configurations, and those of KIP-950 and 1241; without those of KIP-848 and others."""
+    assert len([name for name in BY_NAME if not name.startswith("barnabas.")]) == 38
     check_topic_configs(
         {
             "compression.zstd.level": "5",
@@ -48,6 +48,8 @@ def test_every_key_of_kafka_3_8_is_known():
             "message.downconversion.enable": "false",
             "message.format.version": "3.0-IV1",
             "message.timestamp.difference.max.ms": "1000",
+            "remote.copy.lag.bytes": "-1",
+            "remote.copy.lag.ms": "0",
             "remote.log.copy.disable": "true",
             "remote.log.delete.on.disable": "false",
             "remote.storage.enable": "false",

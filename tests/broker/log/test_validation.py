@@ -155,8 +155,10 @@ def test_records_with_a_time_out_of_bounds_are_named_with_it(open_log, compressi
     with pytest.raises(RecordsRefused) as caught:
         open_log(BOUNDED).append(batch(*times, compression=compression), 0, now_ms=NOW_MS)
     assert caught.value.records.keys() == {0, 2}
-    assert "2000 ms behind" in caught.value.records[0]
-    assert "501 ms ahead" in caught.value.records[2]
+    within = f"is out of range. The timestamp should be within [{NOW_MS - 1_000}, {NOW_MS + 500}]; message.timestamp."
+    before, after = (f"Timestamp {times[at]} of message with offset {at} {within}" for at in (0, 2))
+    assert caught.value.records[0] == f"{before}before.max.ms is 1000"
+    assert caught.value.records[2] == f"{after}after.max.ms is 500"
 
 
 def test_a_batch_too_large_to_be_looked_at_for_its_times_is_refused_as_one(open_log, monkeypatch):

@@ -51,6 +51,28 @@ def batch_of(*values: bytes) -> bytearray:
     return build_batch([Record(0, 1_700_000_000_000, None, value) for value in values])
 
 
+async def test_clients_of_before_zstd_do_not_write_it(served):
+    """KIP-110: who reads by the same client could not unpack it."""
+    served.lead("t")
+    client = await served.client()
+    sent = build_batch([Record(0, 1_700_000_000_000, None, b"v")], compression=Compression.ZSTD)
+    for version, code in ((6, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE), (7, ErrorCode.NONE)):
+        (topic,) = (await client.ask(produce(sent), version)).responses
+        assert topic.partition_responses[0].error_code == code
+
+
+async def test_an_answer_of_the_log_names_its_first_offset(served):
+    """By it a producer sees whether what it wrote before was deleted (KIP-360)."""
+    served.lead("t")
+    client = await served.client()
+    sent = build_batch([Record(0, 1_700_000_000_000, None, b"v")], producer_id=7, producer_epoch=0, base_sequence=0)
+    await client.ask(produce(sent), 9)
+    gap = build_batch([Record(0, 1_700_000_000_000, None, b"v")], producer_id=7, producer_epoch=0, base_sequence=9)
+    (topic,) = (await client.ask(produce(gap), 9)).responses
+    (refused,) = topic.partition_responses
+    assert (refused.error_code, refused.log_start_offset) == (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 0)
+
+
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN.keys())
 async def test_what_breaks_the_protocol_closes_that_connection_only(served, data):
     bystander = await served.client()

@@ -18,6 +18,7 @@ from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
 )
+from broker.protocol.messages.sync_group import SyncGroupRequest
 from broker.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
@@ -159,6 +160,35 @@ async def test_offsets_of_topics_there_are_none_of_are_not_deleted(client):
     response = await client.ask(OffsetDeleteRequest(group_id="g", topics=topics), 0)
     assert codes(response) == [ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
     assert await committed(client) == (-1, ErrorCode.NONE)
+
+
+def deletion(group: str, *partitions: tuple[str, int]) -> OffsetDeleteRequest:
+    topics = [
+        OffsetDeleteRequestTopic(name=name, partitions=[OffsetDeleteRequestPartition(partition_index=index)])
+        for name, index in partitions
+    ]
+    return OffsetDeleteRequest(group_id=group, topics=topics)
+
+
+async def test_offsets_of_partitions_there_are_none_of_are_refused_one_by_one(client):
+    await client.ask(commit(5), 4)
+    await end_transaction(client, is_commit=True)
+    response = await client.ask(deletion("g", ("t", 0), ("t", 9)), 0)
+    (topic,) = response.topics
+    errors = {partition.partition_index: partition.error_code for partition in topic.partitions}
+    assert errors == {0: ErrorCode.NONE, 9: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+
+
+async def test_a_group_is_not_looked_for_where_no_offset_is_left_to_delete(client):
+    for partitions in ([], [("t", 9)], [("missing", 0)]):
+        assert (await client.ask(deletion("none", *partitions), 0)).error_code == ErrorCode.NONE
+    assert (await client.ask(deletion("none", ("t", 0)), 0)).error_code == ErrorCode.GROUP_ID_NOT_FOUND
+
+
+async def test_a_member_names_the_protocol_it_synchronises_since_version_5(client):
+    request = SyncGroupRequest(group_id="g", generation_id=1, member_id="m", protocol_type="consumer")
+    assert (await client.ask(request, 5)).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert (await client.ask(request, 4)).error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def wide_commit(partitions: int) -> TxnOffsetCommitRequest:

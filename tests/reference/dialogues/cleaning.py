@@ -25,6 +25,7 @@ def clean(speaker: "Speaker", apis: set[str]) -> None:
             _quotas(connection)
         if "ALTER_USER_SCRAM_CREDENTIALS" in apis:
             _credentials(connection)
+            is_changed = True
         if apis & {"ALTER_CONFIGS", "INCREMENTAL_ALTER_CONFIGS"}:
             _broker_configs(connection)
             is_changed = True
@@ -71,14 +72,12 @@ def _quotas(connection: PlainConnection) -> None:
 
 
 def _credentials(connection: PlainConnection) -> None:
+    """Take away one of a user's credentials at a time: Kafka changes no user twice in a request."""
     known = _ask(connection, "DESCRIBE_USER_SCRAM_CREDENTIALS", 0, users=None)
-    deletions = [
-        {"name": result.user, "mechanism": info.mechanism}
-        for result in known.results
-        for info in result.credential_infos
-    ]
-    if deletions:
-        _ask(connection, "ALTER_USER_SCRAM_CREDENTIALS", 0, deletions=deletions)
+    for result in known.results:
+        for info in result.credential_infos:
+            deletion = {"name": result.user, "mechanism": info.mechanism}
+            _ask(connection, "ALTER_USER_SCRAM_CREDENTIALS", 0, deletions=[deletion], upsertions=[])
 
 
 def _broker_configs(connection: PlainConnection) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from tests.reference.dialogues.wire import uuid_text
 
+_BOUNDS = re.compile(r"should be within \[-?\d+, -?\d+\]")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _NOT_COMPARED = {"throttle_time_ms", "authorized_operations_mask", "preferred_read_replica_unused"}
 _FIXED = {"cluster_id": "cluster", "log_dir": "directory"}
@@ -42,6 +43,7 @@ class Names:
 
     def text(self, text: str) -> str:
         """Return a text whose unique part is `{n}` again, and whose UUIDs are aliases."""
+        text = _BOUNDS.sub("should be within [from, to]", text)
         text = _UUID.sub(lambda match: self.uuid(match.group()), text.replace(self._unique, "{n}"))
         for kind, value in list(self._aliases):
             if kind == "uuid":

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from broker.cli.frame.answers import at_least_one, pattern
@@ -132,3 +134,18 @@ def test_patterns_of_topics_are_javas():
     assert pattern(r"\p{Alpha}+, a-\d").fullmatch("orders")
     with pytest.raises(UsageError, match="Dangling"):
         pattern("a**")
+
+
+def test_an_option_of_one_action_is_refused_beside_another():
+    command = Command(
+        name="kafka-things",
+        summary="Things.",
+        run=lambda _arguments: None,
+        exactly_one_of=(("list", "make"),),
+        options=(Option("list", ""), Option("make", ""), Option("size", "", "N", parse=int, only_with=("make",))),
+    )
+    assert parse(command, ["--make", "--size", "1"])[0]["size"] == 1
+    with pytest.raises(UsageError, match=re.escape('Option "[size]" can\'t be used with option "[list]"')):
+        parse(command, ["--list", "--size", "1"])
+    with pytest.raises(UsageError, match=r"exactly one action: --list, --make$"):
+        parse(command, ["--size", "1"])

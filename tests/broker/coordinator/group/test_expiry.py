@@ -521,7 +521,7 @@ def test_offsets_of_an_empty_group_are_deleted_one_by_one():
     assert offsets(world) == {("t", 1), U0}
 
 
-def test_an_empty_group_goes_with_the_last_offset_that_is_deleted():
+def test_an_empty_group_goes_at_the_check_after_its_last_offset():
     world = World()
     world.stable_group("g", "a")
     world.commit("g", "a", {T0: 1, U0: 1})

@@ -86,10 +86,18 @@ def test_one_bad_part_fails_all_of_its_user_and_nobody_else(part, code, message)
     assert message in changes[part.name].message
 
 
-@pytest.mark.parametrize("second", [setting(), deleting()])
-def test_a_credential_is_changed_once(second):
-    parts = ([second], [setting()]) if isinstance(second, ScramCredentialDeletion) else ([], [setting(), second])
-    assert changes_of(*parts)["u"].code == ErrorCode.DUPLICATE_RESOURCE
+def test_a_credential_is_changed_once():
+    assert changes_of([], [setting(), setting()])["u"].code == ErrorCode.DUPLICATE_RESOURCE
+
+
+@pytest.mark.parametrize("second", [setting(), setting(mechanism=2, iterations=1)])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_of_several_faults_of_a_user_the_first_is_named(second, is_there):
+    """As by Kafka: whether what is deleted is there comes before what is wrong with a part behind it."""
+    with pytest.raises(ApiError) as refused:
+        changes_of([deleting()], [second])["u"].apply({"SCRAM-SHA-256": TEXT} if is_there else {})
+    of_second = ErrorCode.DUPLICATE_RESOURCE if second.mechanism == 1 else ErrorCode.UNACCEPTABLE_CREDENTIAL
+    assert refused.value.code == (of_second if is_there else ErrorCode.RESOURCE_NOT_FOUND)
 
 
 def test_several_mechanisms_of_a_user_are_one_change_that_leaves_quotas_alone():

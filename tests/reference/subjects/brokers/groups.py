@@ -9,18 +9,23 @@ _GROUP = "{n}g"
 _MEMBER = of("joined.member_id")
 
 
+def _subscription(drawn: Random, protocol: str) -> str:
+    """Return what consumers hand over (version 0): a topic, and the protocol's name as their own data."""
+    topic = mostly(drawn, "{n}a", "{n}b")
+    return f"\0\0\0\0\0\1\0\x08{topic}\0\0\0{chr(len(protocol))}{protocol}"
+
+
 def _group(drawn: Random) -> str:
     return mostly(drawn, _GROUP, "{n}none", "", chance=0.08)
 
 
 def _join(drawn: Random, member: object, instance: str | None, on: str = "a") -> dict:
-    protocols = [
-        {"name": name, "metadata": f"m-{name}"} for name in drawn.sample(["range", "roundrobin"], drawn.randint(1, 2))
-    ]
+    names = drawn.sample(["range", "roundrobin"], drawn.randint(1, 2))
+    protocols = [{"name": name, "metadata": _subscription(drawn, name)} for name in names]
     made = step(
         drawn, "JOIN_GROUP", since=5 if instance else 0, group_id=_group(drawn),
         session_timeout_ms=mostly(drawn, 10_000, 1, 99_999_999, 0, chance=0.06),
-        rebalance_timeout_ms=mostly(drawn, 500, -1),
+        rebalance_timeout_ms=2000,
         member_id=member, group_instance_id=instance, protocol_type=mostly(drawn, "consumer", "", "other", chance=0.06),
         protocols=mostly(drawn, protocols, [], chance=0.06), reason=mostly(drawn, None, "why"),
     )  # fmt: skip
