@@ -62,10 +62,7 @@ async def _of_producer(
         return await _all_of(topics, error.code, context)
     names = {topic.name for topic in topics} - INTERNAL_TOPICS
     denied = INTERNAL_TOPICS.union(await denied_topics(AclOperation.WRITE, names, context))
-    results = await _add(request, transactional_id, topics, context, denied, on_asked)
-    named = {topic.name for topic in results}
-    without_partitions = dict.fromkeys(topic.name for topic in topics if topic.name not in named)
-    return [*results, *(AddPartitionsToTxnTopicResult(name=name) for name in without_partitions)]
+    return await _add(request, transactional_id, topics, context, denied, on_asked)
 
 
 async def _of_batch(transaction: AddPartitionsToTxnTransaction, context: RequestContext) -> AddPartitionsToTxnResult:
@@ -84,7 +81,8 @@ async def _add(
 ) -> list[AddPartitionsToTxnTopicResult]:
     """All partitions of a transaction are added, or none."""
     if any(topic.name in denied for topic in topics) or await _has_unknown(topics, context):
-        return await _results_of(topics, lambda name, index: _why_refused(name, index, context, denied), context)
+        named = [topic for topic in topics if topic.partitions]
+        return await _results_of(named, lambda name, index: _why_refused(name, index, context, denied), context)
     try:
         response = await ask_when_ended(
             transactional_id,
@@ -100,7 +98,9 @@ async def _add(
     for topic in results:
         for result in topic.results_by_partition:
             result.partition_error_code = _known(result.partition_error_code, context.api_version)
-    return results
+    with_partitions = {topic.name for topic in results}
+    without = dict.fromkeys(topic.name for topic in topics if topic.name not in with_partitions)
+    return [*results, *(AddPartitionsToTxnTopicResult(name=name, results_by_partition=[]) for name in without)]
 
 
 def _results(response: AddPartitionsToTxnResponse) -> list[AddPartitionsToTxnTopicResult]:

@@ -39,7 +39,11 @@ def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Message
     client, producer = client_of(context), (request.producer_id, request.producer_epoch)
     try:
         if min(producer) < 0:
-            raise ApiError(ErrorCode.INVALID_REQUEST, "offsets of a transaction need a producer id and an epoch")
+            is_named = request.producer_id >= 0
+            raise ApiError(
+                ErrorCode.INVALID_PRODUCER_EPOCH if is_named else ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+                "offsets of a transaction need a producer id and an epoch",
+            )
         partition = coordinating_partition(request.group_id, context)
         context.services.groups.shard(partition)
         reply = context.services.transactional_appends.when_may_write(

@@ -56,7 +56,7 @@ def _described(group_id: str, group: ClassicGroup | None, is_consumer_group: boo
 
 
 def _described_members(group: ClassicGroup, is_stable: bool) -> list[DescribedGroupMember]:
-    """Metadata and assignment belong to a generation; during a rebalance there is none to speak of."""
+    """Metadata belongs to a generation; during a rebalance there is none, and the last assignment still stands."""
     return [
         DescribedGroupMember(
             member_id=member.member_id,
@@ -64,7 +64,7 @@ def _described_members(group: ClassicGroup, is_stable: bool) -> list[DescribedGr
             client_id=member.client_id,
             client_host=member.client_host,
             member_metadata=member.protocols[group.chosen_protocol] if is_stable else b"",
-            member_assignment=group.assignments.get(member.member_id, b"") if is_stable else b"",
+            member_assignment=group.assignments.get(member.member_id, b""),
         )
         for member in group.members.values()
     ]

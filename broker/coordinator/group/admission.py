@@ -57,7 +57,7 @@ class Admission:
         """
         consumers = self._consumers.get(request.group_id)
         if consumers is None:
-            error = commit_error(group, request)
+            error = commit_error(group, request, client.api_version)
         else:
             error = of_consumers.commit_error(consumers, request, client.api_version, self._consumers.topics)
         if error is ErrorCode.NONE and not self._begin(group, request, client, turn):

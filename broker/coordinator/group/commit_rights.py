@@ -7,8 +7,11 @@ from broker.coordinator.group.states import GroupState
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
+#: OffsetCommit with GROUP_ID_NOT_FOUND (KIP-848).
+_NO_GROUP_VERSION = 9
 
-def commit_error(group: ClassicGroup | None, request: OffsetCommitRequest) -> ErrorCode:
+
+def commit_error(group: ClassicGroup | None, request: OffsetCommitRequest, api_version: int) -> ErrorCode:
     """Return the error if this client may not commit for the group; None as group: unknown so far.
 
     A generation of -1 says "I am no member": allowed to simple consumers and administrators while there are none.
@@ -17,7 +20,9 @@ def commit_error(group: ClassicGroup | None, request: OffsetCommitRequest) -> Er
         return ErrorCode.INVALID_GROUP_ID
     generation_id = request.generation_id_or_member_epoch
     if group is None or group.state is GroupState.EMPTY:
-        return ErrorCode.NONE if generation_id < 0 else _no_such_generation(group)
+        if generation_id < 0 or group is not None:
+            return ErrorCode.NONE if generation_id < 0 else ErrorCode.UNKNOWN_MEMBER_ID
+        return ErrorCode.GROUP_ID_NOT_FOUND if api_version >= _NO_GROUP_VERSION else ErrorCode.ILLEGAL_GENERATION
     if generation_id < 0 and not request.member_id and request.group_instance_id is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
     error = group.error_of(request.member_id, request.group_instance_id)
@@ -41,12 +46,8 @@ def txn_commit_error(group: ClassicGroup | None, request: TxnOffsetCommitRequest
     if request.generation_id < 0 and (not names_member or group is None or group.state is GroupState.EMPTY):
         return ErrorCode.NONE
     if group is None:
-        return ErrorCode.UNKNOWN_MEMBER_ID
+        return ErrorCode.UNKNOWN_MEMBER_ID if request.generation_id < 0 else ErrorCode.ILLEGAL_GENERATION
     error = group.error_of(request.member_id, request.group_instance_id)
     if error is ErrorCode.NONE and request.generation_id != group.generation_id:
         return ErrorCode.ILLEGAL_GENERATION
     return error
-
-
-def _no_such_generation(group: ClassicGroup | None) -> ErrorCode:
-    return ErrorCode.ILLEGAL_GENERATION if group is None else ErrorCode.UNKNOWN_MEMBER_ID

@@ -307,11 +307,12 @@ def _refuse(code: ErrorCode, reason: str) -> Append:
 def _refusal(verdict: ErrorCode, version: int) -> ApiError:
     """What a producer that speaks `version` of Produce makes the right thing of."""
     if verdict in _ASK_AGAIN:
-        reason = f"it cannot be verified now that the partition is in the transaction: {verdict.name}"
+        unsure = "Unable to verify the partition has been added to the transaction"
+        reason = f"{unsure}. Underlying error: {verdict.name}"
         return ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, reason)
     if verdict is ErrorCode.PRODUCER_FENCED:
         return ApiError(ErrorCode.INVALID_PRODUCER_EPOCH)
     is_unknown = verdict is ErrorCode.TRANSACTION_ABORTABLE and version < _FIRST_VERSION_WITH_ABORTABLE
     if is_unknown or verdict is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         verdict = ErrorCode.INVALID_TXN_STATE
-    return ApiError(verdict, "the partition was not added to the transaction")
+    return ApiError(verdict, "Partition was not added to the transaction")

@@ -55,6 +55,16 @@ def test_log_append_time_becomes_the_time_of_every_record(open_log, compression)
     assert log.max_timestamp_offset() == (0, NOW_MS)
 
 
+def test_a_producer_is_remembered_by_the_time_that_the_log_has_set(open_log):
+    """Else one whose clock is old is forgotten at the next check, and what it sends again is appended again."""
+    log = open_log(APPEND_TIME)
+    log.append(batch(5, producer_id=7, producer_epoch=0, base_sequence=0), 0, now_ms=NOW_MS)
+    (producer,) = log.producers()
+    assert producer.last_timestamp == NOW_MS
+    (read_back,) = Log.open(log.directory, APPEND_TIME).producers()
+    assert read_back.last_timestamp == NOW_MS
+
+
 def test_log_append_time_without_a_clock_is_a_broken_promise(open_log):
     with pytest.raises(InvariantViolation):
         open_log(APPEND_TIME).append(batch(5), 0)

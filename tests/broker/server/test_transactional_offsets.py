@@ -124,7 +124,8 @@ async def test_producer_that_was_replaced_commits_nothing(client):
 
 
 async def test_commit_without_a_producer_is_refused(client):
-    assert codes(await client.ask(commit(5, producer_id=-1), 4)) == [ErrorCode.INVALID_REQUEST]
+    assert codes(await client.ask(commit(5, producer_id=-1), 4)) == [ErrorCode.INVALID_PRODUCER_ID_MAPPING]
+    assert codes(await client.ask(commit(5, epoch=-1), 4)) == [ErrorCode.INVALID_PRODUCER_EPOCH]
 
 
 async def test_partitions_there_are_none_of_are_refused_one_by_one(client):

@@ -85,7 +85,15 @@ def in_order(node: Any) -> Any:
         return node
     if node.get("topic") == "__consumer_offsets":
         return {**node, "partitions": "that of the group"}
-    return {name: value if name in _AS_IT_IS else in_order(value) for name, value in node.items()}
+    return {
+        name: value if name in _AS_IT_IS else _numbers_in_order(name, in_order(value)) for name, value in node.items()
+    }
+
+
+def _numbers_in_order(name: str, value: Any) -> Any:
+    """Return the partitions of a transaction sorted, which Kafka keeps in a set."""
+    is_of_numbers = name == "partitions" and isinstance(value, list) and all(isinstance(part, int) for part in value)
+    return sorted(value) if is_of_numbers else value
 
 
 def _name_of(entry: dict) -> str:

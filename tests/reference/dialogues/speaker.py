@@ -30,6 +30,8 @@ _CHANGES = {
 }  # fmt: skip
 
 
+#: They end a transaction, whose markers are written behind them.
+_ENDS = {"END_TXN", "INIT_PRODUCER_ID"}
 #: Their subcommands do not know of it.
 _SERVER_FIRST = {"kafka-features", "kafka-transactions"}
 #: What else than topics has to be cleaned behind a tool.
@@ -130,7 +132,16 @@ class _Talk:
         response = self._received(request, step.get("as"), exchange, version)
         if step["api"] in _CHANGES:
             self._speaker.settle()
+        if step["api"] in _ENDS and (transactional_id := body.get("transactional_id")):
+            self._await_markers(connection, transactional_id)
         return response
+
+    def _await_markers(self, connection: PlainConnection, transactional_id: str) -> None:
+        """Wait while a transaction's markers are on their way."""
+        question = request_of("DESCRIBE_TRANSACTIONS", 0, {"transactional_ids": [transactional_id]})
+        deadline = time.monotonic() + _SETTLED_WITHIN_S
+        while "'Prepare" in str(json_of(connection.exchange(question, 0), 0)) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
 
     def _typed(self, tool: str, words: list[str]) -> dict:
         """Return what a command-line tool prints, on the cluster of the dialogue."""

@@ -17,13 +17,15 @@ def test_stable_group_is_described_with_metadata_and_assignment():
     assert (bytes(first.member_metadata), bytes(first.member_assignment)) == (b"a range", b"for a")
 
 
-def test_group_in_a_rebalance_is_described_without_a_generation():
+def test_group_in_a_rebalance_is_described_with_its_last_assignment_and_no_metadata():
+    """As by Kafka: the tool shows during a rebalance who had what."""
     world = World()
     world.stable_group("g", "a", "b")
     world.join("g", "a")
     group = world.describe("g")
     assert (group.group_state, group.protocol_data) == ("PreparingRebalance", "")
-    assert {bytes(member.member_assignment) for member in group.members} == {b""}
+    assert {bytes(member.member_assignment) for member in group.members} == {b"for a", b"for b"}
+    assert {bytes(member.member_metadata) for member in group.members} == {b""}
 
 
 def test_list_shows_only_the_states_and_types_asked_for():

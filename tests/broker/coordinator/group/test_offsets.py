@@ -70,9 +70,12 @@ def test_topic_name_longer_than_any_topic_s_is_refused():
     assert World().commit("g", "-", {("t" * 250, 0): 1}).errors == {("t" * 250, 0): ErrorCode.INVALID_TOPIC_EXCEPTION}
 
 
-def test_commit_with_a_generation_for_a_group_nobody_knows_is_illegal():
-    errors = World().commit("g", "-", {T0: 1}, generation_id_or_member_epoch=1, member_id="m").errors
-    assert errors == {T0: ErrorCode.ILLEGAL_GENERATION}
+@pytest.mark.parametrize(
+    ("version", "expected"), [(8, ErrorCode.ILLEGAL_GENERATION), (9, ErrorCode.GROUP_ID_NOT_FOUND)]
+)
+def test_commit_with_a_generation_for_a_group_nobody_knows_is_refused(version, expected):
+    sent = World().commit("g", "-", {T0: 1}, version=version, generation_id_or_member_epoch=1, member_id="m")
+    assert sent.errors == {T0: expected}
 
 
 def test_member_of_a_group_that_is_empty_now_is_unknown():

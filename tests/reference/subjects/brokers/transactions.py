@@ -11,7 +11,7 @@ _ID, _GROUP = "{n}x", "{n}g"
 def _begin(drawn: Random, held: bool = False) -> dict:
     body: dict = {
         "transactional_id": mostly(drawn, _ID, "", None, chance=0.04),
-        "transaction_timeout_ms": mostly(drawn, 60_000, 0, -1, 99_999_999, 1, chance=0.06),
+        "transaction_timeout_ms": mostly(drawn, 60_000, 0, -1, 99_999_999, 50_000, chance=0.06),
     }
     if held:
         body |= {"producer_id": of("init.producer_id"), "producer_epoch": of("init.producer_epoch")}
