@@ -1,5 +1,6 @@
 """ListOffsets: first offset, next offset, offset by timestamp, newest timestamp."""
 
+import sys
 from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
@@ -27,8 +28,14 @@ from broker.runtime.requests.current_leader import refusal
 from broker.security.operations import AclOperation
 
 _NOT_FOUND = (-1, -1)
-#: Before KIP-1005 its number was a time like any other, earlier than all records.
-_FIRST_VERSION_OF_TIERED = 9
+#: The versions from which on numbers below 0 mean something: no record has such a time.
+_FIRST_VERSIONS = {
+    LATEST_TIMESTAMP: 0,
+    EARLIEST_TIMESTAMP: 0,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL_TIMESTAMP: 8,
+    LATEST_TIERED_TIMESTAMP: 9,
+}
 _NEEDS_NO_HIGH_WATERMARK = (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP, LATEST_TIERED_TIMESTAMP)
 
 
@@ -58,6 +65,8 @@ async def _answer(
     topic: str, partition: ListOffsetsPartition, is_stable_only: bool, context: RequestContext
 ) -> ListOffsetsPartitionResponse:
     try:
+        if partition.timestamp < 0 and context.api_version < _FIRST_VERSIONS.get(partition.timestamp, sys.maxsize):
+            raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
         hosted = context.services.replicas.leader_log(topic, partition.partition_index, partition.current_leader_epoch)
         offset, timestamp = await _find(hosted, partition.timestamp, is_stable_only, context)
     except ApiError as error:
@@ -88,7 +97,7 @@ async def _find(
         return readable_end_offset(hosted, is_stable_only), -1
     if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         return hosted.log.log_start_offset, -1
-    if timestamp == LATEST_TIERED_TIMESTAMP and context.api_version >= _FIRST_VERSION_OF_TIERED:
+    if timestamp == LATEST_TIERED_TIMESTAMP:
         return _NOT_FOUND  # nothing is tiered
     offset_and_time = await find_time(hosted, None if timestamp == MAX_TIMESTAMP else timestamp)
     return (

@@ -46,7 +46,7 @@ def txn_commit_error(group: ClassicGroup | None, request: TxnOffsetCommitRequest
     if request.generation_id < 0 and (not names_member or group is None or group.state is GroupState.EMPTY):
         return ErrorCode.NONE
     if group is None:
-        return ErrorCode.UNKNOWN_MEMBER_ID if request.generation_id < 0 else ErrorCode.ILLEGAL_GENERATION
+        return ErrorCode.ILLEGAL_GENERATION
     error = group.error_of(request.member_id, request.group_instance_id)
     if error is ErrorCode.NONE and request.generation_id != group.generation_id:
         return ErrorCode.ILLEGAL_GENERATION

@@ -99,7 +99,7 @@ class ProduceWork:
     def begin(self) -> Reply:
         services = self._context.services
         if services.repacking.partitions:
-            return services.repacking.when_packed(self._sent(), self._when_packed)
+            return services.repacking.when_packed(self._to_be_packed(), self._when_packed)
         transactional_id = self._request.transactional_id
         if transactional_id is not None:
             return self._verify(transactional_id, _as_it_is)
@@ -111,6 +111,13 @@ class ProduceWork:
             for topic in self._request.topic_data
             for data in topic.partition_data
         ]
+
+    def _to_be_packed(self) -> list[tuple[TopicPartition, PartitionProduceData]]:
+        """Return what is sent without batches that are refused for their codec."""
+        sent = self._sent()
+        if self._context.api_version >= _FIRST_VERSION_WITH_ZSTD:
+            return sent
+        return [(place, data) for place, data in sent if data.records is None or not uses_zstd(data.records)]
 
     # -- packed
 

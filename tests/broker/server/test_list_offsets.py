@@ -5,6 +5,7 @@ import pytest
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from broker.protocol.messages.list_offsets import (
+    EARLIEST_LOCAL_TIMESTAMP,
     EARLIEST_TIMESTAMP,
     LATEST_TIERED_TIMESTAMP,
     LATEST_TIMESTAMP,
@@ -91,12 +92,16 @@ async def test_newest_time_of_a_partition_emptied_by_delete_records_is_still_kno
     assert (await listed(client, 0)).offset == -1
 
 
-@pytest.mark.parametrize(("version", "offset"), [(8, 0), (9, -1)])
-async def test_last_tiered_offset_was_a_time_like_any_other_before_it_had_a_number(served, version, offset):
+@pytest.mark.parametrize(
+    ("timestamp", "first"), [(MAX_TIMESTAMP, 7), (EARLIEST_LOCAL_TIMESTAMP, 8), (LATEST_TIERED_TIMESTAMP, 9)]
+)
+async def test_a_number_below_zero_is_unknown_before_the_version_that_gave_it_a_meaning(served, timestamp, first):
     client = await served.client()
     served.lead("t")
     await client.ask(produce(bytes(build_batch([Record(0, 1_000, None, b"x")]))), 9)
-    assert (await listed(client, LATEST_TIERED_TIMESTAMP, version=version)).offset == offset
+    assert (await listed(client, timestamp, version=first - 1)).error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert (await listed(client, timestamp, version=first)).error_code == ErrorCode.NONE
+    assert (await listed(client, -7, version=9)).error_code == ErrorCode.UNSUPPORTED_VERSION
 
 
 async def written(client):

@@ -172,7 +172,7 @@ def test_trap_30_member_nobody_knows_is_fenced():
     world.stable_group("g", "a")
     assert world.txn_commit("g", 7, {T0: 5}, generation_id=1, member_id="b").errors == {T0: ErrorCode.UNKNOWN_MEMBER_ID}
     stranger = world.txn_commit("unheard-of", 7, {T0: 5}, generation_id=1, member_id="b")
-    assert stranger.errors == {T0: ErrorCode.UNKNOWN_MEMBER_ID}
+    assert stranger.errors == {T0: ErrorCode.ILLEGAL_GENERATION}
 
 
 def test_trap_30_former_self_of_a_static_member_is_fenced():
