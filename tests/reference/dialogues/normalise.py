@@ -13,7 +13,9 @@ _NOT_COMPARED = {"throttle_time_ms", "authorized_operations_mask", "preferred_re
 _FIXED = {"cluster_id": "cluster", "log_dir": "directory"}
 _ADDRESS = {"host": "host", "port": 1}
 #: Numbers that brokers hand out, by the name of their field.
-_HANDED_OUT = {"producer_id": "producer", "session_id": "session", "total_bytes": "bytes", "usable_bytes": "bytes"}
+_HANDED_OUT = {"producer_id": "producer", "session_id": "session"}
+#: What the disk has, which changes while others write to it.
+_OF_THE_DISK = {"total_bytes", "usable_bytes"}
 #: What an entry of a list is called.
 _NAMES = ("name", "entity_type", "topic", "topic_name", "resource_name", "user", "group_id", "transactional_id",
           "entity", "partition_index", "resource_type", "pattern_type", "partition", "partition_id",
@@ -69,6 +71,8 @@ def normalised(node: Any, names: Names, key: str = "") -> Any:
     if isinstance(node, str):
         return names.text(node)
     if isinstance(node, int) and not isinstance(node, bool):
+        if key in _OF_THE_DISK and node > 0:
+            return "bytes"
         if key in _HANDED_OUT and node > 0:
             return names.alias(_HANDED_OUT[key], node)
         if abs(node - time.time() * 1000) < _NOW_WITHIN_MS:

@@ -38,12 +38,12 @@ BROKERS = [
     _subject("credentials", access.credentials, 200),
     _subject("tokens", access.tokens, 40),
     _subject("refused", refused.dialogue, 200),
+    _subject("groups", groups.dialogue, 300),
+    _subject("transactions", transactions.dialogue, 300),
+    _subject("records", records.dialogue, 300),
 ]
 #: Their differences are not all listed yet.
 UNJUDGED_BROKERS = [
     _subject("configs", configs.dialogue, 300),
-    _subject("records", records.dialogue, 300),
     _subject("placement", placement.dialogue, 200),
-    _subject("groups", groups.dialogue, 300),
-    _subject("transactions", transactions.dialogue, 300),
 ]
