@@ -26,8 +26,6 @@ async def handle_offset_delete(request: OffsetDeleteRequest, context: RequestCon
         require(AclOperation.DELETE, ResourceType.GROUP, request.group_id, context)
         denied = await denied_topics(AclOperation.READ, [topic.name for topic in request.topics], context)
         refused = _take_refused(request, denied, context)
-        if not request.topics:  # the group is not looked for, as in Kafka
-            return OffsetDeleteResponse(topics=_topics(refused))
         response = await response_of(
             ask_group(
                 request.group_id,

@@ -210,9 +210,7 @@ class ProduceWork:
             if acks not in _ACKS:
                 raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
             if self._context.api_version < _FIRST_VERSION_WITH_ZSTD and uses_zstd(batch):
-                version = self._context.api_version
-                reason = f"Produce requests with version {version} are not allowed to use ZStandard compression"
-                raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reason)
+                self._refuse_zstd(topic_partition)
             if topic in INTERNAL_TOPICS:
                 raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal; only brokers write to it")
             result = append(topic_partition, batch, is_for_all=acks == _ALL, look=look)
@@ -226,6 +224,13 @@ class ProduceWork:
         if acks == _ALL and end_offset > hosted.partition.high_watermark:
             self._uncommitted.append(_Uncommitted(outcomes, len(outcomes), result))
         return new_tuple(Produced, (data.index, base_offset, log_append_time_ms, log_start_offset))
+
+    def _refuse_zstd(self, topic_partition: TopicPartition) -> None:
+        """Raise UNSUPPORTED_COMPRESSION_TYPE if the partition is here; else that it is not is the better answer."""
+        if self._context.services.replicas.get(*topic_partition) is not None:
+            version = self._context.api_version
+            reason = f"Produce requests with version {version} are not allowed to use ZStandard compression"
+            raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reason)
 
     async def _append_in_turns(self, done: Callable[[], None]) -> Response:
         """Append what is left of a request that takes long: it has many batches, or one that is long to validate."""

@@ -26,6 +26,9 @@ def clean(speaker: "Speaker", apis: set[str]) -> None:
         if "ALTER_USER_SCRAM_CREDENTIALS" in apis:
             _credentials(connection)
             is_changed = True
+        if "OFFSET_COMMIT" in apis:
+            # The one group whose id is not the dialogue's own.
+            _ask(connection, "DELETE_GROUPS", 1, groups_names=[""])
         if apis & {"ALTER_CONFIGS", "INCREMENTAL_ALTER_CONFIGS"}:
             _broker_configs(connection)
             is_changed = True
