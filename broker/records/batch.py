@@ -50,6 +50,7 @@ _MAGIC_AT = 16
 _read_length = struct.Struct(">i").unpack_from
 _write_place = struct.Struct(">qii").pack_into
 _HEADER_LENGTH_MIN = HEADER_BYTES - LENGTH_PREFIX_BYTES
+_RECORD_OVERHEAD = 14  #: of the oldest format, as Kafka names it
 
 #: The byte of the attributes in which the bits are.
 _ATTRIBUTES_LOW_AT = 22
@@ -225,6 +226,9 @@ def _refuse_magic(magic: int) -> None:
 def _refuse_size(header: BatchHeader, size: int) -> None:
     if _HEADER_LENGTH_MIN <= header.batch_length < size - LENGTH_PREFIX_BYTES:
         raise _invalid(f"a record batch of {header.size_bytes} bytes is followed by more; send exactly one")
+    if header.batch_length < _RECORD_OVERHEAD:
+        least = f"less than the minimum record overhead ({_RECORD_OVERHEAD})"
+        raise _corrupt(f"Record size {header.batch_length} is {least}")
     raise _corrupt(f"the record batch says its length is {header.batch_length} but {size} bytes were sent")
 
 

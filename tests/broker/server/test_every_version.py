@@ -216,7 +216,9 @@ REQUESTS = {
     ApiKey.JOIN_GROUP: lambda version, topic: _join(version),
     ApiKey.HEARTBEAT: lambda version, topic: HeartbeatRequest(group_id="g", generation_id=1, member_id="nobody"),
     ApiKey.LEAVE_GROUP: lambda version, topic: _leave(version),
-    ApiKey.SYNC_GROUP: lambda version, topic: SyncGroupRequest(group_id="g", generation_id=1, member_id="nobody"),
+    ApiKey.SYNC_GROUP: lambda version, topic: SyncGroupRequest(
+        group_id="g", generation_id=1, member_id="nobody", protocol_type="consumer", protocol_name="range"
+    ),
     ApiKey.DESCRIBE_GROUPS: lambda version, topic: DescribeGroupsRequest(groups=["g"]),
     ApiKey.LIST_GROUPS: lambda version, topic: ListGroupsRequest(),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: lambda version, topic: ConsumerGroupHeartbeatRequest(
