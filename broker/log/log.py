@@ -166,9 +166,7 @@ class Log(LogParts):
                 return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
         result = writer.write(batch, header, max_timestamp, leader_epoch, now_ms, marker)
         if is_idempotent:
-            # Producers are forgotten by the times in the log, which are not the client's where the log sets them.
-            stamped = header._replace(max_timestamp=result.max_timestamp) if config.uses_append_time else header
-            producers.note(stamped, result.base_offset, marker)
+            producers.note(header._replace(max_timestamp=result.max_timestamp), result.base_offset, marker)
         if result.last_offset + 1 - self._durability.recovery_point >= config.flush_messages:
             self.is_flush_due = True
         return result

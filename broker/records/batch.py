@@ -220,7 +220,7 @@ def _refuse_short(buffer: bytes | bytearray | memoryview) -> None:
 def _refuse_magic(magic: int) -> None:
     if magic in (0, 1):
         raise _invalid(f"message format {magic} is too old; send record batches (magic 2)")
-    raise _corrupt(f"{magic} is not a magic byte")
+    raise _corrupt(f"Invalid magic found in record: {magic}")
 
 
 def _refuse_size(header: BatchHeader, size: int) -> None:

@@ -25,7 +25,7 @@ def _join(drawn: Random, member: object, instance: str | None, on: str = "a") ->
     made = step(
         drawn, "JOIN_GROUP", since=5 if instance else 0, group_id=_group(drawn),
         session_timeout_ms=mostly(drawn, 10_000, 1, 99_999_999, 0, chance=0.06),
-        rebalance_timeout_ms=2000,
+        rebalance_timeout_ms=6_000,
         member_id=member, group_instance_id=instance, protocol_type=mostly(drawn, "consumer", "", "other", chance=0.06),
         protocols=mostly(drawn, protocols, [], chance=0.06), reason=mostly(drawn, None, "why"),
     )  # fmt: skip
