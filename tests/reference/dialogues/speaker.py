@@ -14,8 +14,9 @@ from tests.reference.dialogues.normalise import MARK, Names, in_order, normalise
 from tests.reference.dialogues.tools import Tools
 from tests.reference.dialogues.wire import PlainConnection, WireError
 
-#: What a broker says while it is still busy with the step before: CONCURRENT_TRANSACTIONS, and coordinators that load.
-_ASK_AGAIN = {14, 15, 16, 51}
+#: What a broker says while it is still busy with the step before: CONCURRENT_TRANSACTIONS, UNSTABLE_OFFSET_COMMIT, and
+#: coordinators that load.
+_ASK_AGAIN = {14, 15, 16, 51, 88}
 _RETRIED_FOR_S = 2.0
 _AWAITED_FOR_S = 1.0
 _SETTLED_WITHIN_S = 30.0
