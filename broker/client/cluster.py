@@ -32,7 +32,7 @@ class ClusterConnections:
         self._timeout_s = timeout_s
         self._client_id = client_id
         self._security = security
-        self._connections: dict[tuple[str, int], BrokerConnection] = {}
+        self._connections: dict[tuple[str, int], list[BrokerConnection]] = {}
 
     def __enter__(self) -> "ClusterConnections":
         return self
@@ -41,9 +41,8 @@ class ClusterConnections:
         self.close()
 
     def close(self) -> None:
-        for connection in self._connections.values():
-            connection.close()
-        self._connections.clear()
+        for address in list(self._connections):
+            self.forget(*address)
 
     def describe_topics(self, names: Collection[str] | None, *, creates: bool = False) -> MetadataResponse:
         """Of these topics, or of all there are (None); created only where brokers do so and `creates` lets them.
@@ -111,21 +110,28 @@ class ClusterConnections:
         return {broker.node_id: (broker.host, broker.port) for broker in self.describe_topics([]).brokers}
 
     def connection(self, host: str, port: int) -> BrokerConnection:
-        """Raises BrokerUnreachable, ProtocolError, NotTrusted, LoginRefused, ClientConfigError."""
-        if (host, port) not in self._connections:
-            self._connections[host, port] = BrokerConnection(
+        """Return a connection on which no response is awaited: brokers answer a connection in order, and a fetch may
+        wait there for long.
+
+        Raises BrokerUnreachable, ProtocolError, NotTrusted, LoginRefused, ClientConfigError.
+        """
+        kept = [connection for connection in self._connections.get((host, port), ()) if connection.fileno() >= 0]
+        self._connections[host, port] = kept
+        at_rest = next((connection for connection in kept if connection.is_at_rest), None)
+        if at_rest is None:
+            at_rest = BrokerConnection(
                 host,
                 port,
                 timeout_s=self._timeout_s,
                 client_id=self._client_id,
                 security=self._security,
             )
-        return self._connections[host, port]
+            kept.append(at_rest)
+        return at_rest
 
     def forget(self, host: str, port: int) -> None:
-        """The connection is broken: the next use makes a new one."""
-        connection = self._connections.pop((host, port), None)
-        if connection is not None:
+        """Close the connections to the broker, as one is broken: the next use makes a new one."""
+        for connection in self._connections.pop((host, port), ()):
             connection.close()
 
 

@@ -248,6 +248,11 @@ class RecordReader:
         time.sleep(_PAUSE_S)
 
     def _take_first(self, deadline: float) -> None:
+        closed = [address for address, fetch in self._fetches.items() if fetch.connection.fileno() < 0]
+        for address in closed:
+            self._lost(address, self._fetches.pop(address))
+        if closed:
+            return
         poll = select.poll()
         by_number = {fetch.connection.fileno(): address for address, fetch in self._fetches.items()}
         for number in by_number:

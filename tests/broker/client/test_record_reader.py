@@ -9,6 +9,7 @@ from broker.client.cluster import ClusterConnections
 from broker.client.record_reader import PartitionRefused, RecordReader
 from broker.common.limits import HEADERS_PER_BATCH_MAX
 from broker.common.types import IsolationLevel, TopicPartition
+from broker.protocol.messages.metadata import MetadataRequest
 from broker.records.batch import HEADER_BYTES, Compression
 from tests.produced_batches import batch_of_headers, batch_of_payload
 from tests.served_logs import ServedLogs, values
@@ -145,3 +146,37 @@ async def test_a_partition_that_is_refused_is_named_and_the_others_are_read_with
 
     async with logs.broker:
         assert await asyncio.wait_for(asyncio.to_thread(read), 30) == [("t", 0), ("t", 1)]
+
+
+async def test_what_is_asked_meanwhile_leaves_the_response_that_is_awaited_where_it_is():
+    """Leaders are looked for while a fetch waits at the broker: its response was taken for theirs."""
+    logs = ServedLogs([values(1)])
+
+    def ask() -> list[str]:
+        with ClusterConnections([("127.0.0.1", logs.broker.port)]) as cluster:
+            connection = cluster.connection("127.0.0.1", logs.broker.port)
+            sent = connection.send(MetadataRequest(), version_max=9)
+            (topic,) = cluster.describe_topics(["t"]).topics
+            (awaited,) = connection.answer(sent).topics
+            assert cluster.connection("127.0.0.1", logs.broker.port) is connection, "one at rest is used again"
+            return [topic.name, awaited.name]
+
+    async with logs.broker:
+        assert await asyncio.wait_for(asyncio.to_thread(ask), 30) == ["t", "t"]
+
+
+async def test_a_connection_that_is_closed_while_a_fetch_is_awaited_is_made_again():
+    logs = ServedLogs([values(1)])
+
+    def read() -> list[tuple]:
+        with ClusterConnections([("127.0.0.1", logs.broker.port)]) as cluster:
+            reader = reader_of(cluster, {TopicPartition("t", 0): 0})
+            reader._ask_all()
+            cluster.forget("127.0.0.1", logs.broker.port)
+            runs = []
+            while not runs:
+                runs = reader.read(10, 1_000)
+            return [run.partition for run in runs]
+
+    async with logs.broker:
+        assert await asyncio.wait_for(asyncio.to_thread(read), 30) == [("t", 0)]
