@@ -295,11 +295,17 @@ class SearchReader:
 
 
 def _uncommitted(gateway: RecordSource, topic: str, query: RecordQuery, offsets: ReadRanges) -> int:
-    """Return how many offsets lie behind the last stable ones; 0 for a query that reads them, and for an older end."""
+    """Return how many offsets lie behind the last stable ones; 0 for a query that reads them, and for an older end.
+
+    A topic grows between two requests: only what lies behind a stable offset that is read after the end is held back.
+    """
     if not query.committed_only or query.range.end is not None:
         return 0
-    spans = gateway.record_spans(topic, False)
-    return sum(max(0, spans[item].next - span.next) for item, span in offsets.spans.items() if item in spans)
+    ends = {item: span.next for item, span in gateway.record_spans(topic, False).items()}
+    if all(ends.get(item, 0) <= span.next for item, span in offsets.spans.items()):
+        return 0
+    stable = gateway.record_spans(topic, True)
+    return sum(max(0, ends[item] - stable[item].next) for item in offsets.spans if item in ends and item in stable)
 
 
 def fitting(records: Iterable[RecordView], bytes_max: int) -> int:

@@ -379,3 +379,11 @@ def test_progress_says_how_much_of_how_much_was_searched():
         "records/partials/progress.html", {"turn": ReadTurn((), ScanProgress(5, 10, 2, 76_313, 57, 176_313))}
     )
     assert "in 100\u202f000 of 176\u202f313 (" in text
+
+
+def test_what_was_written_while_the_end_was_read_stands_behind_no_transaction():
+    log = log_of({0: 10})
+    ends = iter((6, 10, 12))
+    log.record_spans = lambda _topic, _committed_only: {0: OffsetSpan(0, next(ends))}
+    _, last = searched(log, RecordQuery(search="k-9"))
+    assert "transaction" not in last.summary
