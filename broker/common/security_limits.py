@@ -125,6 +125,8 @@ REGISTRY_HELD_BYTES_MAX = 512 * 1024 * 1024
 REGISTRY_UNIQUE_PAIRS_MAX = 2_000_000
 #: Schemas of one client that wait to be parsed or compared.
 REGISTRY_JOBS_WAITING_MAX = 100
+#: Subjects whose refused registrations are told to who watches a registry.
+REGISTRY_REFUSALS_KEPT_MAX = 100
 
 #: The bodies of all requests that a REST listener reads or has not answered. The first bytes of each count for nothing:
 #: nearly all bodies are no longer, and never wait for room. A newcomer gets one of the longest.

@@ -20,6 +20,7 @@ from broker.registry.fair_pool import FairPool
 from broker.registry.leadership import Leader, Leadership
 from broker.registry.names import context_of
 from broker.registry.records import RegistryRecord, decode_key, decode_value, encode_value
+from broker.registry.refusals import RegistrationRefusals
 from broker.registry.registering import referred, require_one_version
 from broker.registry.schema import Content, NamedSchema
 from broker.registry.schema_log import SchemaReader, SchemaRecord, SchemaWriter, WriteFailed
@@ -60,6 +61,7 @@ class SchemaRegistry:
         self.last_offset = -1
         self._opening: asyncio.Task[None] | None = None
         self._thinkers = FairPool(_THINKERS)
+        self.refusals = RegistrationRefusals()
 
     # -- what is in the topic
 

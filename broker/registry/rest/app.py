@@ -61,6 +61,7 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/subjects/{subject}/versions/{version}", subjects.get_version),
     ("GET", "/subjects", subjects.list_subjects),
     ("GET", "/subjects/{subject}/versions", subjects.list_versions),
+    ("GET", "/refused-registrations", subjects.list_refusals),
     ("GET", "/subjects/{subject}/metadata", subjects.get_metadata),
     ("DELETE", "/subjects/{subject}", subjects.delete_subject),
     ("DELETE", "/subjects/{subject}/versions/{version}", subjects.delete_version),

@@ -5,6 +5,7 @@ from contextlib import suppress
 from starlette.requests import Request
 from starlette.responses import Response
 
+from broker.common.clock import SystemClock
 from broker.registry import deleting
 from broker.registry.errors import RegistryError, schema_not_found
 from broker.registry.names import EVERY_CONTEXT, has_prefix, within
@@ -26,6 +27,8 @@ from broker.registry.rest.asking import (
 from broker.registry.rest.forwarding import for_leader
 from broker.registry.schema import Version
 from broker.registry.settings import require_writable
+
+_CLOCK = SystemClock()
 
 
 def prefix_of(request: Request, default: str) -> str:
@@ -109,9 +112,16 @@ async def look_up_schema(request: Request) -> Response:
 
 
 async def register_schema(request: Request) -> Response:
-    schema_request = await asked_in(request)
-    version = await registered(registry_of(request), subject_of(request), schema_request)
-    return await _registered(request, version) if version is not None else await _register(request)
+    refusals, subject = registry_of(request).refusals, subject_of(request)
+    try:
+        schema_request = await asked_in(request)
+        version = await registered(registry_of(request), subject, schema_request)
+        response = await _registered(request, version) if version is not None else await _register(request)
+    except RegistryError as error:
+        refusals.note(subject, error, request.client.host if request.client else "", _CLOCK.now_ms())
+        raise
+    refusals.forget(subject)
+    return response
 
 
 async def _registered(request: Request, version: Version) -> Response:
@@ -124,6 +134,25 @@ async def _register(request: Request) -> Response:
     with suppress(RegistryError):  # what is in its way is told by the turn, which decides on all that was written
         await register(registry, subject, schema_request)
     return await _registered(request, await registry.change(lambda: register(registry, subject, schema_request)))
+
+
+@for_leader
+async def list_refusals(request: Request) -> Response:
+    """List subjects whose registrations were refused of late; a path of ours, which other registries do not have."""
+    return list_answer(
+        [
+            {
+                "subject": subject,
+                "count": refused.count,
+                "first": refused.first_ms,
+                "last": refused.last_ms,
+                "error_code": refused.code,
+                "message": refused.message,
+                "client": refused.client,
+            }
+            for subject, refused in registry_of(request).refusals.lately(_CLOCK.now_ms())
+        ]
+    )
 
 
 @for_leader

@@ -60,12 +60,29 @@ class RegistryClient:
 
         Raises RefusedError, whose code is Confluent's error_code, RegistryAwayError and OtherClusterError.
         """
+        self._require_meant()
+        return self._read(self._answer(method, *parts, query=query, body=body))
+
+    def list_if_served(self, *parts: str) -> list[Any]:
+        """Return the list at a path that not every kind of registry serves; empty where it does not.
+
+        Raises RegistryAwayError and OtherClusterError.
+        """
+        self._require_meant()
+        answer = self._answer("GET", *parts)
+        try:
+            document = parse_foreign_json(answer.content) if answer.status_code == 200 else None
+        except (ValueError, RecursionError):
+            document = None
+        return document if isinstance(document, list) else []
+
+    def _require_meant(self) -> None:
+        """Raises RegistryAwayError while it is known not to answer, OtherClusterError."""
         with self._lock:
             if self._now_s() < self._away_until_s:
                 raise RegistryAwayError(self._why_away)
         if meant := self._meant():
             refuse_of_other(f"The schema registry at {self._address.url}", meant, self._cluster())
-        return self._read(self._answer(method, *parts, query=query, body=body))
 
     def _cluster(self) -> str:
         """Empty: it tells none, as not every kind does."""

@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from console.cluster.schemas.changes import TOPIC, SchemaChanges
 from console.cluster.schemas.feature import LIVE_GROUP
+from console.cluster.schemas.refused import RefusalWatch
 from console.cluster.schemas.registry import registry
 from console.kit.common.current_cluster import here
 from console.kit.gateway.errors import GatewayError
@@ -60,8 +61,10 @@ class SchemaWatch:
 
 def tier(context: TierContext) -> TierLook:
     watch, changes = SchemaWatch(context.gateway), SchemaChanges(context.gateway, context.clock_ms)
+    refusals = RefusalWatch(context.clock_ms)
 
     def look() -> None:
+        refusals.look()
         changes.look(context.topics)
         watch.look(context.topics)
 

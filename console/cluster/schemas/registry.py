@@ -77,6 +77,11 @@ class RegistryGateway:
         subjects = self._client.ask("GET", "subjects", query={"deleted": "true"} if deleted else None)
         return sorted(name for name in _listed(subjects) if isinstance(name, str))
 
+    def refused(self) -> list[dict[str, Any]]:
+        """Return the fields of registrations refused of late, which only our own registry tells; else empty."""
+        refused = self._client.list_if_served("refused-registrations")
+        return [refused_fields(item) for item in refused if isinstance(item, dict)][:REFERENCES_MAX]
+
     def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
         numbers = self._client.ask(
             "GET", "subjects", subject, "versions", query={"deleted": "true"} if deleted else None
@@ -224,6 +229,16 @@ def subject_row(gateway: RegistryGateway, name: str, context_level: str = "") ->
         return SubjectRow(name, latest, len(versions), gateway.level(name), context_level)
     except RefusedError:
         return SubjectRow(name, None, 0, None)
+
+
+def refused_fields(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a `RefusedSchema`, whatever they are in the answer."""
+    numbers = {"count": "count", "first": "first_ms", "last": "last_ms", "error_code": "code"}
+    texts = {"subject": 1_024, "message": 1_000, "client": 100}
+    return {
+        **{name: _number(item.get(key)) for key, name in numbers.items()},
+        **{name: str(item.get(name) or "")[:length] for name, length in texts.items()},
+    }
 
 
 def _schema(value: object) -> RegisteredText:

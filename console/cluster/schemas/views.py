@@ -8,6 +8,7 @@ from console.cluster.schemas.access import access_subject, is_within
 from console.cluster.schemas.configuration import RegistryAddress
 from console.cluster.schemas.diff import laid_out
 from console.cluster.schemas.queries import NAME_LENGTH_MAX, SubjectQuery, subject_page_of, subject_view, users_of
+from console.cluster.schemas.refused import refused_within
 from console.cluster.schemas.registry import registry
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
@@ -15,6 +16,7 @@ from console.kit.common.current_cluster import here
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.tables.arrangement import rows_for
+from console.state.clusters.queries import cluster_state
 
 #: What a registry says where there is nothing of that name.
 ABSENT = ("40401", "40402", "40403")
@@ -25,11 +27,14 @@ def subject_list(request: UserRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     query = SubjectQuery.parse(request.GET)
     is_part = request.htmx.target == "subject-table"
-    context: dict[str, object] = {"query": query, **_registry_words()}
+    reach = reach_of(request.user)
+    context: dict[str, object] = {
+        "query": query,
+        "refused": refused_within(cluster_state(), reach),
+        **_registry_words(),
+    }
     try:
-        context["page"] = subject_page_of(
-            query, reach_of(request.user), rows_for(request, "schemas"), fresh=not is_part
-        )
+        context["page"] = subject_page_of(query, reach, rows_for(request, "schemas"), fresh=not is_part)
         context["level"], context["mode"] = registry().level(), registry().mode()
     except GatewayError as error:
         context["error"] = str(error)
@@ -48,7 +53,8 @@ def _registry_words() -> dict[str, str]:
 def subject_page(request: UserRequest, subject: str) -> HttpResponse:
     access_subject(request.user, subject, Right.VIEW)
     reach = reach_of(request.user)
-    context: dict[str, object] = {"subject": subject}
+    refused = [item for item in refused_within(cluster_state(), reach) if item.subject == subject]
+    context: dict[str, object] = {"subject": subject, "refused": refused}
     try:
         context["view"] = subject_view(registry(), subject, reach, request.GET)
         context["users"] = users_of(subject, reach)

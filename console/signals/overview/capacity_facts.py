@@ -13,6 +13,7 @@ from console.cluster.brokers.models import BrokerReport
 from console.cluster.producers.stuck import StuckTransaction
 from console.cluster.quotas.models import ObservedQuotaUse, QuotaRow
 from console.cluster.retention.models import DiskGrowth
+from console.cluster.schemas.refused import refused_within
 from console.kit.access.filters import within
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right
@@ -47,6 +48,8 @@ def capacity_facts(
         "leader_skew": leader_skew(brokers, at_ms),
         "stuck_transactions": _stuck_transactions(state, reach),
         "uncompacted": _uncompacted(reports, reach),
+        "refused_schemas": refused_within(state, reach),
+        "registry_error": state.registry_error,
     }
 
 

@@ -9,6 +9,7 @@ from console.cluster.acls.denied import DeniedClient
 from console.cluster.brokers.budgets import CrowdedBudget
 from console.cluster.brokers.leader_skew import LeaderSkew
 from console.cluster.producers.stuck import StuckTransaction
+from console.cluster.schemas.refused import RefusedSchema
 from console.signals.overview.capacity import FillingVolume, HeldQuota, LeftThrottle
 from console.signals.overview.next_action import NextAction
 from console.state.clusters.outage import Outage
@@ -189,7 +190,10 @@ class BrokerBudget:
 
 @dataclass(frozen=True, slots=True)
 class TroubledConnector:
-    """A connector that failed as a whole, or in some tasks; `error` is a class's name, `place` says at which record."""
+    """A connector that failed as a whole, or in some tasks; `error` is a class's name, `place` says at which record.
+
+    Or a sink that runs, and of `wanted_count` topics leaves `unassigned` unread.
+    """
 
     name: str
     failed_count: int
@@ -198,6 +202,8 @@ class TroubledConnector:
     error: str = ""
     place: str = ""
     since_ms: int | None = None
+    unassigned: tuple[str, ...] = ()
+    wanted_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +328,8 @@ class HealthFacts:
     denied: tuple[DeniedClient, ...] = ()
     leader_skew: LeaderSkew | None = None
     stuck_transactions: tuple[StuckTransaction, ...] = ()
+    refused_schemas: tuple[RefusedSchema, ...] = ()
+    registry_error: str = ""
     uncompacted: tuple[UncompactedTopic, ...] = ()
 
     @property

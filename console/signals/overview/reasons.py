@@ -26,6 +26,7 @@ from console.signals.overview.outage_reasons import outage_reasons
 from console.signals.overview.probe_reasons import probe_reasons
 from console.signals.overview.quiet import is_silent, quiet_of
 from console.signals.overview.quorum_reasons import quorum_reasons
+from console.signals.overview.schema_reasons import refused_schema_reasons, registry_reasons
 from console.signals.overview.topic_reasons import kept_reasons, uncompacted_reasons
 from console.signals.overview.transaction_reasons import transaction_reasons
 from console.signals.overview.unclean_reason import unclean_reason
@@ -69,6 +70,8 @@ def _reasons(facts: HealthFacts) -> Iterable[HealthReason]:
     yield from process_reasons(process for process in facts.processes if process.broker_id not in missing)
     yield from silence_reasons(facts.connectors_error)
     yield from connector_reasons(facts.connectors, facts.connectors_count)
+    yield from registry_reasons(facts.registry_error)
+    yield from refused_schema_reasons(facts.refused_schemas)
     yield from mirror_reasons(facts.mirrors)
     yield from completeness_reasons(facts.disagreeing, facts.disagreeing_count)
     yield from late_reasons(facts.late, facts.late_count)

@@ -56,6 +56,9 @@ class ClusterState(models.Model):
     denied = models.JSONField(default=list)
     #: Open transactions that do not end: the fields of `producers.stuck.StuckTransaction`.
     stuck_transactions = models.JSONField(default=list)
+    #: Subjects whose schemas the registry refuses: the fields of `schemas.refused.RefusedSchema`; why it is silent.
+    refused_schemas = models.JSONField(default=list)
+    registry_error = models.TextField(blank=True, default="")
 
     def __str__(self) -> str:
         return self.name
