@@ -26,6 +26,8 @@ class MatchingTopics:
         self._asked_s: float | None = None
         self._known: list[str] = []
         self._logged: set[str] = set()
+        #: Whether the last list of names had none that matches.
+        self.is_empty = False
 
     def changed(self) -> list[str] | None:
         """Return all matching topics if they changed; None otherwise.
@@ -37,6 +39,7 @@ class MatchingTopics:
             return None
         self._asked_s = now
         names = sorted(name for name in self._names() if name not in _INTERNAL and self._is_meant(name))
+        self.is_empty = not names
         if names == self._known:
             return None
         self._known = names

@@ -40,6 +40,7 @@ _WAIT_S = 0.5
 _RETRY_PAUSE_S = 1.0
 _HOLD_S = 0.05
 _LIST_S = 10.0
+_NOTHING_MATCHES = "no topic that this login may describe matches topics.regex: READ on a topic lets it be seen"
 
 
 class _NamedError(ConnectError):
@@ -192,6 +193,8 @@ class RunningSink(RunningUnit):
             return
         if topics is not None:
             self._subscribe_to(topics) if topics else self._consumer.unsubscribe()
+        if self._matching.is_empty:
+            self.falters("nothing to read", ConnectError(_NOTHING_MATCHES))
 
     def _subscribe_to(self, topics: list[str]) -> None:
         self._consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost)
@@ -269,7 +272,7 @@ class RunningSink(RunningUnit):
                 self.falters("put failed for now", error)
                 self._wait_for_retry()
                 continue
-            if not self._is_uncommitted:
+            if not self._is_uncommitted and not (self._matching and self._matching.is_empty):
                 self.goes_on()
             self._processed |= {p: end for p, end in self._batch.ends.items() if p in self._assigned}
             break

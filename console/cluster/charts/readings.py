@@ -82,10 +82,12 @@ def _disk_used(report: BrokerReport) -> float | None:
 
 
 def _groups(now_ms: int) -> Iterator[Reading]:
-    columns = ("name", "lag", "behind_since_ms", "arriving_per_second", "member_count")
-    for name, lag, since_ms, *values in ConsumerGroup.objects.order_by().values_list(*columns).iterator():
+    """Yield those of groups; nothing is known of one whose coordinator does not answer: its row is from before."""
+    columns = ("name", "is_silent", "lag", "behind_since_ms", "arriving_per_second", "member_count")
+    for name, is_silent, lag, since_ms, *values in ConsumerGroup.objects.order_by().values_list(*columns).iterator():
         behind_ms = None if since_ms is None else max(0, now_ms - since_ms)
-        yield Reading(GROUP, name, (lag, behind_ms, *values))
+        known = (lag, behind_ms, *values)
+        yield Reading(GROUP, name, (None,) * len(known) if is_silent else known)
 
 
 def _servers(state: ClusterState) -> Iterator[Reading]:

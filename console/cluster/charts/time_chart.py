@@ -19,12 +19,12 @@ _MARGIN = 2
 
 @dataclass(frozen=True, slots=True)
 class ChartSeries:
-    """(ms, value) in the order of time. One that `holds` keeps its value until the next; others are means, and what
-    is known of a column is shown in the next ones for `bridge_ms`.
+    """(ms, value) in the order of time. One that `holds` keeps its value until the next, and None, not known, too;
+    others are means of values, and what is known of a column is shown in the next ones for `bridge_ms`.
     """
 
     name: str
-    points: Sequence[tuple[int, float]]
+    points: Sequence[tuple[int, float | None]]
     holds: bool = False
     bridge_ms: int = 0
     #: What it was before, moved to now: it has the colour of the line before it.
@@ -122,7 +122,7 @@ def nice_top(highest: float) -> float:
 
 
 def _columns(series: ChartSeries, from_ms: int, width_ms: int, count: int, now_ms: int) -> list[float | None]:
-    columns: list[list[float]] = [[] for _ in range(count)]
+    columns: list[list[float | None]] = [[] for _ in range(count)]
     before: float | None = None
     for at_ms, value in series.points:
         index = (at_ms - from_ms) // width_ms
@@ -131,9 +131,8 @@ def _columns(series: ChartSeries, from_ms: int, width_ms: int, count: int, now_m
         elif index < count:
             columns[index].append(value)
     if not series.holds:
-        return _bridged(
-            [series.deciding_words(item) if item else None for item in columns], series.bridge_ms // width_ms
-        )
+        known = [[value for value in items if value is not None] for items in columns]
+        return _bridged([series.deciding_words(item) if item else None for item in known], series.bridge_ms // width_ms)
     held: list[float | None] = []
     for index, items in enumerate(columns):
         before = items[-1] if items else before

@@ -5,6 +5,9 @@ from collections.abc import Iterator, Sequence
 from console.cluster.charts.measures import CONNECTOR, TOPIC, Reading
 from console.cluster.charts.panels import Curve, Panel, in_count, panel
 from console.ecosystem.connectors.models import Connector
+from console.ecosystem.connectors.sink_topics import matched_by_pattern
+from console.ecosystem.connectors.unread import unread_by_failed
+from console.kit.access.reach import EVERYTHING
 from console.kit.common.figures import rate
 from console.state.clusters.models import ClusterState
 from console.state.consumers.models import ConsumerGroup
@@ -23,8 +26,10 @@ def _readings() -> Iterator[Reading]:
             "name", "lag"
         )
     )
+    failed = list(Connector.objects.filter(kind="sink", failed_since_ms__isnull=False).defer("trace", "tasks"))
+    unread = unread_by_failed(failed, matched_by_pattern(failed, EVERYTHING), EVERYTHING)
     for name, group, *tasks in Connector.objects.values_list("name", "group", "running_count", "failed_count"):
-        yield Reading(CONNECTOR, name, (*tasks, lags.get(group)))
+        yield Reading(CONNECTOR, name, (*tasks, unread.get(name, lags.get(group))))
 
 
 def panels(row: Connector, topics: Sequence[str], *, with_lag: bool) -> list[Panel]:

@@ -1,11 +1,13 @@
 """The collector's look at Kafka Connect: one request tells all connectors, and one each of its workers."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from console.ecosystem.connectors import store
 from console.ecosystem.connectors.client import ConnectClient, connect_client
 from console.ecosystem.connectors.declarations import DeclaredSecrets, declared_secrets
 from console.ecosystem.connectors.models import ConnectLook, Connector
+from console.ecosystem.connectors.sink_topics import UnassignedSince
 from console.kit.common.idle_timers import IdleTimers
 from console.kit.gateway.errors import GatewayError, OtherClusterError
 from console.kit.live.changes import ChangeSender
@@ -22,6 +24,7 @@ class ConnectorCollector:
         self._rests = IdleTimers(clock_ms)
         self._changes = ChangeSender("connectors")
         self._error = ""
+        self._unassigned = UnassignedSince()
 
     def look(self) -> bool:
         """Whether something has failed that should be watched. Raises GatewayError while nobody answers."""
@@ -43,7 +46,8 @@ class ConnectorCollector:
             self._changes.send({}, ["connectors"] if is_news else [])
             raise
         has_news, self._error = has_news or bool(self._error), ""
-        self._tell(changes, has_news)
+        unassigned = store.keep_unassigned(self._unassigned.look(self._now_ms()))
+        self._tell(replace(changes, keys=tuple({*changes.keys, *unassigned})), has_news)
         return store.has_failed()
 
     def _tell(self, changes: store.ConnectorChanges, has_news: bool) -> None:

@@ -1,6 +1,8 @@
 """What runs within the console's own Connect workers, as the collector last saw it: for whoever ends one."""
 
 from console.ecosystem.connectors.models import Connector
+from console.ecosystem.connectors.sink_topics import matched_by_pattern
+from console.kit.access.reach import EVERYTHING
 from console.processes.dependents import Inmate
 from console.processes.models import ManagedProcess
 
@@ -12,10 +14,10 @@ def connectors_of_workers(process: ManagedProcess) -> list[Inmate]:
     """
     if process.kind != ManagedProcess.Kind.CONNECT:
         return []
-    running = Connector.objects.exclude(state__in=("STOPPED", "PAUSED"))
-    return [_inmate(*row) for row in running.values_list("name", "kind", "topics")]
+    running = list(Connector.objects.exclude(state__in=("STOPPED", "PAUSED")).defer("trace", "tasks"))
+    matched = matched_by_pattern(running, EVERYTHING)
+    return [_inmate(row, frozenset((*row.topics, *matched.get(row.name, ())))) for row in running]
 
 
-def _inmate(name: str, kind: str, topics: list[str]) -> Inmate:
-    named = frozenset(topics)
-    return Inmate(name, reads=named) if kind == "sink" else Inmate(name, writes=named)
+def _inmate(row: Connector, topics: frozenset[str]) -> Inmate:
+    return Inmate(row.name, reads=topics) if row.kind == "sink" else Inmate(row.name, writes=topics)

@@ -32,6 +32,8 @@ class Connector(models.Model):
     group = models.CharField(max_length=2 * WORD_LENGTH_MAX, blank=True)
     #: Since when it, or a task of it, has failed; None: nothing has.
     failed_since_ms = models.BigIntegerField(null=True)
+    #: Since when a running sink has topics that no member of its group holds; None: there are none, or not for long.
+    unassigned_since_ms = models.BigIntegerField(null=True)
 
     class Meta:
         ordering = ["name"]

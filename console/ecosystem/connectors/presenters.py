@@ -58,6 +58,8 @@ class ShownConnector:
     unread: int | None = None
     #: Topics within reach that its pattern matches now; None: it has none, or it cannot be matched.
     matched: Sequence[str] | None = None
+    #: Topics within reach that it is to read and that no member of its group has held for a minute, though it runs.
+    unassigned: Sequence[str] = ()
 
     @property
     def lag(self) -> int | None:
@@ -68,15 +70,24 @@ class ShownConnector:
 
     @property
     def word(self) -> str:
-        """The connector's state, or that not all of it is in that state."""
+        """The connector's state, or that not all of it is in that state, or does not do what the state says."""
         row = self.row
+        if self.unassigned:
+            return "NOT READING" if len(self.unassigned) == self.wanted_count else "DEGRADED"
         if row.state == "RUNNING" and row.failed_count:
             return "FAILED" if row.failed_count == row.task_count else "DEGRADED"
         return row.state
 
     @property
     def tone(self) -> str:
+        if self.unassigned:
+            return "warning"
         return "critical" if self.word == "DEGRADED" else tone_of(self.word)
+
+    @property
+    def wanted_count(self) -> int:
+        """Return how many topics a sink is to read, as far as they are in reach."""
+        return len(self.topics if self.matched is None else self.matched)
 
     @cached_property
     def may_read_traces(self) -> bool:

@@ -10,11 +10,10 @@ from django.http import QueryDict
 
 from console.ecosystem.connectors.access import connectors_within
 from console.ecosystem.connectors.models import Connector
-from console.ecosystem.connectors.places import pattern_in
 from console.ecosystem.connectors.presenters import ShownConnector
+from console.ecosystem.connectors.sink_topics import matched_by_pattern, unassigned_topics
 from console.ecosystem.connectors.unread import unread_by_failed
 from console.kit.access.reach import Reach, Resource
-from console.kit.gateway.topics.topic_pattern import matched_topics
 from console.kit.plans.models import KeptInverse
 from console.state.clusters.access import topics_within
 from console.state.clusters.models import Topic
@@ -64,7 +63,8 @@ def chosen(query: ConnectorListQuery, reach: Reach) -> QuerySet[Connector]:
         connectors = connectors.filter(Q(name__icontains=query.search) | Q(class_name__icontains=query.search))
     if query.kind:
         connectors = connectors.filter(kind=query.kind)
-    return connectors.filter(failed_since_ms__isnull=False) if query.only_failed else connectors
+    in_trouble = Q(failed_since_ms__isnull=False) | Q(unassigned_since_ms__isnull=False)
+    return connectors.filter(in_trouble) if query.only_failed else connectors
 
 
 def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> "Page[Any]":
@@ -82,8 +82,10 @@ def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
     groups = {group.name: group for group in groups_within(reach).filter(name__in=names).defer("members")}
     written = {topic for item in listed if item.kind == "source" for topic in item.topics}
     rates = dict(topics_within(reach).filter(name__in=written).values_list("name", "records_per_second"))
-    matched = _matched(listed, reach)
+    matched = matched_by_pattern(listed, reach)
     unread = unread_by_failed(listed, matched, reach)
+    silent = [item for item in listed if item.unassigned_since_ms is not None]
+    unassigned = unassigned_topics(silent, matched, reach) if silent else {}
     return [
         ShownConnector(
             item,
@@ -93,19 +95,10 @@ def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
             (),
             unread.get(item.name),
             matched.get(item.name),
+            unassigned.get(item.name, ()),
         )
         for item in listed
     ]
-
-
-def _matched(rows: Iterable[Connector], reach: Reach) -> dict[str, list[str]]:
-    """Return by connector the topics within reach that its pattern matches now; without those that have none."""
-    patterns = {row.name: pattern for row in rows if row.kind == "sink" and (pattern := pattern_in(row.config))}
-    if not patterns:
-        return {}
-    names = list(topics_within(reach).values_list("name", flat=True))
-    matched = {name: matched_topics(pattern, names) for name, pattern in patterns.items()}
-    return {name: topics for name, topics in matched.items() if topics is not None}
 
 
 def shown_one(row: Connector, reach: Reach) -> ShownConnector:

@@ -85,6 +85,14 @@ def _write(changed: list[Connector], gone: list[str]) -> list[Connector]:
     )
 
 
+def keep_unassigned(since_ms: Mapping[str, int]) -> tuple[int, ...]:
+    """Keep by sink since when it leaves topics unread; return the primary keys of rows that read differently."""
+    changed = [row for row in kept_rows(Connector.objects.all) if row.unassigned_since_ms != since_ms.get(row.name)]
+    for row in changed:
+        Connector.objects.filter(pk=row.pk).update(unassigned_since_ms=since_ms.get(row.name))
+    return tuple(row.pk for row in changed)
+
+
 def has_failed() -> bool:
     """Whether any connector or task has failed."""
     return bool(kept_values(_failed))

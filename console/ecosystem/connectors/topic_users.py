@@ -6,6 +6,7 @@ from enum import Enum
 from console.cluster.records.masking import ANY_TOPIC
 from console.cluster.records.origins import Origin
 from console.ecosystem.connectors.models import TOPICS_KEPT, Connector
+from console.ecosystem.connectors.sink_topics import matched_in
 from console.kit.access.internal_topics import InternalTopicSource
 from console.processes.dependents import wirings
 from console.processes.models import ManagedProcess
@@ -17,14 +18,14 @@ _RESTS = frozenset({"STOPPED", "PAUSED"})
 _OFFSETS_KEY = "offsets.storage.topic"
 
 
-def connectors_of(_topics: Collection[str]) -> Iterator[TopicUser]:
-    """Yield all connectors, with the topics their configurations name."""
-    for name, kind, state, topics in Connector.objects.values_list("name", "kind", "state", "topics"):
+def connectors_of(topics: Collection[str]) -> Iterator[TopicUser]:
+    """Yield all connectors, with the topics that their configurations name, or of `topics` match by a pattern."""
+    for name, kind, state, named, config in Connector.objects.values_list("name", "kind", "state", "topics", "config"):
         runs = state not in _RESTS
         if kind == "sink":
-            yield TopicUser(f"connector {name}", name, runs, reads=topics)
+            yield TopicUser(f"connector {name}", name, runs, reads=[*named, *matched_in(config, topics)])
         else:
-            yield TopicUser(f"connector {name}", name, runs, writes=topics)
+            yield TopicUser(f"connector {name}", name, runs, writes=named)
 
 
 def origins_of_connectors(topic: str) -> Iterator[Origin]:

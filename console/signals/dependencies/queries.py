@@ -8,6 +8,7 @@ from django.core.paginator import Page, Paginator
 from django.http import QueryDict
 
 from console.ecosystem.connectors.access import connectors_within
+from console.ecosystem.connectors.sink_topics import matched_by_pattern
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.roles import Right
@@ -145,10 +146,12 @@ def _of_streams() -> Iterator[Edge]:
 
 
 def _of_connectors(reach: Reach) -> Iterator[Edge]:
-    for name, kind, topics in connectors_within(reach).values_list("name", "kind", "topics"):
-        connector = DependencyNode(NodeKind.CONNECTOR, name)
-        for topic in (DependencyNode(NodeKind.TOPIC, topic) for topic in topics):
-            yield (topic, connector) if kind == "sink" else (connector, topic)
+    rows = list(connectors_within(reach).defer("trace", "tasks"))
+    matched = matched_by_pattern(rows, reach)
+    for row in rows:
+        connector = DependencyNode(NodeKind.CONNECTOR, row.name)
+        for topic in (DependencyNode(NodeKind.TOPIC, name) for name in (*row.topics, *matched.get(row.name, ()))):
+            yield (topic, connector) if row.kind == "sink" else (connector, topic)
 
 
 def _of_mirrors() -> Iterator[Edge]:

@@ -75,8 +75,8 @@ def _largest_lags(from_ms: int, to_ms: int, reach: Reach) -> list[ChartSeries]:
     ]
 
 
-def _lag_points(group: ConsumerGroup, from_ms: int, to_ms: int) -> list[tuple[int, float]]:
-    """With the last one before, which held until the first."""
+def _lag_points(group: ConsumerGroup, from_ms: int, to_ms: int) -> list[tuple[int, float | None]]:
+    """With the last one before, which held until the first; None: the lag is not known from there on."""
     samples = LagSample.objects.filter(group=group, at_ms__lte=to_ms)
     before = samples.filter(at_ms__lt=from_ms).order_by("-at_ms").values_list("at_ms", "lag")[:1]
     return [

@@ -14,10 +14,6 @@ from console.cluster.topics.grace_queries import planned_within
 from console.cluster.topics.models import KEPT, PlannedDeletion
 from console.ecosystem.completeness.models import AuditedTopic
 from console.ecosystem.completeness.queries import disagreeing, lagging
-from console.ecosystem.connectors.access import connectors_within
-from console.ecosystem.connectors.models import Connector
-from console.ecosystem.connectors.presenters import ShownConnector, ShownTask
-from console.ecosystem.connectors.queries import shown
 from console.ecosystem.mirrors.queries import MirroredTopicRow, troubled
 from console.ecosystem.probe.access import may_see_probe
 from console.ecosystem.probe.collect import probe_process
@@ -34,6 +30,7 @@ from console.processes.presenters import ManagedProcessRow
 from console.processes.states import Desired
 from console.processes.truths import TROUBLED_STATES, ProcessState
 from console.signals.overview.capacity_facts import capacity_facts
+from console.signals.overview.connector_facts import troubled_connectors
 from console.signals.overview.group_facts import as_troubled_group
 from console.signals.overview.health import (
     BrokerBudget,
@@ -50,7 +47,6 @@ from console.signals.overview.health import (
     Quiet,
     SetAsideLogs,
     TightDirectory,
-    TroubledConnector,
     TroubledGroup,
     TroubledMirror,
     TroubledPartition,
@@ -67,7 +63,6 @@ from console.state.history.queries import unclean_elections_since
 #: Groups in trouble that reasons are worked out from.
 TROUBLED_GROUPS_MAX = 20
 DISAGREEING_MAX, KEPT_TOPICS_MAX = 5, 5
-TROUBLED_CONNECTORS_MAX = 8
 COORDINATORS_TOPICS = ("__consumer_offsets", "__transaction_state")
 
 
@@ -193,39 +188,6 @@ def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[Trou
 
 def _worst_groups(reach: Reach, but: frozenset[str]) -> QuerySet[ConsumerGroup]:
     return groups_in_trouble(AT_MS, reach).exclude(name__in=but)[:TROUBLED_GROUPS_MAX]
-
-
-def troubled_connectors(reach: Reach = EVERYTHING) -> tuple[tuple[TroubledConnector, ...], int]:
-    """Return failed connectors first, and their number; with causes that everybody who sees them may know."""
-    first = shown(kept_rows(_first_failed, reach), reach)
-    count = len(first) if len(first) < TROUBLED_CONNECTORS_MAX else _failed(reach).count()
-    return tuple(map(_as_connector, first)), count
-
-
-def _failed(reach: Reach) -> QuerySet[Connector]:
-    return connectors_within(reach).filter(failed_since_ms__isnull=False).order_by("failed_since_ms", "name")
-
-
-def _first_failed(reach: Reach) -> QuerySet[Connector]:
-    return _failed(reach)[:TROUBLED_CONNECTORS_MAX]
-
-
-def _as_connector(connector: ShownConnector) -> TroubledConnector:
-    row, failure = connector.row, connector.failures[0] if connector.failures else None
-    return TroubledConnector(
-        row.name,
-        row.failed_count,
-        row.task_count,
-        row.state == "FAILED",
-        failure.error_class if failure else "",
-        _where(failure) if failure else "",
-        row.failed_since_ms,
-    )
-
-
-def _where(failure: ShownTask) -> str:
-    stage = f"its {failure.stage.words} failed" if failure.stage else ""
-    return " ".join(filter(None, [stage, failure.place.sentence if failure.place else ""]))
 
 
 def _of_audit(at_ms: int, reach: Reach) -> dict[str, Any]:

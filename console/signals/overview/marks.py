@@ -1,6 +1,6 @@
 """Counts that the sidebar shows behind its entries, of what the overview would call trouble."""
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from console.ecosystem.connectors.access import connectors_within
 from console.ecosystem.connectors.models import Connector
@@ -22,7 +22,8 @@ def failed_connector_count(reach: Reach) -> int:
 
 
 def _failed_connectors(reach: Reach) -> QuerySet[Connector]:
-    return connectors_within(reach).filter(failed_since_ms__isnull=False).only("pk")
+    troubled = Q(failed_since_ms__isnull=False) | Q(unassigned_since_ms__isnull=False)
+    return connectors_within(reach).filter(troubled).only("pk")
 
 
 def missing_broker_count(_reach: Reach) -> int:

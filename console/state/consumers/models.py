@@ -187,11 +187,11 @@ class GroupPartition(models.Model):
 
 
 class LagSample(models.Model):
-    """A group's lag at a moment; written when it changed, kept for hours, not for ever."""
+    """A group's lag at a moment, None: not known; written when it changed, kept for hours, not for ever."""
 
     group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="samples")
     at_ms = models.BigIntegerField(db_index=True)
-    lag = models.BigIntegerField()
+    lag = models.BigIntegerField(null=True)
     #: How long the oldest unread record had waited; None: nobody knew.
     behind_ms = models.BigIntegerField(null=True)
 

@@ -86,8 +86,9 @@ class GroupRow:
 
     @property
     def lag(self) -> int | None:
+        """Return the records not read in partitions where that is known; None: in none, or 0 in only some of them."""
         known = [partition.lag for partition in self.partitions if partition.lag is not None]
-        return sum(known) if known or not self.partitions else None
+        return sum(known) if any(known) or (known and len(known) == len(self.partitions)) else None
 
     @property
     def behind_since_ms(self) -> int | None:

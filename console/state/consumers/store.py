@@ -123,8 +123,8 @@ def apply_group_changes(changes: GroupRowChanges) -> list[int]:
 
 
 def add_samples(rows: Iterable[GroupRow], at_ms: int) -> None:
-    """The lag of these groups at this moment."""
-    wanted = {row.name: (row, row.lag) for row in rows if row.lag is not None}
+    """Keep the lag of these groups at this moment, also that it is not known: a chart has a gap there."""
+    wanted = {row.name: (row, row.lag) for row in rows}
     known: Mapping[str, int] = dict(ConsumerGroup.objects.filter(name__in=wanted).values_list("name", "pk"))
     LagSample.objects.bulk_create(
         [

@@ -1,9 +1,15 @@
 """`topics.regex` means what it means in Java, and topics that come later are found."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from broker.connect.api import ConfigError
+from broker.connect.group.wire import Unit
 from broker.connect.tasks.matching_topics import REFRESH_S, MatchingTopics
+from broker.connect.tasks.sink_batch import SinkBatch
+from broker.connect.tasks.sink_task import RunningSink
+from broker.connect.tasks.unit import RunningUnit
 
 
 class Clock:
@@ -50,3 +56,27 @@ def test_a_name_that_would_be_matched_for_years_keeps_nobody_from_the_others():
 def test_what_is_no_pattern_is_refused():
     with pytest.raises(ConfigError, match=r"topics\.regex"):
         MatchingTopics("([", list, Clock())
+
+
+def test_a_sink_of_whose_pattern_no_topic_is_seen_says_so_while_it_runs():
+    """As where its login may describe none: the consumer is told of no such topic, and no request is refused."""
+    clock, names, states = Clock(), ["other"], []
+    sink = RunningSink.__new__(RunningSink)
+    RunningUnit.__init__(sink, Unit("archive", 0), lambda _unit, state, trace: states.append((state, trace)), False)
+    sink._matching = MatchingTopics("orders.*", lambda: names, clock)
+    sink._subscribe_to = lambda topics: states.append(topics)
+    sink._batch, sink._is_uncommitted, sink._processed = SinkBatch(), False, {}
+    sink._task, sink._assigned = SimpleNamespace(put=list), set()
+    sink._find_topics()
+    sink._deliver()
+    clock.now_s = REFRESH_S
+    sink._find_topics()
+    [(state, trace)] = states
+    assert state == "RUNNING"
+    assert "no topic that this login may describe matches topics.regex" in trace
+
+    names.append("orders")
+    clock.now_s *= 2
+    sink._find_topics()
+    sink._deliver()
+    assert states[1:] == [["orders"], ("RUNNING", None)]

@@ -41,6 +41,13 @@ def test_a_value_that_holds_stays_until_the_next_and_from_before_the_chart():
     assert len(drawn.lines[0].pieces) == 1
 
 
+def test_what_is_not_known_any_more_holds_too_and_is_a_gap():
+    drawn = chart((NOW - 9 * MINUTE, 7), (NOW - 5 * MINUTE, None), (NOW - 2 * MINUTE, 3), holds=True)
+    assert texts_of(drawn) == {9: "7", 8: "7", 7: "7", 6: "7", 2: "3", 1: "3"}
+    assert len(drawn.lines[0].pieces) == 2
+    assert (drawn.highest, chart((NOW - 9 * MINUTE, 7), (NOW, None), holds=True).lines[0].now) == ("7", "–")
+
+
 def test_nothing_holds_into_the_future():
     drawn = chart((NOW - 5 * MINUTE, 7), holds=True, now_ms=NOW - MINUTE + 1)
     assert texts_of(drawn)[1] == "7"

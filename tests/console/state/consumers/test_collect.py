@@ -5,6 +5,8 @@ import io
 
 import pytest
 
+from console.cluster.charts.measures import GROUP
+from console.cluster.charts.readings import readings
 from console.kit.access.reach import EVERYTHING
 from console.shell.collector.collector import Collector
 from console.signals.overview.client_reasons import group_reasons
@@ -358,6 +360,39 @@ def test_the_past_is_sampled_when_it_changes_and_forgotten_in_time(cluster, coll
     clock.advance(SAMPLES_KEPT_MS + 1)
     collect()
     assert [sample.at_ms for sample in LagSample.objects.all()] == [clock.now_ms()]
+
+
+def test_the_lag_of_a_group_without_members_and_offsets_is_not_known(cluster, collect, clock):
+    """There is nothing that it is counted from: the group may begin at either end of what it reads."""
+    cluster.append("orders", 0, 100)
+    cluster.groups.join("readers", "app-1")
+    collect()
+    assert group().lag is None
+    assert list(LagSample.objects.values_list("lag", flat=True)) == [None]
+    assert group_readings(clock) == (None, None, None, 1)
+
+
+def test_the_lag_of_a_group_is_not_0_while_it_is_known_in_some_partitions_only(cluster, collect):
+    cluster.commit("readers", "orders", 0, 0)
+    cluster.commit("readers", "gone", 0, 5)
+    collect()
+    assert (place().lag, group().lag) == (0, None)
+    cluster.append("orders", 0, 7)
+    collect()
+    assert group().lag == 7, "at least"
+
+
+def test_nothing_is_charted_of_a_group_whose_coordinator_does_not_answer(cluster, collect, clock):
+    cluster.append("orders", 0, 100)
+    cluster.commit("readers", "orders", 0, 60)
+    collect()
+    assert group_readings(clock)[0] == 40
+    ConsumerGroup.objects.update(is_silent=True)
+    assert group_readings(clock) == (None, None, None, None)
+
+
+def group_readings(clock) -> tuple:
+    return next(reading.values for reading in readings(clock.now_ms()) if reading.kind == GROUP)
 
 
 def test_an_unreachable_cluster_keeps_the_rows_and_says_why(cluster, collector, collect):
