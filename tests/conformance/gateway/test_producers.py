@@ -99,6 +99,31 @@ def test_an_open_transaction_is_known_to_its_partition_and_its_coordinator(gatew
     assert gateway.producers.of_topic(topic, [0]).producers == ()
 
 
+def test_readers_of_committed_records_stop_where_a_transaction_is_open(gateway, topic, open_transaction):
+    """At its first record there, and at the log's end elsewhere; a partition that is not there is left out."""
+    places = [(topic, 0), (topic, 1), (topic, 7), ("no-such-topic", 0)]
+    assert gateway.producers.stable_offsets(places) == {(topic, 0): 0, (topic, 1): 0}
+
+
+def test_readers_of_committed_records_go_on_behind_what_was_ended(gateway, topic, append, hanging):
+    append(topic, 0, 2)
+    assert gateway.producers.stable_offsets([(topic, 0)]) == {(topic, 0): 0}
+    (producer,) = gateway.producers.of_topic(topic, [0]).producers
+    gateway.producers.abort(topic, producer)
+    (end,) = (
+        partition.next_offset
+        for view in gateway.describe_topics()
+        if view.name == topic
+        for partition in view.partitions
+        if partition.partition == 0
+    )
+    assert gateway.producers.stable_offsets([(topic, 0)]) == {(topic, 0): end}
+
+
+def test_without_partitions_nobody_is_asked_for_stable_offsets(gateway):
+    assert gateway.producers.stable_offsets([]) == {}
+
+
 def test_one_that_hangs_is_known_to_its_partition_alone_and_can_be_ended(gateway, topic, hanging):
     (producer,) = gateway.producers.of_topic(topic, [0]).producers
     assert (producer.producer_id, producer.epoch, producer.open_from) == (7_777, 3, 0)

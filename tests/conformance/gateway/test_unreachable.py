@@ -37,3 +37,8 @@ def test_describing_an_unreachable_cluster_says_so(unreachable_gateway):
 def test_describing_topics_of_an_unreachable_cluster_says_so(unreachable_gateway):
     with pytest.raises(ClusterUnreachableError):
         unreachable_gateway.describe_topics()
+
+
+def test_stable_offsets_of_an_unreachable_cluster_are_not_just_missing(unreachable_gateway):
+    with pytest.raises(ClusterUnreachableError):
+        unreachable_gateway.producers.stable_offsets([("orders", 0)])

@@ -67,7 +67,7 @@ class ProducerGateway(Protocol):
     def stable_offsets(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Return where readers of committed records stop; partitions whose leader does not answer are missing.
 
-        Raises GatewayError.
+        Raises ClusterUnreachableError where no broker answers.
         """
         ...
 

@@ -31,7 +31,7 @@ from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.cluster_session import cluster_session
 from console.kit.gateway.connection.membership import ConsoleMembership
-from console.kit.gateway.errors import GatewayError, refusal
+from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.kit.gateway.groups.interface import TopicPartition as Place
 from console.kit.gateway.producers.interface import ProducersView, ProducerView, TransactionsView, TransactionView
 
@@ -83,11 +83,16 @@ class KafkaProducers:
         level = IsolationLevel.READ_COMMITTED
         futures = self._client.admin().list_offsets(wanted, isolation_level=level, request_timeout=self._timeout)
         offsets: dict[Place, int] = {}
+        unreachable: ClusterUnreachableError | None = None
         for partition, future in futures.items():
             try:
                 offsets[partition.topic, partition.partition] = wait_for(future, self._timeout).offset
+            except ClusterUnreachableError as error:
+                unreachable = error
             except GatewayError:
                 continue
+        if unreachable is not None and not offsets:
+            raise unreachable
         return offsets
 
     def abort(self, topic: str, producer: ProducerView) -> None:
