@@ -26,6 +26,7 @@ PHONE, DESK = (390, "light"), (1280, "dark")
 ALL_LOOKS = [(width, theme) for width in (390, 1440) for theme in ("light", "dark")]
 #: Tiles and charts, a list, an object, a form.
 SLICE = ["overview", "topics", "topic", "topic-create"]
+LISTS = ["topics", "consumers", "brokers", "retention", "connectors"]
 #: What WCAG 2.2 at level AA asks for, contrast included; what axe recommends besides is not held here.
 _WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 #: The script that makes them reachable has run.
@@ -73,6 +74,10 @@ LOOK = """() => {
 }"""
 
 
+#: Tables that are wider than their panel.
+SIDEWAYS = """() => [...document.querySelectorAll("main .scroll")]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1)
+  .map((e) => `${e.firstElementChild.className}: ${e.scrollWidth} > ${e.clientWidth}`)"""
 #: A row as it is pushed: drawn anew, so that nothing in it is checked.
 PUSHED = """(id) => {
   const row = document.getElementById(id), newer = row.cloneNode(true);
@@ -152,6 +157,19 @@ def _serious(page) -> list[str]:
         if violation["impact"] in ("serious", "critical")
         for node in violation["nodes"]
     ]
+
+
+@pytest.mark.parametrize("page", [DESK], indirect=True, ids=["desk"])
+@pytest.mark.parametrize("names", [LISTS, pytest.param(PAGES, marks=pytest.mark.long)], ids=["some", "every"])
+def test_no_table_needs_to_be_scrolled_sideways_on_a_desk(page, console, names):
+    """In a window of 1440 pixels, of which a scroll bar takes 15."""
+    page.set_viewport_size({"width": 1_425, "height": 900})
+    problems = {}
+    for name in names:
+        page.goto(console + address_of(name))
+        if wider := page.evaluate(SIDEWAYS):
+            problems[name] = wider
+    assert problems == {}
 
 
 def test_a_form_that_was_refused_says_beside_the_field_what_is_wrong(page, console):

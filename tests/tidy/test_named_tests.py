@@ -26,8 +26,9 @@ def test_every_feature_has_a_line_that_is_honest():
     expected = [str(number) for count in _FEATURES for number in range(1, count + 1)]
     assert [number for number, _ in features] == expected
     for number, cells in features:
-        _name, _place, state, shown_by = (part.strip() for part in cells.split("|"))
+        _name, _place, state, tried, shown_by = (part.strip() for part in cells.split("|"))
         assert re.fullmatch("yes|no|partly: .+", state), number
+        assert re.fullmatch(r"[\w ]+, \d{4}-\d{2}-\d{2}", tried), number
         assert bool(_NAMED.search(shown_by)) == (state != "no"), number
 
 
