@@ -51,6 +51,11 @@ class Band:
         led = [stretch.leader for stretch in self.stretches]
         return sum(one != other for one, other in itertools.pairwise(led))
 
+    @property
+    def was_short(self) -> bool:
+        """Whether replicas were out of sync at some time."""
+        return any(stretch.is_short for stretch in self.stretches)
+
 
 def bands(known: Sequence[TopicSpan], from_ms: int, to_ms: int, partitions: Iterable[int]) -> list[Band]:
     """`known` in the order of time, without overlaps; what is outside of the span is cut off."""

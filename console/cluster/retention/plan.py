@@ -10,6 +10,14 @@ from console.kit.plans.setting import DEFAULT, SettingsPlan, configs_command
 
 
 @dataclass(frozen=True, slots=True)
+class NamedValue:
+    """A setting's value on one side of a change, for its words: `(7 d)`."""
+
+    name: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SettingDifference:
     """A changed setting; `new` is None if the topic's own value is removed and the default applies."""
 
@@ -22,6 +30,14 @@ class SettingDifference:
     def undo(self) -> str:
         """The command that restores the old value."""
         return self.old if self.old_source == "topic" and self.old is not None else DEFAULT
+
+    @property
+    def before(self) -> NamedValue:
+        return NamedValue(self.name, self.old)
+
+    @property
+    def after(self) -> NamedValue:
+        return NamedValue(self.name, self.new)
 
 
 @dataclass(frozen=True, slots=True)

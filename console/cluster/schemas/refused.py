@@ -1,5 +1,6 @@
 """Registrations that a registry refuses again and again, as it tells, and a registry that does not answer."""
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
@@ -19,6 +20,8 @@ REFUSED_MIN = 3
 RECENT_MS = 300_000
 #: A registry that starts, or whose leader changes, takes less.
 AWAY_MS = 45_000
+#: As Confluent's checkers write each difference; they quote within quotes.
+_SENTENCE = re.compile(r"""description:(["'])(.*?)\1, additionalInfo:""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,11 @@ class RefusedSchema:
     code: int
     message: str
     client: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return what is in the way, a sentence each where the message lists them; else the message."""
+        return [sentence for _, sentence in _SENTENCE.findall(self.message)] or [self.message]
 
     @property
     def is_registered(self) -> bool:

@@ -137,7 +137,8 @@ def topic_add_partitions(request: UserRequest, name: str) -> HttpResponse:
     with refusable() as answer:
         if is_confirmed(request):
             do_add_partitions(request.user, plan, Confirmation.parse(request.POST))
-            messages.success(request, f"{name} is being given {wanted - topic.partition_count} more partitions.")
+            count = wanted - topic.partition_count
+            messages.success(request, f"{name} is being given {count} more partition{'' if count == 1 else 's'}.")
             return redirect("topic", name)
     context |= {"plan": plan, "fields": [("partition_count", wanted)], "error": answer.error}
     return render(request, "topics/add-partitions.html", context, status=answer.status)

@@ -35,6 +35,8 @@ HELD_QUOTAS_MAX = 5
 BUSY_TOPICS = 20
 #: A reassignment that just ended has its throttle taken away in a moment.
 AFTER_MOVE_MS = 300_000
+#: A throttle is set before its reassignment is, which is seen some seconds later.
+JUST_SET_MS = 30_000
 
 
 def capacity_facts(
@@ -135,6 +137,8 @@ def _left_throttle(state: ClusterState, at_ms: int, reach: Reach) -> LeftThrottl
     is_of_topics = Q(kind=ChangeKind.SETTINGS, object_name__in=topics)
     of_topics = within(reach, Resource.TOPIC, "object_name") & is_of_topics
     change = Change.objects.filter(throttling, of_topics | Q(kind=ChangeKind.BROKER_SETTINGS)).first()
+    if change is not None and at_ms - change.at_ms < JUST_SET_MS:
+        return None
     return LeftThrottle(
         tuple(sorted(int(name.removeprefix("broker-")) for name in state.throttled_brokers if name != ALL_BROKERS)),
         min(state.throttled_brokers.values()),

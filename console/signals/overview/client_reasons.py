@@ -86,7 +86,7 @@ def _of_records(count: int) -> str:
 
 def _cure(group: TroubledGroup) -> str:
     if group.read_per_second == 0:
-        return "find why its members read nothing"
+        return "find why its members commit nothing"
     return "make its members read faster, or add some"
 
 

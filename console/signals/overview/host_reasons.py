@@ -83,17 +83,37 @@ def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[HealthReason]:
 
 
 def certificate_reasons(certificates: Iterable[EndingCertificate]) -> Iterable[HealthReason]:
+    """Yield one reason for a listener: brokers of a host show one certificate, and are renewed together."""
+    together: dict[tuple[str, bool], list[EndingCertificate]] = {}
     for certificate in certificates:
-        ended = certificate.left_ms <= 0
-        tense = "has ended: nobody connects there any more" if ended else f"ends {_days(certificate.left_ms)}"
-        text = f"The certificate of broker {certificate.broker_id} for {certificate.listener} {tense}."
-        action = NextAction("Renew it: a keystore that changes on disk counts for the next connection", "processes")
-        evidence = f"it ends at {datetime.fromtimestamp(certificate.ends_at_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
-        level, key = (
-            HealthLevel.CRITICAL if ended else HealthLevel.WARNING,
-            f"certificate:{certificate.broker_id}:{certificate.listener}",
-        )
-        yield HealthReason(level, f"Broker {certificate.broker_id}", text, action, evidence, key=key)
+        together.setdefault((certificate.listener, certificate.left_ms <= 0), []).append(certificate)
+    for (listener, has_ended), ending in together.items():
+        yield _certificates(listener, has_ended, sorted(ending, key=lambda certificate: certificate.ends_at_ms))
+
+
+def _certificates(listener: str, has_ended: bool, ending: Sequence[EndingCertificate]) -> HealthReason:
+    """`ending`: of one or several brokers, the one that ends first in front."""
+    first, brokers = ending[0], sorted(certificate.broker_id for certificate in ending)
+    days = {_days(certificate.left_ms) for certificate in ending}
+    if has_ended:
+        tense = f"{'has' if len(brokers) == 1 else 'have'} ended: nobody connects there any more"
+    else:
+        tense = f"end{'s' if len(brokers) == 1 else ''}{'' if len(days) == 1 else ', the first'} {_days(first.left_ms)}"
+    if len(brokers) == 1:
+        whose, subject = f"certificate of broker {brokers[0]}", f"Broker {brokers[0]}"
+        key = f"certificate:{brokers[0]}:{listener}"
+    else:
+        whose = f"certificates of brokers {', '.join(map(str, brokers[:-1]))} and {brokers[-1]}"
+        subject, key = "Certificates", f"certificates:{'ended' if has_ended else 'ending'}:{listener}"
+    return HealthReason(
+        HealthLevel.CRITICAL if has_ended else HealthLevel.WARNING,
+        subject,
+        f"The {whose} for {listener} {tense}.",
+        NextAction("Renew it: a keystore that changes on disk counts for the next connection", "processes"),
+        f"it ends at {datetime.fromtimestamp(first.ends_at_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC",
+        key=key,
+        parts=tuple(map(str, brokers)),
+    )
 
 
 def _days(left_ms: int) -> str:

@@ -4,12 +4,16 @@ from django.db import models
 
 from console.kit.common.clock import now_ms
 from console.kit.gateway.groups.interface import CLASSIC, SHARE, UNDERSTOOD_TYPES, UNKNOWN_STATE
+from console.state.client_applications.models import ClientLook, ClientTraffic
 from console.state.consumers.losses import EPISODE_MS, LOSING_MS
 from console.state.consumers.members import MemberRow, member_of
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX
 from console.state.consumers.trend import Trend, catch_up_seconds, trend_of
 from console.state.consumers.verdict import LagVerdict
 from console.state.consumers.why_behind import ReadingPace, why_behind
+
+#: A member that was sent records within this time reads.
+FETCHED_LATELY_MS = 60_000
 
 
 class ConsumerGroup(models.Model):
@@ -126,8 +130,18 @@ class ConsumerGroup(models.Model):
                 len(stuck),
                 stuck[0] if len(stuck) == 1 else "",
                 None if self.empty_since_ms is None else max(0, now_ms() - self.empty_since_ms),
+                None if self.read_per_second or not self.lag else self._fetched_per_second(),
             )
         )
+
+    def _fetched_per_second(self) -> float | None:
+        """Return what brokers sent its members of its topics in the last minute; None: brokers do not tell."""
+        if not ClientLook.objects.filter(is_told=True).exists():
+            return None
+        clients = {member.client_id for member in self.member_rows}
+        traffic = ClientTraffic.objects.filter(is_produce=False, topic__in=self.topics, client_id__in=clients)
+        lately = traffic.filter(used_at_ms__gte=now_ms() - FETCHED_LATELY_MS)
+        return lately.aggregate(sum=models.Sum("records_per_second"))["sum"] or 0.0
 
     def _stuck(self) -> list[str]:
         """Return the partitions that hold unread records and are not read: nothing was committed, or nothing more."""

@@ -13,8 +13,8 @@ _NOTHING = 0.05
 class ReadingPace:
     """What the sentence is made of. Rates are records per second over the last minutes; None: not known.
 
-    `reading` is measured by commits. Without it, it is what arrives less what the lag grows by, which is too much where
-    retention deletes unread records. Of `partitions`, `stuck` hold unread records and are not read; `stuck_name` is the
+    `reading` is measured by commits, `fetched` by brokers. Without commits it is what arrives less what the lag grows
+    by, which is too much where retention deletes unread records. Of `partitions`, `stuck` hold unread records and are not read; `stuck_name` is the
     name of one that is alone.
     """
 
@@ -27,6 +27,8 @@ class ReadingPace:
     stuck: int = 0
     stuck_name: str = ""
     empty_ms: int | None = None
+    #: Records per second that brokers send its members, as they tell; None: they do not.
+    fetched: float | None = None
 
     @property
     def reads(self) -> float | None:
@@ -47,7 +49,7 @@ def why_behind(pace: ReadingPace) -> str:
         return ""
     shares = f"{_count(pace.members, 'member')} for {_count(pace.partitions, 'partition')}"
     if pace.reads < _NOTHING:
-        return f"Stopped: it reads nothing while {arrives}: {shares}."
+        return _uncommitted(pace, f"while {arrives}: {shares}.")
     if 0 < pace.stuck < pace.partitions:
         where = pace.stuck_name or f"{grouped(pace.stuck)} of {_count(pace.partitions, 'partition')}"
         return f"Stopped in {where}: it reads {_records(pace.reads)} from the others while {arrives}."
@@ -57,6 +59,15 @@ def why_behind(pace: ReadingPace) -> str:
         return f"Keeping pace: it reads {_records(pace.reads)}, as many as arrive: {shares}. The lag stays."
     needed = _needed(pace.reads, pace.arriving, pace.members, pace.partitions)
     return f"Too slow: it reads {_records(pace.reads)} while {arrives}: {shares}. {needed}"
+
+
+def _uncommitted(pace: ReadingPace, rest: str) -> str:
+    """Say of a group that commits nothing whether its members read."""
+    if pace.fetched is None:
+        return f"Stopped: it commits nothing {rest}"
+    if pace.fetched < _NOTHING:
+        return f"Stopped: it reads nothing {rest}"
+    return f"It reads {_records(pace.fetched)} and commits nothing {rest} What it read is read again after a restart."
 
 
 def _needed(reads: float, arriving: float, members: int, partitions: int) -> str:

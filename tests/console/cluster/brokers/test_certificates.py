@@ -10,6 +10,7 @@ from console.cluster.brokers.models import BrokerReport
 from console.kit.gateway.brokers.certificates import certificates_end_in_s
 from console.processes.models import ManagedProcess
 from console.signals.overview.health import EndingCertificate, HealthFacts, HealthLevel
+from console.signals.overview.host_reasons import certificate_reasons
 from console.signals.overview.reasons import assess
 from tests.zookeeper_server import free_ports
 
@@ -100,3 +101,19 @@ def test_collector_writes_it_and_the_overview_tells(viewer, client_of, collector
     assert list(BrokerReport.objects.get(broker_id=1).certificates) == ["SASL_SSL"]
     page = client_of(viewer).get("/").content.decode()
     assert "The certificate of broker 1 for SASL_SSL ends in 10 days" in page
+
+
+def test_brokers_that_show_one_certificate_are_one_reason():
+    day_ms = 86_400_000
+    soon = [EndingCertificate(number, "SSL", 5 * day_ms, 5 * day_ms - 60_000) for number in (3, 1, 2)]
+    later = EndingCertificate(4, "SSL", 9 * day_ms, 9 * day_ms - 60_000)
+    ended = [EndingCertificate(number, "SASL_SSL", 0, -1) for number in (1, 2)]
+    assert [reason.text for reason in certificate_reasons([*soon, *ended])] == [
+        "The certificates of brokers 1, 2 and 3 for SSL end in 4 days.",
+        "The certificates of brokers 1 and 2 for SASL_SSL have ended: nobody connects there any more.",
+    ]
+    (reason,) = certificate_reasons([later, *soon])
+    assert reason.text == "The certificates of brokers 1, 2, 3 and 4 for SSL end, the first in 4 days."
+    assert (reason.key, reason.parts) == ("certificates:ending:SSL", ("1", "2", "3", "4"))
+    (alone,) = certificate_reasons([later])
+    assert (alone.text, alone.key) == ("The certificate of broker 4 for SSL ends in 8 days.", "certificate:4:SSL")

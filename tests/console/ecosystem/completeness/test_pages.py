@@ -88,7 +88,7 @@ def test_what_is_planted_is_found_named_with_its_offsets_and_a_reason_of_health(
     assert "/topics/t/+records/?place=offset&amp;partition=0&amp;offset=0" in html
     assert 'class="number critical"' in html or word == "mismatch"
     overview = client_of(operator).get("/").content.decode()
-    assert "What was counted at one tier is not what was counted at the next, in 1 window." in overview
+    assert "Of t, what was counted at one tier is not what was counted at the next, in 1 window." in overview
     assert "Topic u" not in overview
 
 
@@ -112,7 +112,7 @@ def test_a_window_that_should_be_complete_is_a_reason_of_health_while_somebody_c
     audit.say(CONSUMED, *records(1, minute=NOW - 10), source="billing")
     audit.look()
     overview = client_of(operator).get("/").content.decode()
-    assert "1 window of the message audit that should be complete by now is not: a tier lags" in overview
+    assert "1 window of the message audit of t that should be complete by now is not: a tier lags" in overview
     audit.clock_ms += 10 * MINUTE
     assert "should be complete by now" not in client_of(operator).get("/").content.decode()
 

@@ -9,6 +9,7 @@ from console.cluster.quotas.rows import HELD_PAUSE_MS, UseWatch
 from console.cluster.retention.models import DiskGrowth
 from console.kit.common.clock import now_ms
 from console.kit.gateway.quotas.interface import QuotaEntity, QuotaUse
+from console.signals.overview.capacity_facts import JUST_SET_MS
 from console.signals.overview.capacity_reasons import HELD_MIN_MS, WatchedVolume, filling_volumes
 from console.signals.overview.health import HealthLevel
 from console.signals.overview.queries import overview_facts
@@ -179,6 +180,17 @@ def test_a_throttle_of_a_move_is_no_trouble_and_nor_is_one_that_just_ended(throt
     assert len(reasons("replication")) == 1
     Change.objects.create(at_ms=now_ms(), kind="replicas", object_name="orders", sentence="moved", tone="plain")
     assert reasons("replication") == []
+
+
+def test_a_throttle_that_was_just_set_may_be_of_a_reassignment_that_is_not_seen_yet(throttle):
+    throttle({"broker-1": 5}, ["orders"])
+    words = "Broker 1: leader.replication.throttled.rate default → 5"
+    change = Change.objects.create(
+        at_ms=now_ms(), kind="brokerconfig", object_name="broker-1", sentence=words, tone="plain"
+    )
+    assert reasons("replication") == []
+    Change.objects.filter(pk=change.pk).update(at_ms=now_ms() - JUST_SET_MS)
+    assert len(reasons("replication")) == 1
 
 
 def test_replicas_that_cannot_catch_up_are_counted(throttle):

@@ -313,7 +313,7 @@ def test_consumers_that_are_there_are_not_to_be_started():
     (with_members,) = assess(facts(groups=(group(expires_in_ms=60_000),), groups_count=1)).reasons
     assert "Start its consumers" not in with_members.action.text
     (stopped,) = assess(facts(groups=(group(expires_in_ms=60_000, read_per_second=0.0),), groups_count=1)).reasons
-    assert "find why its members read nothing" in stopped.action.text
+    assert "find why its members commit nothing" in stopped.action.text
     (without,) = assess(facts(groups=(group(expires_in_ms=60_000, member_count=0),), groups_count=1)).reasons
     assert "Start its consumers" in without.action.text
 

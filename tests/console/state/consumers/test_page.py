@@ -97,5 +97,5 @@ def test_the_page_says_since_when_the_verdict_holds(cluster, collect, clock, vie
         clock.advance(20_000)
         collect()
     text = page(client_of, viewer)
-    assert "Stopped: it reads nothing" in text
+    assert "Stopped: it commits nothing" in text, "whether it reads is not known here"
     assert re.search(r"What that means.*Since <time", text)

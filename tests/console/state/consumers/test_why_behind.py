@@ -2,7 +2,9 @@
 
 import pytest
 
-from console.state.consumers.models import ConsumerGroup, GroupPartition
+from console.kit.common.clock import now_ms
+from console.state.client_applications.models import ClientLook, ClientTraffic
+from console.state.consumers.models import FETCHED_LATELY_MS, ConsumerGroup, GroupPartition
 from console.state.consumers.why_behind import ReadingPace, why_behind
 
 SLOW = {"lag": 54_000, "members": 1, "partitions": 6, "arriving": 150.0, "lag_growth": 125.0}
@@ -21,8 +23,12 @@ SLOW = {"lag": 54_000, "members": 1, "partitions": 6, "arriving": 150.0, "lag_gr
          "1 member for 1 partition."),
         ({"reading": 150.0}, "Keeping pace: it reads 150 records/s, as many as arrive: 1 member for 6 partitions. "
          "The lag stays."),
-        ({"reading": 0.0, "members": 3}, "Stopped: it reads nothing while 150 records/s arrive: "
+        ({"reading": 0.0, "members": 3}, "Stopped: it commits nothing while 150 records/s arrive: "
          "3 members for 6 partitions."),
+        ({"reading": 0.0, "fetched": 0.0}, "Stopped: it reads nothing while 150 records/s arrive: "
+         "1 member for 6 partitions."),
+        ({"reading": 0.0, "fetched": 150.0}, "It reads 150 records/s and commits nothing while 150 records/s arrive: "
+         "1 member for 6 partitions. What it read is read again after a restart."),
         ({"reading": 25.0, "stuck": 2}, "Stopped in 2 of 6 partitions: it reads 25 records/s from the others while "
          "150 records/s arrive."),
         ({"reading": 25.0, "stuck": 1, "stuck_name": "orders-4"}, "Stopped in orders-4: it reads 25 records/s from the "
@@ -58,3 +64,16 @@ def test_a_partition_that_was_never_committed_is_named_and_not_called_slow(db):
     assert group.why_behind.replace("\u202f", " ") == (
         "Stopped in invoices-2: it reads 8.0 records/s from the others while 12 records/s arrive."
     )
+
+
+def test_a_member_that_reads_and_commits_nothing_is_told_from_one_that_reads_nothing(db):
+    group = ConsumerGroup.objects.create(name="mute", state="Stable", coordinator=1, verdict="no commit",
+        member_count=1, members=[["m-1", "app", "/10.0.0.7", "", 1]], topics=["invoices"], partition_count=1, lag=540,
+        lag_per_second=19.0, arriving_per_second=19.0)  # fmt: skip
+    assert group.why_behind.startswith("Stopped: it commits nothing while 19 records/s arrive"), "no broker tells"
+    ClientLook.objects.create(is_told=True)
+    assert group.why_behind.startswith("Stopped: it reads nothing while")
+    reads = {"client_id": "app", "is_produce": False, "bytes_per_second": 1.0, "records_per_second": 19.0}
+    for topic, age_ms in (("invoices", 0), ("invoices", FETCHED_LATELY_MS + 1_000), ("others", 0)):
+        ClientTraffic.objects.create(topic=topic, used_at_ms=now_ms() - age_ms, **reads)
+    assert group.why_behind.startswith("It reads 19 records/s and commits nothing while 19 records/s arrive")
