@@ -14,8 +14,8 @@ class ReadingPace:
     """What the sentence is made of. Rates are records per second over the last minutes; None: not known.
 
     `reading` is measured by commits, `fetched` by brokers. Without commits it is what arrives less what the lag grows
-    by, which is too much where retention deletes unread records. Of `partitions`, `stuck` hold unread records and are not read; `stuck_name` is the
-    name of one that is alone.
+    by, which is too much where retention deletes unread records. Of `partitions`, `stuck` hold unread records and are
+    not read; `stuck_name` is the name of one that is alone.
     """
 
     lag: int | None
