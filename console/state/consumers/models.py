@@ -131,6 +131,7 @@ class ConsumerGroup(models.Model):
                 stuck[0] if len(stuck) == 1 else "",
                 None if self.empty_since_ms is None else max(0, now_ms() - self.empty_since_ms),
                 None if self.read_per_second or not self.lag else self._fetched_per_second(),
+                self.judgement is LagVerdict.LOST,
             )
         )
 

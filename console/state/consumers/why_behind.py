@@ -29,6 +29,8 @@ class ReadingPace:
     empty_ms: int | None = None
     #: Records per second that brokers send its members, as they tell; None: they do not.
     fetched: float | None = None
+    #: Records are deleted before it commits them: what it then commits counts for nothing read.
+    is_losing: bool = False
 
     @property
     def reads(self) -> float | None:
@@ -63,6 +65,8 @@ def why_behind(pace: ReadingPace) -> str:
 
 def _uncommitted(pace: ReadingPace, rest: str) -> str:
     """Say of a group that commits nothing whether its members read."""
+    if pace.is_losing:
+        return f"It commits what is deleted already {rest}"
     if pace.fetched is None:
         return f"Stopped: it commits nothing {rest}"
     if pace.fetched < _NOTHING:

@@ -29,6 +29,8 @@ SLOW = {"lag": 54_000, "members": 1, "partitions": 6, "arriving": 150.0, "lag_gr
          "1 member for 6 partitions."),
         ({"reading": 0.0, "fetched": 150.0}, "It reads 150 records/s and commits nothing while 150 records/s arrive: "
          "1 member for 6 partitions. What it read is read again after a restart."),
+        ({"reading": 0.0, "fetched": 150.0, "is_losing": True}, "It commits what is deleted already while "
+         "150 records/s arrive: 1 member for 6 partitions."),
         ({"reading": 25.0, "stuck": 2}, "Stopped in 2 of 6 partitions: it reads 25 records/s from the others while "
          "150 records/s arrive."),
         ({"reading": 25.0, "stuck": 1, "stuck_name": "orders-4"}, "Stopped in orders-4: it reads 25 records/s from the "
