@@ -137,8 +137,8 @@ class LendingCluster(ClusterConnections):
         if (host, port) not in self._connections:
             security, timeout_s = self._with
             lent = self._lent[host, port] = self._kept.lend(host, port, timeout_s, security)
-            self._connections[host, port] = lent.connection
-        return self._connections[host, port]
+            self._connections[host, port] = [lent.connection]
+        return self._connections[host, port][0]
 
     def close(self) -> None:
         """Close the connection unless it was forgotten, and so closed, meanwhile."""
