@@ -4,7 +4,7 @@ A batch that came too late, or whose partition was never added to its transactio
 ever ends. So before a leader lets a batch open one it asks the coordinator (KIP-890, part 1), or has it add the
 partition for a producer that does not add it itself (part 2). While it waits for the
 answer a marker may end the very transaction that is being verified; then the answer is worth nothing, which the guard
-notices.
+notices. A batch that could not be verified comes again: until it has, none behind it of its producer is taken.
 
 One producer's requests stay in the order they came in: whoever comes while another verifies stands in line behind it.
 A producer id is claimed, nobody has to have it: so a line, and what a verification is worth, is also of a transactional
@@ -12,6 +12,7 @@ id, to which the client has the right.
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from inspect import isawaitable
@@ -22,7 +23,7 @@ from broker.common.limits import VERIFYING_BATCH_BYTES, VERIFYING_BYTES_MAX, VER
 from broker.common.types import TopicPartition
 from broker.log.validation import BatchValidation
 from broker.protocol.primitives import Buffer
-from broker.records.batch import BatchHeader, parse_batch_header
+from broker.records.batch import NO_SEQUENCE, BatchHeader, parse_batch_header
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker
 from broker.records.record import Record
@@ -32,6 +33,9 @@ from broker.runtime.replication.hosted_partition import HostedPartition, Produce
 from broker.runtime.replication.replica_manager import ReplicaManager
 
 T = TypeVar("T")
+
+#: Of so many partitions and producers the earliest batch that was refused is remembered.
+_EARLIEST_MAX = 10_000
 
 Batches = Sequence[tuple[TopicPartition, Buffer | None]]
 
@@ -91,6 +95,9 @@ class TransactionalAppends:
         #: By partition and producer id.
         self._guards: dict[tuple[TopicPartition, int], set[_Guard]] = {}
         self._bytes_waiting = 0
+        #: By partition and producer id: epoch and first sequence of the earliest batch that waits for its turn, or was
+        #: refused for now. The producer's log may know nothing of it that says which batch is the next.
+        self._earliest: OrderedDict[tuple[TopicPartition, int], tuple[int, int]] = OrderedDict()
         replicas.on_marker.append(self._on_marker)
 
     def when_verified(
@@ -185,9 +192,19 @@ class TransactionalAppends:
         for topic_partition, hosted in unverified.items():
             guard = sent.guards[topic_partition] = _Guard(hosted.partition.leader_epoch)
             self._guards.setdefault((topic_partition, sent.producer_id), set()).add(guard)
+            self._note_earliest(sent, topic_partition)
         sent.verdicts = await self._verify(
             sent.transactional_id, sent.producer_id, sent.epoch, list(unverified), adds=sent.adds
         )
+
+    def _note_earliest(self, sent: "_TransactionalBatches", topic_partition: TopicPartition) -> None:
+        key, seen = (topic_partition, sent.producer_id), (sent.epoch, sent.partitions[topic_partition])
+        known = self._earliest.get(key)
+        if known is None or known[0] < seen[0] or known > seen:
+            self._earliest[key] = seen
+            self._earliest.move_to_end(key)
+        while len(self._earliest) > _EARLIEST_MAX:
+            self._earliest.popitem(last=False)
 
     def _forget_guards(self, sent: "_TransactionalBatches") -> None:
         for topic_partition, guard in sent.guards.items():
@@ -214,7 +231,9 @@ class TransactionalAppends:
 
     def _on_marker(self, hosted: HostedPartition, producer_id: int, _marker: EndMarker) -> None:
         """What is being verified may be the transaction that has just ended."""
-        self._guards.pop((hosted.partition.topic_partition, producer_id), None)
+        key = hosted.partition.topic_partition, producer_id
+        self._guards.pop(key, None)
+        self._earliest.pop(key, None)
 
     def _appender(self, sent: "_TransactionalBatches") -> Append:
         def append(
@@ -228,7 +247,9 @@ class TransactionalAppends:
                 return self._replicas.append(topic_partition, batch, is_for_all=is_for_all, look=look)
             if self._is_checked(sent):
                 self._check(sent, topic_partition)
-            return self._replicas.append_of_transaction(topic_partition, batch, is_for_all=is_for_all, look=look)
+            result = self._replicas.append_of_transaction(topic_partition, batch, is_for_all=is_for_all, look=look)
+            self._earliest.pop((topic_partition, sent.producer_id), None)
+            return result
 
         return append
 
@@ -245,6 +266,13 @@ class TransactionalAppends:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "another leader may have ended the transaction meanwhile")
         if guard is None or guard not in self._guards.get((topic_partition, sent.producer_id), ()):
             raise ApiError(ErrorCode.INVALID_TXN_STATE, "the batch is not part of an open transaction")
+        epoch, sequence = self._earliest.get((topic_partition, sent.producer_id), (sent.epoch, NO_SEQUENCE))
+        if epoch == sent.epoch and NO_SEQUENCE < sequence < sent.partitions[topic_partition]:
+            raise ApiError(
+                ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                f"Out of order sequence number for producer {sent.producer_id} in partition {topic_partition}: "
+                f"{sent.partitions[topic_partition]} (incoming seq. number), {sequence} (earliest seen sequence)",
+            )
 
 
 class _TransactionalBatches:
@@ -259,14 +287,16 @@ class _TransactionalBatches:
         self.size_bytes = VERIFYING_REQUEST_BYTES + sum(
             VERIFYING_BATCH_BYTES + len(batch) for _, batch in batches if batch is not None
         )
-        #: Where batches of the transaction go; what cannot be read is refused when it is appended.
-        self.partitions: dict[TopicPartition, None] = {}
+        #: First sequence by partition, where batches of the transaction go; what cannot be read is refused when it is
+        #: appended.
+        self.partitions: dict[TopicPartition, int] = {}
         #: (producer id, epoch) of each of these batches: a request may name a partition twice.
         self.producers: set[tuple[int, int]] = set()
         for topic_partition, batch in batches:
             header = _header(batch)
             if header is not None and header.is_transactional:
-                self.partitions[topic_partition] = None
+                first = self.partitions.get(topic_partition, header.base_sequence)
+                self.partitions[topic_partition] = min(first, header.base_sequence)
                 self.producers.add((header.producer_id, header.producer_epoch))
         self.guards: dict[TopicPartition, _Guard] = {}
         self.verdicts: Verdicts = {}

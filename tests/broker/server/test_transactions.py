@@ -284,6 +284,19 @@ async def test_batch_of_a_transaction_needs_its_transactional_id(client):
     assert produced(refused) == [ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED]
 
 
+async def test_no_batch_is_taken_before_the_one_that_could_not_be_verified_has_come_again(served, client):
+    """The log knows nothing yet of the producer, so that any sequence would do (KIP-890)."""
+
+    async def sent(sequence: int) -> ErrorCode:
+        return produced(await client.ask(produce(data(7, sequence)), 11))[0]
+
+    served.verdicts[P0] = ErrorCode.CONCURRENT_TRANSACTIONS
+    assert await sent(0) is ErrorCode.NOT_ENOUGH_REPLICAS
+    served.verdicts.clear()
+    assert await sent(1) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert [await sent(0), await sent(1)] == [ErrorCode.NONE, ErrorCode.NONE]
+
+
 @pytest.mark.parametrize(
     ("verdict", "version", "expected"),
     [
