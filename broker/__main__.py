@@ -38,7 +38,7 @@ COMMANDS = {
 
 
 def _run(name: str, command: Callable[[list[str]], int], argv: list[str]) -> int:
-    """The exit status; a process that writes a log says on it that it ends, or why."""
+    """Run the command and return the exit status; a process that writes a log says on it that it ends, or why."""
     log_crashes()
     try:
         status = command(argv)

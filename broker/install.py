@@ -83,7 +83,9 @@ def install(venv: Path, lock: Path) -> None:
 
 
 def _make(venv: Path, lock: Path) -> None:
-    """Half an environment would be taken for a whole one, and a full disk is known before half an hour of downloads."""
+    """Make the environment under a lock. A partial one must not be used, and a full disk is detected before half an
+    hour of downloads.
+    """
     if shutil.disk_usage(venv.absolute().parent).free < VENV_BYTES:
         raise InstallError(pip_complaint("[Errno 28]", str(venv), str(lock), tempfile.gettempdir()))
     try:

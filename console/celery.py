@@ -27,7 +27,7 @@ app.steps["worker"].add(BeatThread)
 
 @worker_init.connect
 def make_directories(**_kwargs: object) -> None:
-    """A worker may be the first on its host."""
+    """Create the directories: a worker may be the first on its host."""
     make_data_directories()
 
 

@@ -178,7 +178,7 @@ class _Counting:
             self._positions[partition] = offset + 1
 
     def _leave_out(self, batch: LeftOutBatch) -> None:
-        """A gap: the increment ends before the batch, and the next one begins behind it."""
+        """Leave the batch out of the counts: the increment ends before it, and the next one begins behind it."""
         _log.warning("%s, offsets %d to %d, is not counted: %s", batch.partition, batch.first, batch.last, batch.reason)
         self._tell()
         self._ends[batch.partition] = self._positions[batch.partition] = batch.last + 1

@@ -44,7 +44,9 @@ class AuditedGroups:
         self.moves = tuple(sorted(_moves(ledger, topic), key=lambda move: move.at_ms))
 
     def cells(self, window: int, appended: Mapping[int, RecordTally]) -> dict[str, tuple[WindowState, RecordTally]]:
-        """By column, of the groups that take part; `appended`: what each partition holds of the window."""
+        """Return the state by column of the groups that take part; `appended`: what each partition holds of the
+        window.
+        """
         cells = {name: self._cell(window, paths, appended) for name, paths in self._paths.items()}
         return {name: cell for name, cell in cells.items() if cell is not None}
 
@@ -70,7 +72,7 @@ class AuditedGroups:
         return (max(states, key=tuple(WindowState).index), total) if states else None
 
     def _gone_over(self, window: int, index: int, path: GroupPath) -> RecordTally:
-        """At least: of what was told as one only if all of it was gone over."""
+        """Return the least that was covered: a range reported as one counts only if all of it was."""
         parts = (increment for increment in self._stories[index].increments if window in increment.windows)
         return sum((part.windows[window] for part in parts if path.covers(part.start, part.end)), start=RecordTally())
 

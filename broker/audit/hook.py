@@ -131,7 +131,7 @@ class AuditedProducer:
             self._report()
 
     def _report(self, *, is_last: bool = False) -> None:
-        """An empty increment of each partition that is silent tells that the producer lives."""
+        """Report an empty increment for each silent partition, which shows that the producer is alive."""
         self._due_at = time.monotonic() + self._report_every_s
         counted_ = dict(self._counter.drain())
         silent: dict[TopicPartition, Windows] = {partition: {} for partition in self._reporter.partitions()}
@@ -179,7 +179,7 @@ class AuditedConsumer:
         self.consumer.subscribe(list(topics), on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost)
 
     def poll(self, timeout: float = -1) -> Any:
-        """A message or None, as Consumer.poll. What was returned before counts as consumed."""
+        """Return a message or None, as Consumer.poll. Messages returned before count as consumed."""
         messages = self.consume(1, timeout)
         return messages[0] if messages else None
 
@@ -240,7 +240,7 @@ class AuditedConsumer:
             self.consumer.commit(offsets=positions, asynchronous=False)
 
     def _deliver(self) -> None:
-        """An increment that may have arrived is sent again under its id: it counts once."""
+        """Send the queued increments. One whose delivery is unknown is sent again under its id and counts once."""
         for data, increment in list(self._unsent.items()):
             self._producer.produce(
                 self._audit_topic, value=data, key=increment.key(), on_delivery=self._on_delivery(data)

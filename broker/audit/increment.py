@@ -85,7 +85,7 @@ class Increment:
     is_by_header: bool = False
 
     def whole(self) -> Iterator[tuple[int, RecordTally]]:
-        """Windows of all that its offsets hold, at this tier and aside; one may come several times."""
+        """Yield windows of all that its offsets hold, at this tier and set aside; one may come several times."""
         yield from self.windows.items()
         for windows in self.aside.values():
             yield from windows.items()

@@ -66,7 +66,7 @@ class Latency:
         return None if age is None else min(age, float(self.most_ms))
 
     def as_list(self) -> list[int]:
-        """[early, most_ms, bucket, count, bucket, count, …]"""
+        """Return [early, most_ms, bucket, count, bucket, count, …]."""
         return [self.early, self.most_ms, *(number for item in sorted(self.ages.counts.items()) for number in item)]
 
     @classmethod

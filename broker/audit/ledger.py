@@ -97,7 +97,7 @@ class AuditStory:
         return sum(len(increment.windows) + sum(map(len, increment.aside.values())) for increment in self.increments)
 
     def fold(self, before_ms: int, span_ms: int) -> None:
-        """Increments that were made before, and follow one another, become one for each `span_ms` of their making."""
+        """Merge successive increments made before `before_ms` into one for each `span_ms`."""
         folded: list[Increment] = []
         for increment in self.increments:
             last = folded[-1] if folded else None
@@ -122,7 +122,7 @@ class AuditStory:
         del self.increments[: next(kept, len(self.increments))]
 
     def knows(self, first: int, last: int) -> bool:
-        """Whether all offsets from `first` to `last` are covered."""
+        """Return whether all offsets from `first` to `last` are covered."""
         has_gap = any(start <= last and first < end for start, end in self.gaps)
         return self.increments != [] and self.start <= first and last < self.end and not has_gap
 
@@ -184,7 +184,7 @@ class AuditState:
         self.window_ms: dict[str, int] = {}
 
     def add(self, increment: Increment) -> bool:
-        """Whether it was new."""
+        """Return whether it was new."""
         if increment.chain.tier is AuditTier.COMMITTED:
             return self._add_steps(increment)
         story = self.stories.setdefault(increment.chain, AuditStory())
@@ -216,8 +216,8 @@ class AuditState:
         return self.window_ms.get(topic, WINDOW_MS)
 
     def forget(self, before_ms: int) -> None:
-        """What was counted of windows that begin before; what an increment tells of later ones, too, stays whole. A
-        chain of which nothing else was heard since then is forgotten itself: whoever goes on with it begins anew.
+        """Forget the counts of windows that begin before `before_ms`; an increment that also covers later windows stays
+        whole. A chain without any later increment is forgotten itself and begins anew when it reports again.
         """
         for chain, story in list(self.stories.items()):
             story.forget(before_ms)

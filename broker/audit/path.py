@@ -69,11 +69,11 @@ class GroupPath:
         del moves[:-MOVES_MAX]
 
     def has_skipped(self, first: int, last: int) -> bool:
-        """Whether the group skipped any of the offsets from `first` to `last`."""
+        """Return whether the group skipped any of the offsets from `first` to `last`."""
         return _has(self.skipped, first, last)
 
     def covers(self, start: int, end: int) -> bool:
-        """Whether it has gone over all offsets from `start` to `end` (exclusive)."""
+        """Return whether it has gone over all offsets from `start` to `end` (exclusive)."""
         return self.start <= start and end <= self.reached and not _has(self.unread, start, end - 1)
 
     def forget(self, before_ms: int) -> None:
@@ -86,7 +86,7 @@ def _has(moves: Iterable[OffsetJump], first: int, last: int) -> bool:
 
 
 def _without(moves: Iterable[OffsetJump], start: int, end: int) -> list[OffsetJump]:
-    """What is left of `moves` where a step has gone over some of it after all."""
+    """Return `moves` without those that a step has covered after all."""
     return [
         OffsetJump(*part, move.at_ms)
         for move in moves

@@ -104,7 +104,7 @@ class Pending:
         waiting.folded.append(whole)
 
     def mark(self, partition: TopicPartition, offset: int, kind: str) -> None:
-        """The record came to another end than was thought, if it waits still."""
+        """Mark a record that still waits as ended differently than expected."""
         records = self._waiting[partition].records if partition in self._waiting else deque()
         for at in reversed(range(len(records))):
             if records[at].offset <= offset:

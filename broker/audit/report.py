@@ -19,7 +19,7 @@ _WORDS = {
 
 
 def clock(moment_ms: int | None) -> str:
-    """UTC, to the second."""
+    """Format a time in UTC, to the second."""
     if moment_ms is None or moment_ms == NO_WINDOW:
         return "no time" if moment_ms is not None else "-"
     return f"{datetime.fromtimestamp(moment_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
@@ -39,7 +39,7 @@ def told_move(move: GroupMove) -> str:
 
 
 def report_lines(verdict: AuditVerdict, windows_max: int) -> Iterator[str]:
-    """The newest `windows_max` windows as a matrix, then what was found."""
+    """Yield the newest `windows_max` windows as a matrix, then what was found."""
     names = list(dict.fromkeys(name for row in verdict.rows for name in row.tiers))
     yield f"{verdict.topic}: complete until {clock(verdict.complete_until)} UTC"
     yield "  ".join(["window".ljust(19), *(name.rjust(12) for name in names), "state"])

@@ -36,7 +36,7 @@ def _field(data: bytes | None) -> bytes:
 
 
 def window_of(timestamp_ms: int, window_ms: int = WINDOW_MS) -> int:
-    """The start of the window, or NO_WINDOW."""
+    """Return the start of the window, or NO_WINDOW."""
     return timestamp_ms - timestamp_ms % window_ms if 0 <= timestamp_ms <= MOMENT_MAX else NO_WINDOW
 
 
@@ -113,7 +113,7 @@ class WindowCounter:
         self._open[partition] = windows
 
     def take_back(self, drained: Iterable[tuple[TopicPartition, Windows]]) -> None:
-        """Counts what was drained again as if it had never been; whatever the limit, it was within it."""
+        """Put drained counts back, as if never drained; they are within the limit, because they were before."""
         for partition, windows in drained:
             mine = self._open.setdefault(partition, {})
             for start, tally in windows.items():

@@ -57,12 +57,14 @@ def read_ledger(cluster: ClusterConnections, topic: str = AUDIT_TOPIC) -> AuditS
 
 
 def _pass_over(batch: LeftOutBatch) -> None:
-    """As what is no increment: who may write the topic may not end the audit."""
+    """Skip a batch that is no increment: a client that may write the topic must not end the audit."""
     _log.warning("%s, offsets %d to %d, is passed over: %s", batch.partition, batch.first, batch.last, batch.reason)
 
 
 def _parsed(data: bytes | None) -> Iterator[Increment]:
-    """What is no increment is passed over: who may write the topic may not end the audit."""
+    """Yield the increment in `data`, or nothing for other bytes: a client that may write the topic must not end the
+    audit.
+    """
     try:
         yield Increment.from_bytes(data)
     except BadIncrement:

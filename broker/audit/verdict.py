@@ -74,12 +74,12 @@ class AuditVerdict:
 
 
 def judge(ledger: AuditState, topic: str, now_ms: int, grace_ms: int | None = None) -> AuditVerdict:
-    """`grace_ms`, one window if not told, is how long after its end a window is waited for."""
+    """Return the verdict. `grace_ms`, one window by default, is how long after its end a window is waited for."""
     return _Judging(ledger, topic, now_ms, grace_ms).verdict()
 
 
 def column(chain: Chain) -> str:
-    """The name of a tier: each group, mirror and sink is one of its own, and so are the brokers."""
+    """Return a tier's column name: each group, mirror and sink has its own, and brokers share one."""
     if (chain.tier, chain.source) == (AuditTier.APPENDED, BROKER):
         return BROKERS
     return str(chain.tier) if chain.tier in (AuditTier.PRODUCED, AuditTier.APPENDED) else f"{chain.tier} {chain.source}"
@@ -124,7 +124,7 @@ class _Judging:
         return window + self._window_ms + self._grace_ms <= self._now_ms
 
     def _complete_until(self, rows: Iterable[AuditWindow]) -> int | None:
-        """Windows at the beginning, of which part was before the audit, are passed over."""
+        """Return until when windows are complete; leading ones that began before the audit are skipped."""
         until = None
         for row in rows:
             if row.window == NO_WINDOW or (row.state is WindowState.UNKNOWN and until is None):
@@ -148,7 +148,9 @@ class _Judging:
         return row
 
     def _compared(self, window: int) -> Iterator[WindowState]:
-        """What each pair of tiers says, from the top down; nothing where nobody has counted what the log holds."""
+        """Yield the state of each pair of neighbouring tiers, from the top down; nothing where no broker has counted
+        the log.
+        """
         log, states = self._log, []
         if log not in self._stories:
             return
@@ -187,7 +189,7 @@ class _Judging:
         return max(by_state, key=_WORST.index, default=WindowState.COMPLETE)
 
     def _known(self, above: str, below: str, index: int, upper: RecordTally, lower: RecordTally) -> WindowState | None:
-        """None when both have told all there is about these records; otherwise why they cannot be compared."""
+        """Return None when both tiers have counted all of these records, otherwise why they cannot be compared."""
         checks = [(self._first.get(below, {}).get(index), upper)]
         if above != PRODUCED:
             checks.append((self._first.get(above, {}).get(index), lower))
@@ -214,7 +216,7 @@ class _Judging:
         return WindowState.REORDERED if upper.disordered or lower.disordered else WindowState.COMPLETE
 
     def _unless_exchanged(self, state: WindowState, window: int, above: str, below: str, index: int) -> WindowState:
-        """What headers of batches tell may be in another window at a tier that looks at records."""
+        """Return `state`, or a weaker one where headers of batches may name another window than the records."""
         differences = self._differences_of(above, below, index)
         for other in neighbourhood(window, differences) - {window}:
             if not self._is_over(other):
@@ -265,7 +267,7 @@ _Part = Callable[[Increment], Iterable[tuple[int, RecordTally]]]
 
 
 def _parts(stories: Mapping[int, Iterable[AuditStory]]) -> dict[str, _Part]:
-    """What a tier counted, under no name, and what it put aside."""
+    """Return the counts of a tier, under an empty name, and those it set aside, by kind."""
     kinds = {
         kind
         for sums in stories.values()

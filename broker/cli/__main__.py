@@ -7,7 +7,7 @@ from broker.cli.commands import ALL_NAMES, load, load_all
 
 
 def main() -> int:
-    """The entry of every installed name: `kafka-topics` and `kafka-topics.sh` are one command."""
+    """Run the command of any installed name: `kafka-topics` and `kafka-topics.sh` are one command."""
     return _run(PurePath(sys.argv[0]).name, sys.argv[1:])
 
 

@@ -27,7 +27,9 @@ _FILE_BYTES_MAX = 1024 * 1024
 
 
 def main(argv: list[str]) -> int:
-    """0 when it was done, 1 when it was refused or not confirmed, 3 when it waits for somebody else, or its time."""
+    """Return 0 when it was done, 1 when it was refused or not confirmed, 3 when it waits for somebody else, or its
+    time.
+    """
     arguments = _parser().parse_args(argv)
     client = ApiClient(arguments.url, token_in(arguments.token_file), arguments.ca_file)
     try:
@@ -66,7 +68,7 @@ def _plan(client: ApiClient, arguments: argparse.Namespace) -> int:
 
 
 def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
-    """What has no plan is done at once, as the console does."""
+    """Apply the request; one without a plan is carried out at once, as in the console."""
     body = {"action": arguments.action, "parameters": _parameters(arguments.parameters)}
     known = {action["name"]: action for action in client.get("actions", {})}
     if not known.get(arguments.action, {"needs_plan": True})["needs_plan"]:
@@ -145,7 +147,7 @@ def table(rows: list[dict[str, Any]]) -> Iterable[str]:
 
 
 def _shown(value: object) -> str:
-    """What a stranger has written moves no cursor."""
+    """Return the value without control characters, which would move the terminal's cursor."""
     if value is None:
         return "-"
     if isinstance(value, list):
@@ -157,7 +159,7 @@ def _shown(value: object) -> str:
 
 
 def _parameters(words: Iterable[str]) -> dict[str, str | list[str]]:
-    """`name=value`, again for a list; `name=@FILE` for what a file holds. Raises StartupError."""
+    """Parse `name=value`, again for a list; `name=@FILE` for the content of a file. Raises StartupError."""
     by_name: dict[str, list[str]] = {}
     for word in words:
         name, separator, value = word.partition("=")

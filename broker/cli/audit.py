@@ -18,7 +18,7 @@ from broker.common.errors import BarnabasError, StartupError
 
 
 def main(argv: list[str]) -> int:
-    """0 when nothing is found, 1 when records are missing, more than there should be, or others."""
+    """Return 0 when nothing is found, 1 when records are missing, more than there should be, or others."""
     arguments = _parser().parse_args(argv)
     from broker.audit.topic import read_ledger
 

@@ -11,7 +11,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def main(argv: list[str]) -> int:
-    """0 when everything asked for is there; raises StartupError."""
+    """Return 0 when everything asked for is there; raises StartupError."""
     arguments = _parser().parse_args(argv)
     # Only this command needs it, and it takes a while.
     from broker.cli.servers.authority import Authority

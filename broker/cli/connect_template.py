@@ -8,7 +8,7 @@ from broker.connect.template import KINDS, is_plugin_name, project
 
 
 def main(argv: list[str]) -> int:
-    """0 when the project was written; raises StartupError when it is there already or cannot be written."""
+    """Return 0 when the project was written; raises StartupError when it is there already or cannot be written."""
     parser = argparse.ArgumentParser(prog="broker connect-template", description="Write the beginning of a connector.")
     parser.add_argument("name", help="lower-case letters, digits and _; the project's name and its module's")
     parser.add_argument("--kind", choices=sorted(KINDS), default="source", help="what it does (%(default)s)")

@@ -53,7 +53,9 @@ def _properties(path: str) -> dict[str, str]:
 
 
 def _connector(path: str) -> tuple[dict[str, str], str | None]:
-    """Properties, a flat JSON object, or `{name, config, initial_state}`. Raises StartupError."""
+    """Read a connector's file: properties, a flat JSON object, or `{name, config, initial_state}`. Raises
+    StartupError.
+    """
     if not path.endswith(".json"):
         return _properties(path), None
     try:

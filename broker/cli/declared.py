@@ -28,12 +28,12 @@ _KINDS = ("topics", "acls", "quotas", "groups", "connectors")
 
 
 def diff(argv: list[str]) -> int:
-    """0 if a plan could be made, whatever it says."""
+    """Return 0 if a plan could be made, whatever it says."""
     return _run(_parser("diff", "Show what differs between files and the cluster; nothing changes."), argv, _diff, 1)
 
 
 def apply(argv: list[str]) -> int:
-    """0 when it was done, or nothing was to be done; 1 when it was refused or not confirmed; 3 when it waits."""
+    """Return 0 when it was done, or nothing was to be done; 1 when it was refused or not confirmed; 3 when it waits."""
     parser = _parser("apply", "Make the cluster as files declare it; the plan is shown first, and asked about.")
     add_words(parser)
     parser.add_argument("--digest", default="", help="of a diff that was reviewed: nothing is done if it is another")
@@ -43,7 +43,7 @@ def apply(argv: list[str]) -> int:
 
 
 def drift(argv: list[str]) -> int:
-    """0 if the cluster is as declared, 1 if it is not, 2 if that could not be found out."""
+    """Return 0 if the cluster is as declared, 1 if it is not, 2 if that could not be found out."""
     parser = _parser("drift", "End with 0 if the cluster is as files declare it, with 1 if not, with 2 if unknown.")
     return _run(parser, argv, _drift, NOT_KNOWN)
 

@@ -8,7 +8,7 @@ from broker.cli.kafka_dump_log import COMMAND, dump
 
 
 def main(argv: list[str]) -> int:
-    """0 if everything is whole, 1 if something is damaged or cannot be read."""
+    """Return 0 if everything is whole, 1 if something is damaged or cannot be read."""
     return run(replace(COMMAND, name="dump-log", run=_run), argv)
 
 

@@ -14,7 +14,7 @@ _Versions = Mapping[int, tuple[int, int]]
 
 
 def run(arguments: Arguments) -> None:
-    """A broker that does not answer is told as such, and the others are asked."""
+    """Print every broker's versions; one that does not answer is named, and the others are asked."""
     versions: list[tuple[str, _Versions | str]] = []
     with connected(arguments) as cluster:
         brokers = sorted(cluster.describe_topics([]).brokers, key=lambda broker: broker.node_id)
@@ -36,7 +36,9 @@ def _served(cluster: ClusterConnections, host: str, port: int) -> _Versions | st
 
 
 def _lines(head: str, served: _Versions) -> list[str]:
-    """In the order of keys; what is known here and not served is told too, but for what this product alone has."""
+    """Return lines in the order of keys, also of APIs known here and not served, except those that only this product
+    has.
+    """
     keys = sorted({*served, *(key for key in MESSAGES if key < OWN_APIS_FROM)})
     lines = [f"\t{_line(key, served.get(key))}" for key in keys]
     return [f"{head} -> (", *(f"{line}," for line in lines[:-1]), lines[-1], ")"]
@@ -55,7 +57,9 @@ def _line(key: int, versions: tuple[int, int] | None) -> str:
 
 
 def _usable(key: int, versions: tuple[int, int]) -> int | None:
-    """The newest version that both sides know; -1 for none, None for an API that this product has no words for."""
+    """Return the newest version that both sides know; -1 for none, None for an API that this product has no words
+    for.
+    """
     if key not in MESSAGES:
         return None
     low, high = MESSAGES[ApiKey(key)].request.versions

@@ -135,7 +135,7 @@ def _describe(cluster: ClusterConnections, entity: Entity, arguments: Arguments)
 
 
 def _named(cluster: ClusterConnections, entity: Entity) -> list[Entity]:
-    """Itself, or all of its type: brokers with what holds for all of them behind."""
+    """Return the entity itself, or all of its type: brokers are followed by the cluster-wide default."""
     if entity.name is not None:
         return [entity]
     if entity.type == TOPICS:
@@ -148,7 +148,7 @@ def _topic_names(cluster: ClusterConnections) -> list[str]:
 
 
 def _described(cluster: ClusterConnections, whose: Sequence[Entity]) -> Iterator[tuple[Entity, DescribeConfigsResult]]:
-    """Many topics are asked about at once, each broker for itself."""
+    """Yield descriptions; many topics are asked at once, each broker on its own."""
     at_once = 1 if whose and whose[0].type != TOPICS else _AT_ONCE
     for start in range(0, len(whose), at_once):
         batch = whose[start : start + at_once]
@@ -166,7 +166,7 @@ def _described(cluster: ClusterConnections, whose: Sequence[Entity]) -> Iterator
 def _ask(
     cluster: ClusterConnections, entity: Entity, request: DescribeConfigsRequest | IncrementalAlterConfigsRequest
 ) -> Any:
-    """What is a broker's own is known to itself alone."""
+    """Send the request; a broker's own settings are asked of that broker, because only it knows them."""
     if entity.type in (BROKERS, BROKER_LOGGERS) and entity.name:
         return cluster.ask_broker(int(entity.name), request)
     return cluster.ask_any(request)
@@ -215,7 +215,7 @@ def _alter_settings(cluster: ClusterConnections, entity: Entity, changes: Config
 
 
 def _is_about_credentials(entities: Sequence[Entity], changes: ConfigEdits | None) -> bool:
-    """Nothing else of the change needs a broker."""
+    """Return whether the change is about SCRAM credentials only, which need no broker of their own."""
     is_one_user = [entity.type for entity in entities] == [USERS] and bool(entities[0].name)
     return is_one_user and changes is not None and bool(changes.of_scram()) and not changes.of_others()
 

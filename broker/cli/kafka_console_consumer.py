@@ -70,7 +70,7 @@ class _Printing:
         self._last_at = time.monotonic()
 
     def until(self, stopping: Stopping, topics: TopicPatternSubscription | None) -> None:
-        """Until somebody asks, enough was printed, nothing came for so long, or nobody reads any more."""
+        """Print until stopped, enough was printed, nothing came for the timeout, or the pipe closed."""
         try:
             while not stopping.is_requested and (self._limit is None or self._printed < self._limit):
                 if topics is not None:
@@ -147,7 +147,7 @@ class _Printing:
         return True
 
     def close(self) -> None:
-        """Commits what the group has printed, leaves it, and tells the total."""
+        """Commit what the group has printed, leave it, and print the total."""
         from broker.cli.clients.clients import close
 
         try:
@@ -159,7 +159,7 @@ class _Printing:
 
 
 def _is_closed(out: BinaryIO) -> bool:
-    """Whether nobody reads a pipe any more: noticed while no record comes, too."""
+    """Return whether nobody reads a pipe any more: noticed while no record comes, too."""
     try:
         polled = select.poll()
         polled.register(out.fileno(), 0)
@@ -169,7 +169,7 @@ def _is_closed(out: BinaryIO) -> bool:
 
 
 def _tell(message: Any) -> None:
-    """An error in a message's place. Raises CommandError for what does not pass by itself."""
+    """Report an error in a message's place. Raises CommandError for what does not pass by itself."""
     from confluent_kafka import KafkaError
 
     from broker.cli.clients.clients import log_line, sentence
@@ -209,7 +209,7 @@ def _begin(
 
 
 def _start_offset(consumer: "Consumer", partition: Any, start: int) -> int:
-    """The offset, if it can be had at once: librdkafka's own search begins half a second after it connects."""
+    """Return the offset, if it can be had at once: librdkafka's own search begins half a second after it connects."""
     from confluent_kafka import KafkaException
 
     if start >= 0:

@@ -97,7 +97,7 @@ class _ConsoleSending:
                 self._producer.poll(0)
 
     def _send_values(self, lines: list[bytes]) -> None:
-        """Hundreds of thousands of lines a second leave no time for anything else between them."""
+        """Send lines as values in bulk: hundreds of thousands a second leave no time for anything else between them."""
         from confluent_kafka import KafkaException
 
         produce, topic, on_delivery = self._producer.produce, self._topic, self._on_delivery
@@ -168,7 +168,7 @@ def _size(data: bytes | None) -> str:
 
 
 def _lines(poll: Callable[[], bool]) -> Iterator[list[bytes]]:
-    """Of stdin, as they come. While none does, `poll` is called as long as it says that it is wanted again."""
+    """Yield lines of stdin as they come; between them call `poll` as long as it asks for that."""
     stdin = sys.stdin.fileno()
     is_typed = sys.stdin.isatty() and sys.stdout.isatty()
     splitter = LineSplitter()
@@ -188,7 +188,7 @@ def _lines(poll: Callable[[], bool]) -> Iterator[list[bytes]]:
 
 
 def _settings(arguments: Arguments, properties: Mapping[str, str]) -> dict[str, str]:
-    """Properties by Java's names: defaults, what was given, and options, which win if they were typed."""
+    """Return properties by Java's names: defaults, given ones, and typed options, which win."""
     settings = {
         "linger.ms": "0" if arguments["sync"] else str(_LINGER_MS),
         "buffer.memory": str(_QUEUE_KBYTES * 1024),

@@ -99,7 +99,7 @@ def _list(_cluster: ClusterConnections, groups: GroupClient, arguments: Argument
 
 
 def _chosen(text: str | None, what: str, known: tuple[str, ...]) -> list[str]:
-    """Of a list in any case those that Kafka knows; nothing for all."""
+    """Return the known values of a list in any case; all of them for an empty list."""
     by_name = {name.lower(): name for name in known}
     names = [part.strip().lower() for part in (text or "").split(",") if part.strip()]
     if not all(name in by_name for name in names):
@@ -124,7 +124,7 @@ def _describe(cluster: ClusterConnections, groups: GroupClient, arguments: Argum
 
 
 def _tell_state(group: TypedGroup) -> bool:
-    """False if there is no such group, and nothing to describe."""
+    """Print the group's state; return whether it exists."""
     if group.state == "Dead":
         print(f"\nError: Consumer group '{group.group_id}' does not exist.")
         return False
@@ -146,7 +146,7 @@ def _described_lines(leaders: Leaders, groups: GroupClient, group: TypedGroup, a
 
 
 def _rows(leaders: Leaders, groups: GroupClient, group: TypedGroup) -> list[OffsetRow]:
-    """Commits are read before log ends, so that no lag is negative that is none."""
+    """Return rows of offsets. Commits are read before log ends, so that no lag is negative."""
     if group.group_type == SHARE:
         starts = groups.share_offsets(group.group_id)
         committed = {partition: offset.start for partition, offset in starts.items()}

@@ -61,7 +61,7 @@ def _check(cluster: ClusterConnections, old: OldGroup, arguments: Arguments) -> 
 
 
 def _partitions(leaders: Leaders, topic: str) -> list[TopicPartition]:
-    """None of a topic that is gone."""
+    """Return the topic's partitions; none if it is gone."""
     try:
         return leaders.partitions(topic)
     except ApiError:
@@ -87,7 +87,7 @@ def _read_old_group(connect: str, group: str) -> OldGroup:
 
 
 async def _texts_of_partitions(session: "ZooKeeperSession", path: str) -> dict[TopicPartition, str]:
-    """`path`/TOPIC/PARTITION → what is written there."""
+    """Return the texts of the znodes `path`/TOPIC/PARTITION by partition."""
     from broker.zookeeper.errors import NodeMissing
 
     texts = {}

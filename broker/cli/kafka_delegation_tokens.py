@@ -151,7 +151,7 @@ def _hmac(arguments: Arguments) -> bytes:
 
 
 def _token(token: Any, renewers: list[dict[str, str]]) -> dict[str, Any]:
-    """As JSON; before version 3 nobody says who asked for it, which then is the owner."""
+    """Return the token as JSON; before version 3 the requester is not told and is taken to be the owner."""
     owner = {"type": token.principal_type, "name": token.principal_name}
     requester = {"type": token.token_requester_principal_type, "name": token.token_requester_principal_name}
     return {
@@ -182,7 +182,7 @@ def _principals(principals: Iterable[Principal]) -> str:
 
 
 def _date(ms: int) -> str:
-    """In the time zone of who reads it, as Kafka's own."""
+    """Format a date in the local time zone, as Kafka's tool."""
     return f"{datetime.fromtimestamp(ms / 1000).astimezone():%Y-%m-%dT%H:%M}"
 
 

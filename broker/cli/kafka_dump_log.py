@@ -20,12 +20,12 @@ _NOT_KEPT = "records of such a log are not known here; their keys and values are
 
 
 def run(arguments: Arguments) -> None:
-    """Damage is named and no failure, as in Kafka."""
+    """Print the segments; damage is named and no failure, as in Kafka."""
     dump(arguments)
 
 
 def dump(arguments: Arguments) -> bool:
-    """Whether all that was looked at is whole. Raises CommandError for a file that cannot be read."""
+    """Print the files and return whether all of them are whole. Raises CommandError for a file that cannot be read."""
     files = [Path(part) for text in (arguments["files"] or "", *arguments.words) for part in text.split(",") if part]
     if not files:
         raise UsageError('Missing required argument "[files]"')
@@ -134,7 +134,7 @@ _KINDS: dict[str, Callable[[Path, Arguments, Decoder | None], bool]] = {
 
 
 def _print(rows: Iterable[DumpRow], path: Path, arguments: Arguments) -> None:
-    """As JSON each row is an object on a line of its own: a file may have millions."""
+    """Print rows; as JSON each row is an object on a line of its own: a file may have millions."""
     for row in rows:
         print(json.dumps({"file": str(path), **row}, ensure_ascii=False) if wants_json(arguments) else row)
 
@@ -152,7 +152,7 @@ def _number(path: Path, text: str) -> int:
 
 
 def _decoder(arguments: Arguments) -> Decoder | None:
-    """None if keys and values are not to be shown."""
+    """Return the decoder of keys and values; None if they are not to be shown."""
     chosen = [name for name in _DECODERS if arguments[name]]
     if chosen:
         from broker.cli.logs.coordinator_records import offsets_record, transaction_record
@@ -167,7 +167,7 @@ def _decoder(arguments: Arguments) -> Decoder | None:
 
 
 def _text_of(decoder_class: str) -> Callable[[bytes | None], str | None]:
-    """What a decoder of Kafka's makes of bytes. Raises UsageError for a class that is none of them."""
+    """Return how Kafka's decoder class turns bytes into text. Raises UsageError for an unknown class."""
     name = decoder_class.rpartition(".")[2].removesuffix("Decoder").removesuffix("Deserializer")
     if name in ("String", "Default"):
         return lambda data: None if data is None else data.decode(errors="replace")

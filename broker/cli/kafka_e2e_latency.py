@@ -52,7 +52,7 @@ def run(arguments: Arguments) -> None:
 
 
 def _partitions(addresses: tuple[tuple[str, int], ...], topic: str, security: "ClientSecurity | None") -> list[int]:
-    """Of the topic, which is made if there is none."""
+    """Return the topic's partitions; the topic is created if it is missing."""
     with ClusterConnections(addresses, client_id="kafka-e2e-latency", security=security) as cluster:
         (described,) = cluster.describe_topics([topic]).topics
         if described.partitions:
@@ -72,7 +72,7 @@ def _create(cluster: ClusterConnections, topic: str) -> None:
 
 
 def _place_at_end(consumer: "Consumer", topic: str, partitions: list[int]) -> None:
-    """By offset: the end that a consumer looks for itself might be found behind the first record."""
+    """Place the consumer at the end by offset: the end that it looks up itself might be behind the first record."""
     from confluent_kafka import TopicPartition
 
     places = []

@@ -101,7 +101,7 @@ def _shown(feature: str, level: int) -> str:
 
 
 def _release(text: str) -> int:
-    """3.7, 3.7-IV2 or the level itself: the newest of what is named."""
+    """Parse 3.7, 3.7-IV2 or the level itself; return the newest of what is named."""
     if text.isdecimal():
         return int(text)
     named = [at for at, name in enumerate(_RELEASES, 1) if name == text or name.startswith(f"{text}-")]

@@ -28,7 +28,7 @@ def run(arguments: Arguments) -> None:
 
 
 def _scope(arguments: Arguments) -> list[TopicPartition] | None:
-    """None for all there are."""
+    """Return the chosen partitions; None for all."""
     if sum(arguments.given(name) for name in _SCOPES) != 1:
         raise UsageError(f"One and only one of the following options is required: {', '.join(_SCOPES)}")
     if arguments.given("topic") != arguments.given("partition"):

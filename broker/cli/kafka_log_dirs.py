@@ -42,7 +42,7 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _topics(cluster: ClusterConnections, names: list[str]) -> list[DescribableLogDirTopic] | None:
-    """All there is, if none is named; a topic that nobody knows is just absent."""
+    """Return the topics, all if none is named; an unknown topic is absent."""
     if not names:
         return None
     return [

@@ -121,7 +121,7 @@ class _MirrorStream:
         return open_producer(self._arguments, {**_OF_PRODUCER, **properties})
 
     def _revoked(self, consumer: "Consumer", partitions: list[Any]) -> None:
-        """Before somebody else reads them, what was read is written and remembered."""
+        """Write and commit what was read before the partitions move to another consumer."""
         self._commit(consumer)
 
     def _mirror(self, consumer: "Consumer", producer: "Producer") -> None:
@@ -182,7 +182,7 @@ class _MirrorStream:
             log_line("ERROR", message_text)
 
     def _commit(self, consumer: "Consumer") -> None:
-        """Nothing that is not acknowledged."""
+        """Commit only acknowledged records."""
         from confluent_kafka import KafkaError, KafkaException
 
         deadline = time.monotonic() + _FLUSH_S
@@ -217,7 +217,7 @@ def with_clusters(headers: Headers, source: str | None, target: str | None) -> H
 
 
 def _with_brokers(properties: Mapping[str, str]) -> dict[str, str]:
-    """Files of the first generation name the ZooKeeper."""
+    """Return properties with brokers; files of the first generation name ZooKeeper instead."""
     settings = dict(properties)
     connect = settings.pop("zookeeper.connect", None)
     if connect and not (settings.get("bootstrap.servers") or settings.get("metadata.broker.list")):

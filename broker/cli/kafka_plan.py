@@ -51,7 +51,7 @@ def _has_cluster(arguments: Arguments) -> bool:
 
 
 def _without_cluster(arguments: Arguments) -> tuple[TopicDemand, ClusterCapacity]:
-    """What was typed is all that is known."""
+    """Return the demand and capacity from the options alone."""
     if arguments["throughput"] is None:
         raise UsageError('Missing required argument "[throughput]"')
     if arguments["execute"]:
@@ -80,7 +80,7 @@ def _with_cluster(arguments: Arguments) -> tuple[TopicDemand, ClusterCapacity]:
 
 
 def _measured(cluster: ClusterConnections, topic: str | None, seconds: int) -> float:
-    """From two looks at the topic."""
+    """Measure the topic's rate by two looks."""
     if topic is None:
         raise UsageError('Missing required argument "[throughput]": only of a topic that is there it can be measured')
     before = look(cluster, topic)
@@ -102,7 +102,7 @@ def _session_timeout_s(cluster: ClusterConnections) -> float:
 def _demand(
     arguments: Arguments, throughput: float, known: Mapping[str, str], replicas: int, partitions: int = 0
 ) -> TopicDemand:
-    """What was typed, else what the topic or its brokers are set to, else Kafka's defaults."""
+    """Return the demand as typed; else as the topic or its brokers are set; else by Kafka's defaults."""
     retention_ms = arguments["retention"]
     if retention_ms is None:
         retention_ms = int(known.get("retention.ms") or _broker_retention_ms(known))
@@ -130,7 +130,7 @@ def _broker_retention_ms(known: Mapping[str, str]) -> int:
 
 
 def _to_apply(arguments: Arguments, demand: TopicDemand, planned: Size) -> dict[str, Any]:
-    """The options of kafka-topics; nothing if there are enough partitions."""
+    """Return the options of kafka-topics; nothing if there are enough partitions."""
     values: dict[str, Any] = {name: arguments[name] for name in _CONNECTION if arguments[name]}
     values.setdefault("bootstrap-server", "localhost:9092") if not arguments["zookeeper"] else None
     topic = arguments["topic"] or _PLACEHOLDER
@@ -146,7 +146,7 @@ def _to_apply(arguments: Arguments, demand: TopicDemand, planned: Size) -> dict[
 
 
 def _execute(arguments: Arguments, values: Mapping[str, Any]) -> None:
-    """After the topic's name was typed; any other word changes nothing."""
+    """Delete after the topic's name was typed; any other word changes nothing."""
     topic = arguments["topic"]
     print(f"Type {topic} to have it done: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != topic:

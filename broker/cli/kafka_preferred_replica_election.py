@@ -45,7 +45,7 @@ def _tell(arguments: Arguments, outcome: ElectionOutcome, partitions: list[Topic
 
 
 def _failed(arguments: Arguments, outcome: ElectionOutcome) -> list[str]:
-    """In the words of ZooKeeper what is not there was skipped."""
+    """Return the failures; in ZooKeeper's generation a missing topic was skipped."""
     return [
         f"Error completing preferred leader election for partition: {partition}: {exception_of(code)}: {sentence}"
         for partition, (code, sentence) in outcome.failed.items()

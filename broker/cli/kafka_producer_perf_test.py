@@ -53,7 +53,7 @@ class _Workload:
             raise UsageError("one of the arguments --record-size --payload-file is required")
 
     def values(self) -> Iterator[bytes]:
-        """Letters, the same in each record, or lines of the file, any of them."""
+        """Yield values: letters, the same in each record, or random lines of the file."""
         if self.payloads is not None:
             for _ in range(self.count):
                 yield random.choice(self.payloads)
@@ -144,7 +144,7 @@ class _PerfSending:
         )
 
     def _begin(self, began: float | None) -> float | None:
-        """The next transaction, when the last one has been open for long enough."""
+        """Return the next transaction, when the last one has been open for long enough."""
         if not self._transaction_ms:
             return None
         now = time.monotonic()
@@ -181,7 +181,7 @@ class _PerfSending:
 
 
 def _typed(arguments: Arguments) -> dict[str, str]:
-    """Options of the old tool as properties."""
+    """Return options of the tool's older versions as properties."""
     names = {
         "bootstrap-server": "bootstrap.servers",
         "batch-size": "batch.num.messages",
@@ -195,7 +195,7 @@ def _typed(arguments: Arguments) -> dict[str, str]:
 
 
 def _transactional(arguments: Arguments) -> str:
-    """The id to produce with; a duration alone asks for transactions too."""
+    """Return the id to produce with; a duration alone asks for transactions too."""
     given: str = arguments["transactional-id"] or ""
     return given or ("performance-producer-default-transactional-id" if arguments["transaction-duration-ms"] else "")
 

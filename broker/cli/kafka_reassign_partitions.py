@@ -193,7 +193,7 @@ def _list(cluster: ClusterConnections, _arguments: Arguments) -> Any:
 
 
 def _clear(cluster: ClusterConnections, arguments: Arguments, topics: Sequence[str]) -> None:
-    """Of all brokers alive and of the topics of the plan, as Kafka does."""
+    """Clear throttles of all live brokers and of the plan's topics, as Kafka does."""
     brokers = sorted(cluster.brokers())
     clear_brokers(cluster, brokers)
     clear_topics(cluster, topics)
@@ -215,7 +215,9 @@ def _topics(cluster: ClusterConnections) -> set[str]:
 
 
 def _racks(cluster: ClusterConnections, brokers: Sequence[int], *, aware: bool) -> dict[int, str | None]:
-    """Of the brokers asked for. Raises CommandError: one is unknown, or some name a rack and others none."""
+    """Return the racks of the chosen brokers. Raises CommandError: one is unknown, or some have a rack and others
+    none.
+    """
     alive = {broker.node_id: broker.rack for broker in cluster.describe_topics([]).brokers}
     for broker in brokers:
         if broker not in alive:

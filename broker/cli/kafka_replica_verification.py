@@ -64,7 +64,7 @@ def _partitions(cluster: ClusterConnections, arguments: Arguments) -> list[Compa
 
 
 def _round(cluster: ClusterConnections, partitions: list[Compared], arguments: Arguments) -> None:
-    """One fetch from each broker."""
+    """Fetch once from each broker."""
     reads: dict[TopicPartition, dict[int, ReplicaRead]] = {partition.partition: {} for partition in partitions}
     brokers = sorted({replica for partition in partitions for replica in partition.replicas})
     wait_ms = min(arguments["max-wait-ms"], arguments["report-interval-ms"]) // len(brokers)
@@ -122,14 +122,14 @@ def _fetch(
 
 
 def _forget(cluster: ClusterConnections, broker: int) -> None:
-    """It may come back: the next round connects anew."""
+    """Drop the connection to a broker; the next round connects again."""
     address = cluster.brokers().get(broker)
     if address is not None:
         cluster.forget(*address)
 
 
 def _begin_where_it_begins(cluster: ClusterConnections, compared: Compared) -> None:
-    """Old records may have gone meanwhile."""
+    """Begin at the log start where older records have been deleted."""
     try:
         (earliest,) = list_offsets(Leaders(cluster), {compared.partition: EARLIEST_TIMESTAMP}).values()
     except (ApiError, BrokerUnreachable):
@@ -158,7 +158,7 @@ def _tell(arguments: Arguments, sentence: str) -> None:
 
 
 def _now() -> str:
-    """Of the place where it is read, as Kafka's tool."""
+    """Format the local time, as Kafka's tool."""
     return datetime.now().astimezone().isoformat(" ", "milliseconds")[:23].replace(".", ",")
 
 

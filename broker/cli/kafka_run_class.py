@@ -27,7 +27,9 @@ def run(arguments: Arguments) -> int:
 
 
 def _without_flags(words: list[str]) -> tuple[bool, list[str]]:
-    """Whether -daemon was typed, and what follows the flags of Kafka's script, which stand before the class."""
+    """Return whether -daemon was typed, and the words after the flags of Kafka's script, which stand before the
+    class.
+    """
     is_daemon = False
     while words and words[0] in ("-daemon", "-loggc", "-name"):
         flag = words.pop(0)

@@ -25,12 +25,12 @@ def run(arguments: Arguments) -> None:
 
 
 def is_broker(words: Sequence[str]) -> bool:
-    """`python -m broker server …`, and an installed `barnabas broker …`."""
+    """Return whether the words start a broker: `python -m broker server …`, or an installed `barnabas broker …`."""
     return _words_of_broker(words) is not None
 
 
 def _words_of_broker(words: Sequence[str]) -> Sequence[str] | None:
-    """What its own command line is."""
+    """Return the words of the command line that belong to the broker itself; None if it is no broker's."""
     if not words or not PurePath(words[0]).name.startswith("python"):
         return None
     for at in range(1, min(4, len(words) - 1)):

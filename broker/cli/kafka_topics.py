@@ -104,7 +104,7 @@ def _describe(cluster: ClusterConnections, arguments: Arguments) -> None:
 
 
 def _alter(cluster: ClusterConnections, arguments: Arguments) -> None:
-    """Partitions are added; settings are changed only in the words of the ZooKeeper generation, as Kafka does."""
+    """Add partitions; settings are changed only in the words of the ZooKeeper generation, as Kafka does."""
     warns = bool(arguments["zookeeper"])
     _refuse_settings(arguments)
     topics = _named(cluster, arguments)
@@ -192,7 +192,9 @@ def _delete(cluster: ClusterConnections, arguments: Arguments) -> None:
 
 
 def _named(cluster: ClusterConnections, arguments: Arguments) -> dict[str, MetadataResponseTopic]:
-    """The topics that are meant, by name: of --topic-id, of --topic (a regular expression of whole names), or all."""
+    """Return the topics that are meant, by name: of --topic-id, of --topic (a regular expression of whole names), or
+    all.
+    """
     topics = {topic.name: topic for topic in cluster.describe_topics(None).topics if topic.name}
     if arguments.given("topic-id"):
         topics = {name: topic for name, topic in topics.items() if topic.topic_id == arguments["topic-id"]}
@@ -252,7 +254,7 @@ def _configs(cluster: ClusterConnections, names: list[str]) -> dict[str, tuple[d
 
 
 def _moves(cluster: ClusterConnections) -> dict[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...]]]:
-    """What reassignments in progress add and remove; nothing from brokers before 2.4."""
+    """Return what the reassignments in progress add and remove; nothing from brokers before 2.4."""
     from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 
     try:
@@ -290,7 +292,7 @@ def _eligible(
 
 
 def _assignment(text: str) -> list[list[int]]:
-    """`1:2,2:3`: for each partition its replicas."""
+    """Parse `1:2,2:3`: for each partition its replicas."""
     try:
         return [[int(broker) for broker in part.split(":")] for part in text.split(",")]
     except ValueError:

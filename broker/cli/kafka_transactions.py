@@ -127,7 +127,7 @@ def _describe_producers(arguments: Arguments) -> None:
 
 
 def _producers(cluster: ClusterConnections, partition: TopicPartition, broker: int | None) -> list[ProducerState]:
-    """Of the leader, unless another replica is named."""
+    """Return producer states of the leader, unless another replica is named."""
     topics = [TopicRequest(name=partition.topic, partition_indexes=[partition.partition])]
     request = DescribeProducersRequest(topics=topics)
     if broker is None:
@@ -141,7 +141,7 @@ def _producers(cluster: ClusterConnections, partition: TopicPartition, broker: i
 
 
 def _abort(arguments: Arguments) -> None:
-    """By where the transaction began, or, before Kafka 3.0, by all that its marker has to say."""
+    """Abort a transaction, found by its first offset or, before Kafka 3.0, by all fields of its marker."""
     partition = _partition(arguments)
     with connected(arguments) as cluster:
         marker = _marker(cluster, arguments, partition)
@@ -215,7 +215,7 @@ def _find_hanging(arguments: Arguments) -> None:
 
 
 def _searched(cluster: ClusterConnections, arguments: Arguments) -> list[TopicPartition]:
-    """Of the topic, or all; with a broker those that it has a replica of."""
+    """Return the partitions of the topic, or all; with a broker those that it has a replica of."""
     topic, broker = arguments["topic"], arguments["broker-id"]
     described = cluster.describe_topics([topic] if topic else None).topics
     for response_topic in described:
@@ -248,7 +248,7 @@ def _open(partition: TopicPartition, producers: Iterable[ProducerState]) -> list
 
 
 def _is_known(cluster: ClusterConnections, suspect: ProducerTransaction) -> bool:
-    """Whether a coordinator says that the producer's transaction covers this partition."""
+    """Return whether a coordinator says that the producer's transaction covers this partition."""
     for broker in sorted(cluster.brokers()):
         request = ListTransactionsRequest(producer_id_filters=[suspect.producer_id])
         for listed in cluster.ask_broker(broker, request).transaction_states:

@@ -95,7 +95,7 @@ class _VerifiableReading:
 
 
 def _ranges(records: list[Any]) -> list[dict[str, Any]]:
-    """Of each partition, how many and from where to where."""
+    """Return the number of records and the first and last offset of each partition."""
     offsets: dict[tuple[str, int], list[int]] = {}
     for record in records:
         offsets.setdefault((record.topic(), record.partition()), []).append(record.offset())

@@ -66,7 +66,7 @@ class _VerifiableSending:
             self._producer.poll(_WAIT_S)
 
     def _send(self) -> bool:
-        """Whether there was room for it."""
+        """Return whether there was room for it."""
         value = str(self._sent) if self._prefix is None else f"{self._prefix}.{self._sent}"
         key = str(self._sent % self._keys) if self._keys else None
         timed: dict[str, Any] = {}

@@ -28,7 +28,7 @@ _SESSION_TIMEOUT_MS = 6_000
 
 
 def main(argv: list[str]) -> int:
-    """0 when every partition has answered, 1 when some could not; raises StartupError if nobody could."""
+    """Return 0 when every partition has answered, 1 when some could not; raises StartupError if nobody could."""
     arguments = _parser().parse_args(argv)
     try:
         preview = _preview(arguments)
@@ -52,7 +52,7 @@ def _preview(arguments: argparse.Namespace) -> PreviewRetentionTopicResult:
 
 
 async def _membership(arguments: argparse.Namespace) -> ClusterMembership | None:
-    """None for a cluster that has no secret: its brokers are none of ours, and say so."""
+    """Return the cluster's membership; None for a cluster without a secret, whose brokers are not Barnabas."""
     connect, digest_file = _zookeeper(arguments)
     digest = read_digest(Path(digest_file)) if digest_file else None
     session = ZooKeeperSession(connect, _SESSION_TIMEOUT_MS, digest)
@@ -65,7 +65,7 @@ async def _membership(arguments: argparse.Namespace) -> ClusterMembership | None
 
 
 def _zookeeper(arguments: argparse.Namespace) -> tuple[str, str]:
-    """Where it is, and the file that says who may read the secret there; empty where everybody may."""
+    """Return ZooKeeper's address, and the digest file for reading the secret there; empty where it is unprotected."""
     if arguments.zookeeper:
         return arguments.zookeeper, arguments.zookeeper_digest_file
     try:

@@ -15,7 +15,7 @@ def run(arguments: Arguments) -> None:
 
 
 def is_registry(words: Sequence[str]) -> bool:
-    """`python -m broker registry …`, as the start command starts it."""
+    """Return whether the words start a registry, as `python -m broker registry …`."""
     if not words or not PurePath(words[0]).name.startswith("python"):
         return False
     return any(tuple(words[at : at + 3]) == ("-m", "broker", "registry") for at in range(1, min(4, len(words) - 1)))

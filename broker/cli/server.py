@@ -23,7 +23,7 @@ _GC_THRESHOLDS = (10_000, 4, 100)
 
 
 def main(argv: list[str]) -> int:
-    """0 after a clean stop, 1 when no log directory is left; raises StartupError."""
+    """Return 0 after a clean stop, 1 when no log directory is left; raises StartupError."""
     arguments = _parser().parse_args(argv)
     config = read_server_properties(arguments.config, dict(arguments.override))
     configure_logs(broker_id=config.broker_id)
@@ -86,7 +86,7 @@ async def _serve_until(stopping: asyncio.Event, broker: Broker) -> int:
 
 
 def _ignore_signals() -> None:
-    """What is left is to end; told once more to stop, the process would die of it and say so in its status."""
+    """Ignore further signals: one more would end the process while it stops, and show in its status."""
     for number in stop_signals():
         asyncio.get_running_loop().remove_signal_handler(number)
         signal.signal(number, signal.SIG_IGN)

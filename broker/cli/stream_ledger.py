@@ -14,7 +14,9 @@ from broker.spark.ledger import SinkCommitLog, parse_decision
 
 
 def main(argv: list[str]) -> int:
-    """0 when there was something to tell or to forget, 1 when there was not; StartupError when it cannot be known."""
+    """Return 0 when there was something to tell or to forget, 1 when there was not; StartupError when it cannot be
+    known.
+    """
     arguments = _parser().parse_args(argv)
     try:
         security = security_of(client_config(arguments.command_config))

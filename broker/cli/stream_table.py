@@ -13,7 +13,7 @@ from broker.spark.table import TableRow, greatest, read_table
 
 
 def main(argv: list[str]) -> int:
-    """0 when there were rows, 1 when there were none; raises StartupError when the table cannot be read."""
+    """Return 0 when there were rows, 1 when there were none; raises StartupError when the table cannot be read."""
     arguments = _parser().parse_args(argv)
     try:
         security = security_of(client_config(arguments.command_config))
@@ -41,7 +41,7 @@ def _print(rows: list[TableRow], as_json: bool) -> None:
 
 
 def _shown(value: object) -> str:
-    """A count alone as a number, a row of several columns as they are called."""
+    """Return a single count as a number, several columns with their names."""
     if not isinstance(value, dict):
         return str(value)
     if set(value) == {"count"}:

@@ -34,7 +34,7 @@ def build(records, settings):
 
 
 def main(argv: list[str]) -> int:
-    """0 when the file was written; raises StartupError when it is there already or cannot be written."""
+    """Return 0 when the file was written; raises StartupError when it is there already or cannot be written."""
     parser = argparse.ArgumentParser(prog="broker stream-template", description="Write the beginning of a stream job.")
     parser.add_argument("name", help="lower-case letters, digits and _; the job's name and its file's")
     parser.add_argument("--jobs-dir", type=Path, default=jobs_dir(), metavar="DIR", help="where to (%(default)s)")

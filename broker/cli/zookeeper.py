@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
 
 
 def _leave_guard(address: ServerAddress, password: str) -> None:
-    """Nobody's child afterwards: Java would never take note of its end."""
+    """Start the guard as a process without parent: Java would never take note of its end."""
     server = os.getpid()
     child = os.fork()
     if child:

@@ -16,7 +16,7 @@ def run(arguments: Arguments) -> None:
 
 
 def is_zookeeper(words: Sequence[str]) -> bool:
-    """Whether the command line is a ZooKeeper server's, whoever started it, as in Kafka's script."""
+    """Return whether the command line is a ZooKeeper server's, whoever started it, as in Kafka's script."""
     return bool(words) and PurePath(words[0]).name == "java" and MAIN_CLASS in words
 
 

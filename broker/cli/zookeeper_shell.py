@@ -23,7 +23,7 @@ def run(arguments: Arguments) -> int:
 
 
 def run_shell(arguments: Arguments, server: str, words: list[str]) -> int:
-    """The status of the last command. Raises UsageError, CommandError."""
+    """Return the status of the last command. Raises UsageError, CommandError."""
     _refuse_no_text(server)
     hosts, slash, path = server.partition("/")
     if not hosts:
@@ -78,7 +78,7 @@ class _Shell:
         return status
 
     def _lines(self, is_person: bool) -> Iterator[str]:
-        """Without those that are empty."""
+        """Yield lines that are not empty."""
         if is_person:
             import readline  # noqa: F401  input() edits its line and knows earlier ones
         while True:
@@ -137,7 +137,7 @@ async def _in_time(answering: Any) -> Any:
 
 
 def _refuse_no_text(*words: str) -> None:
-    """Bytes that are no UTF-8 come as halves of surrogate pairs, which end kazoo's thread."""
+    """Refuse bytes that are no UTF-8: they arrive as surrogates, which end kazoo's thread."""
     if any("\ud800" <= letter <= "\udfff" for word in words for letter in word):
         raise CommandError(_NO_TEXT)
 

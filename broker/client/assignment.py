@@ -11,7 +11,9 @@ _INT16, _INT32 = Struct(">h"), Struct(">i")
 
 
 def decode_assignment(data: bytes) -> tuple[TopicPartition, ...]:
-    """The partitions; all versions start alike. () for what cannot be read: the bytes are any client's."""
+    """Decode the assigned partitions, which all versions start with; () for bytes that cannot be read: any client may
+    have written them.
+    """
     places: list[TopicPartition] = []
     at = _INT16.size
     try:

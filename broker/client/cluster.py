@@ -45,7 +45,8 @@ class ClusterConnections:
             self.forget(*address)
 
     def describe_topics(self, names: Collection[str] | None, *, creates: bool = False) -> MetadataResponse:
-        """Of these topics, or of all there are (None); created only where brokers do so and `creates` lets them.
+        """Describe topics, or all there are (None); missing ones are created only where brokers do so and `creates`
+        lets them.
 
         Raises BrokerUnreachable.
         """
@@ -106,7 +107,7 @@ class ClusterConnections:
         return self.connection(*address).ask(request, version_max=version_max)
 
     def brokers(self) -> dict[int, tuple[str, int]]:
-        """Id → address of those alive. Raises BrokerUnreachable."""
+        """Return id → address of live brokers. Raises BrokerUnreachable."""
         return {broker.node_id: (broker.host, broker.port) for broker in self.describe_topics([]).brokers}
 
     def connection(self, host: str, port: int) -> BrokerConnection:
@@ -136,8 +137,8 @@ class ClusterConnections:
 
 
 def parse_bootstrap_servers(text: str) -> tuple[tuple[str, int], ...]:
-    """host:port, comma separated, each with or without a protocol before it (PLAINTEXT://host:port), which says nothing
-    here, as in Java's clients. ApiError INVALID_REQUEST with one sentence for anything else.
+    """Parse host:port, comma separated, each with or without a protocol before it (PLAINTEXT://host:port), which is
+    ignored, as in Java's clients. ApiError INVALID_REQUEST with one sentence for anything else.
     """
     servers = []
     for part in filter(None, (part.strip() for part in text.split(","))):

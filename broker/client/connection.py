@@ -61,7 +61,7 @@ class RequestMeter(Protocol):
         ...
 
     def answered(self, address: str, api: ApiKey, sent: int, received: int, seconds: float, *, is_error: bool) -> None:
-        """Bytes with what frames them; `is_error`: the answer is one as a whole."""
+        """Count a response. Bytes include the framing; `is_error`: it failed as a whole."""
         ...
 
     def failed(self, address: str, api: ApiKey) -> None:
@@ -175,7 +175,7 @@ class BrokerConnection:
         version_max: int = 0x7FFF,
         membership: "ClusterMembership | None" = None,
     ) -> AnyResponse:
-        """The response, in the highest version both sides know that is not above `version_max`.
+        """Return the response, in the highest version both sides know that is not above `version_max`.
 
         With a `membership` as a member of the cluster, which some APIs are only for; the address must then be the one
         the broker advertises. Raises ApiNotServed, LoginRefused, BrokerUnreachable, or ProtocolError when the answer
@@ -206,7 +206,7 @@ class BrokerConnection:
         version_max: int = 0x7FFF,
         membership: "ClusterMembership | None" = None,
     ) -> list[SentRequest[AnyResponse]]:
-        """The same of several, as one piece: who is asked is woken once."""
+        """Send several requests in one piece, which wakes the peer once."""
         versions = [self._version_of(request, version_max) for request in requests]
         deadline = time.monotonic() + self.timeout_s
         if not self._unanswered:
@@ -234,7 +234,7 @@ class BrokerConnection:
             self._become_member(membership, deadline)
 
     def _become_member(self, membership: "ClusterMembership", deadline: float) -> None:
-        """On a connection of its own if this one is somebody else's already: nobody becomes another on one."""
+        """Become a cluster member, on a connection of its own if this one has another identity."""
         if self._is_logged_in:
             self.close()
             self._open(deadline, membership)
@@ -337,7 +337,7 @@ class BrokerConnection:
         return sent
 
     def _frame(self, request: Request[AnyResponse], version: int, pieces: list[Buffer]) -> SentRequest[AnyResponse]:
-        """To be sent, at the end of `pieces`."""
+        """Frame the request behind `pieces`."""
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(request.api, version, correlation_id, self._client_id))
         body = encode_pieces(request, version)

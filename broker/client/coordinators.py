@@ -39,7 +39,7 @@ class Coordinators:
         error_of: Callable[[AnyResponse], int],
         version_max: int = 0x7FFF,
     ) -> AnyResponse:
-        """The answer of the coordinator of `key`, when `error_of` finds no error in it.
+        """Return the answer of the coordinator of `key`, when `error_of` finds no error in it.
 
         What a client may try again is tried again; a request may therefore be handled twice. Raises ApiError,
         BrokerUnreachable when nobody answered in time.

@@ -66,7 +66,7 @@ class GroupClient:
         self._coordinators = Coordinators(cluster, timeout_s=timeout_s)
 
     def listed(self, states: Iterable[str] = ()) -> list[ListedGroup]:
-        """Groups of consumers by name, of all brokers; those in `states`, if any is named."""
+        """Return consumer groups by name, of all brokers; those in `states`, if any is named."""
         groups: dict[str, ListedGroup] = {}
         for broker_id in self._cluster.brokers():
             for group in self._listed_by(broker_id, ListGroupsRequest(states_filter=list(states))):
@@ -176,13 +176,13 @@ def _consumer_group(group: DescribedGroup) -> TypedGroup:
 
 
 def _error_of_described(answer: Any) -> int:
-    """A group that is unknown, or of another type, is no error (KIP-1043)."""
+    """Return the error, but 0 for a group that is unknown or of another type (KIP-1043)."""
     code: int = answer.groups[0].error_code
     return ErrorCode.NONE if code == ErrorCode.GROUP_ID_NOT_FOUND else code
 
 
 def _error_of_fetch(answer: OffsetFetchResponse) -> int:
-    """Version 1 has no error of the whole."""
+    """Return the error of the whole response, which version 1 lacks."""
     return answer.error_code or _first_error(answer)
 
 

@@ -77,14 +77,14 @@ class Leaders:
         return address
 
     def by_address(self, partitions: Iterable[TopicPartition]) -> dict[Address, list[TopicPartition]]:
-        """The partitions each leader has to be asked about. Raises as `connection`."""
+        """Return the partitions each leader has to be asked about. Raises as `connection`."""
         led: dict[Address, list[TopicPartition]] = {}
         for partition in partitions:
             led.setdefault(self.address(partition), []).append(partition)
         return led
 
     def forget(self, partition: TopicPartition, *, connection_broken: bool = False) -> None:
-        """The leader has moved, or its connection is broken (which is made again)."""
+        """Forget the leader because it moved, or its connection is broken (which is made again)."""
         address = self._known.get(partition)
         if connection_broken and address is not None:
             self._cluster.forget(*address)

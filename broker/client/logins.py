@@ -44,7 +44,7 @@ class ClientLogins:
         return is_right
 
     def admits(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-        """Whether they show a name and its password."""
+        """Return whether they show a name and its password."""
         shown = next((value for name, value in headers if name == b"authorization"), b"")
         scheme, _, encoded = shown.partition(b" ")
         try:
@@ -57,7 +57,7 @@ class ClientLogins:
 
 
 def read_logins(path: Path) -> ClientLogins:
-    """Lines `name: password`; what follows a comma (Jetty's roles) is passed over. Raises StartupError."""
+    """Read lines `name: password`; what follows a comma (Jetty's roles) is ignored. Raises StartupError."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:

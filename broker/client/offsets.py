@@ -26,7 +26,7 @@ def list_offsets(
     isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
     timeout_s: float = 5.0,
 ) -> dict[TopicPartition, int]:
-    """For each partition the offset of its timestamp, which is milliseconds or a constant of `list_offsets`.
+    """Return for each partition the offset of its timestamp, which is in milliseconds or a constant of `list_offsets`.
 
     -1 where no record is that new. READ_COMMITTED answers the end before the first open transaction. Leaders that have
     moved are looked for until `timeout_s` is over; then ApiError or BrokerUnreachable says why the last try failed.
@@ -49,7 +49,7 @@ def _ask_leaders(
     isolation: IsolationLevel,
     offsets: dict[TopicPartition, int],
 ) -> ApiError | BrokerUnreachable | None:
-    """Fills `offsets`; what hindered, if anything did."""
+    """Ask leaders and fill `offsets`; return an error that prevented it, if any."""
     failure: ApiError | BrokerUnreachable | None = None
     try:
         for led in leaders.by_address(question).values():

@@ -120,7 +120,7 @@ class RecordReader:
         self._leader_at: dict[TopicPartition, float] = {}
 
     def take_left_out(self) -> list[LeftOutBatch]:
-        """The batches that were left out since the last call."""
+        """Return the batches that were left out since the last call."""
         taken, self._left_out = self._left_out, []
         return taken
 
@@ -198,7 +198,7 @@ class RecordReader:
         self._records, self._batch_bytes = iter(()), 0
 
     def _next_batch(self) -> bool:
-        """Whether there is another one of a partition that is still wanted."""
+        """Return whether there is another one of a partition that is still wanted."""
         while True:
             if self._reading is None:
                 if not self._fetched:

@@ -26,7 +26,7 @@ class RestListener(NamedTuple):
 def read_listeners(
     listeners: tuple[str, ...], port: int, key: str = "listeners", host: str = "0.0.0.0"
 ) -> tuple[RestListener, ...]:
-    """`port` and `host` where none is named. Raises StartupError."""
+    """Parse the listeners; `port` and `host` where none is named. Raises StartupError."""
     try:
         addresses = [urlsplit(item) for item in listeners]
         made = tuple(
@@ -43,7 +43,7 @@ def read_listeners(
 
 
 def reached_by_others(listeners: tuple[RestListener, ...], scheme: str, key: str) -> RestListener:
-    """The one that others of the group ask; `scheme` empty: the first. Raises StartupError."""
+    """Return the one that others of the group ask; `scheme` empty: the first. Raises StartupError."""
     reachable = [listener for listener in listeners if scheme in ("", listener.scheme)]
     if not reachable:
         raise StartupError(f"{key}={scheme}, but no listener speaks it.")

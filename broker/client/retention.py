@@ -37,7 +37,7 @@ class PreviewQuestion:
 def preview_retention(
     cluster: ClusterConnections, question: PreviewQuestion, membership: ClusterMembership | None
 ) -> PreviewRetentionTopicResult:
-    """The answers of all leaders as one; a partition that could not be asked carries its own error.
+    """Return the answers of all leaders as one; a partition that could not be asked carries its own error.
 
     Brokers answer members of the cluster only. Raises ApiError for the topic as a whole (unknown, a configuration that
     cannot be, nobody's business), BrokerUnreachable, ApiNotServed, LoginRefused, ProtocolError.

@@ -26,7 +26,7 @@ _ENDLESS = (-1, 2**63 - 1)
 
 
 def report_lines(preview: PreviewRetentionTopicResult, *, with_segments: bool = False) -> Iterator[str]:
-    """A line of what counts, a table of what retention deletes, one of what compaction drops."""
+    """Yield a summary line, a table of what retention deletes, and one of what compaction drops."""
     yield f"{preview.name}: " + ", ".join(_policy(preview))
     looked_at = [partition for partition in preview.partitions if not partition.error_code]
     if looked_at:
@@ -150,7 +150,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[s
 
 
 def size(count: int) -> str:
-    """Bytes in the largest unit that leaves a whole part."""
+    """Format bytes in the largest unit that leaves a whole part."""
     value, unit = float(count), "B"
     for larger in ("KB", "MB", "GB", "TB"):
         if value < 1000:
@@ -169,7 +169,7 @@ def duration(milliseconds: int) -> str:
 
 
 def moment(timestamp_ms: int) -> str:
-    """UTC; a time beyond the calendar as the number it is."""
+    """Format a time in UTC; one beyond the calendar as a number."""
     if timestamp_ms < 0:
         return "-"
     try:

@@ -37,6 +37,8 @@ RETRIABLE_CODES = frozenset(int(code) for code in ErrorCode if code.retriable) -
 
 
 def is_retriable_error(error: KafkaError) -> bool:
-    """Whether the client may succeed later with the same request. A fatal error of a client is never retriable."""
+    """Return whether the client may succeed later with the same request. A fatal error of a client is never
+    retriable.
+    """
     code = error.code()
     return not error.fatal() and (code in _LOCAL or code in _JOINS_AGAIN or code in RETRIABLE_CODES)

@@ -69,7 +69,7 @@ def init_producer(
 
 
 def add_partitions(coordinators: Coordinators, who: ProducerIdentity, partitions: Iterable[TopicPartition]) -> None:
-    """Must be before the first record goes to a partition. Opens the transaction."""
+    """Add partitions to the transaction before their first record; opens the transaction."""
     topics: dict[str, list[int]] = {}
     for topic, index in partitions:
         topics.setdefault(topic, []).append(index)
@@ -87,7 +87,7 @@ def add_partitions(coordinators: Coordinators, who: ProducerIdentity, partitions
 def commit_offset(
     coordinators: Coordinators, who: ProducerIdentity, group: str, at: TopicPartition, offset: int, metadata: str
 ) -> None:
-    """Makes an offset of `group` part of the transaction, which it opens if need be."""
+    """Commit an offset of `group` within the transaction, which is opened if need be."""
     request = AddOffsetsToTxnRequest(
         transactional_id=who.transactional_id,
         producer_id=who.producer_id,
@@ -129,7 +129,9 @@ def describe_transaction(coordinators: Coordinators, transactional_id: str) -> T
 
 
 def open_transactions(cluster: ClusterConnections, prefix: str) -> list[str]:
-    """The transactional ids that begin with `prefix` and have an open transaction, from all brokers there are."""
+    """Return the transactional ids that begin with `prefix` and have an open transaction, from all brokers there
+    are.
+    """
     transactional_ids: set[str] = set()
     for broker in cluster.describe_topics([]).brokers:
         answer = cluster.connection(broker.host, broker.port).ask(ListTransactionsRequest(state_filters=[ONGOING]))
@@ -161,7 +163,7 @@ def _error_of_offset(answer: TxnOffsetCommitResponse) -> int:
 
 
 def _worst(codes: list[int]) -> int:
-    """What waiting does not mend goes before what it does; "the others were not attempted" comes last."""
+    """Return the worst code: one that waiting does not mend before one that it does; OPERATION_NOT_ATTEMPTED last."""
     wrong = [error_code_of(code) for code in codes if code]
     wrong.sort(key=lambda code: (code is ErrorCode.OPERATION_NOT_ATTEMPTED, code.retriable))
     return wrong[0] if wrong else ErrorCode.NONE

@@ -70,7 +70,7 @@ class TurnThread:
                 self._try_again(error)
 
     def _try_again(self, error: BarnabasError) -> None:
-        """An hour's outage is a line of the log, not one for each try."""
+        """Log a failure and try again; an outage of an hour is one line of the log."""
         if str(error) != self._trouble:
             self._trouble = str(error)
             _log.warning("turn not told", reason=self._trouble)

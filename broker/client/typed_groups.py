@@ -127,7 +127,7 @@ def _streams(described: Any) -> Any:
 
 
 def _tasks(assignment: TaskAssignment) -> str:
-    """`ACTIVE: [0: 0,1]; STANDBY: [1: 0]`."""
+    """Return `ACTIVE: [0: 0,1]; STANDBY: [1: 0]`."""
     kinds = (
         ("ACTIVE", assignment.active_tasks),
         ("STANDBY", assignment.standby_tasks),

@@ -16,7 +16,7 @@ Batch = tuple[BatchHeader, memoryview]
 
 
 def visible_batches(data: memoryview, aborted: Iterable[AbortedTransaction] | None) -> Iterator[Batch]:
-    """The batches with records for the reader; one cut off at the end of `data` is left out.
+    """Yield the batches with records for the reader; one cut off at the end of `data` is left out.
 
     `aborted` is None for a reader of everything. Raises ApiError: CORRUPT_MESSAGE for a damaged batch,
     UNSUPPORTED_FOR_MESSAGE_FORMAT for one written before Kafka 0.11.
@@ -36,7 +36,7 @@ def visible_batches(data: memoryview, aborted: Iterable[AbortedTransaction] | No
 
 
 def end_of(data: memoryview) -> int | None:
-    """The offset behind the last whole batch in `data`, whatever is in it; None if there is no whole batch."""
+    """Return the offset behind the last whole batch in `data`, whatever is in it; None if there is no whole batch."""
     end = None
     for _, header in iterate_headers(data):
         end = header.next_offset

@@ -73,7 +73,7 @@ class Wire:
         return memoryview(grown)
 
     def _receive_into(self, view: memoryview, deadline: float) -> int:
-        """At least one byte of it; all of it, if nothing comes between."""
+        """Receive at least one byte into `view`; all of it, if no deadline comes between."""
         while True:
             self._wait_until(deadline, socket.SO_RCVTIMEO)
             try:
@@ -85,7 +85,7 @@ class Wire:
             return count
 
     def _wait_until(self, deadline: float, option: int) -> None:
-        """For the next call: it waits no longer."""
+        """Limit the next call's waiting to the deadline."""
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -99,7 +99,7 @@ class Wire:
 
 
 def _joined(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
-    """The same bytes, neighbours that are small in one."""
+    """Return the same bytes with neighbouring small pieces joined."""
     small: list[Buffer] = []
     for piece in pieces:
         if len(piece) < _LARGE_BYTES:
@@ -114,7 +114,7 @@ def _joined(pieces: Iterable[Buffer]) -> Iterator[Buffer]:
 
 
 def _behind(pieces: list[memoryview], sent: int) -> list[memoryview]:
-    """What is left of them when so many bytes are gone."""
+    """Return the pieces that remain after `sent` bytes."""
     for number, piece in enumerate(pieces):
         if sent < len(piece):
             return [piece[sent:], *pieces[number + 1 :]]

@@ -47,7 +47,9 @@ class PatternProcess:
     def ask(
         self, how: str, pattern: str, text: str, seconds: float, flags: int = 0, wait_s: float = _ANSWER_S
     ) -> Groups | None:
-        """`how`: search, match or fullmatch. Raises TooManyWays after so many seconds of a processor, or of waiting."""
+        """Search in another process. `how`: search, match or fullmatch. Raises TooManyWays after `seconds` of processor
+        time, or of waiting.
+        """
         with self._asking:
             answer = self._answer(json.dumps([how, pattern, flags, text, seconds]).encode() + b"\n", wait_s)
         if not answer or (document := json.loads(answer)) == pattern_matching.SLOW:
@@ -56,7 +58,7 @@ class PatternProcess:
         return groups
 
     def _answer(self, question: bytes, wait_s: float) -> bytes:
-        """Nothing if it has died of it, or is late."""
+        """Ask the process; nothing if it has died, or is late."""
         if self._process is None or self._process.poll() is not None:
             self._end()
             # The file and nothing else of ours: it needs no package, and begins in a quarter of the time.
@@ -126,7 +128,9 @@ class BoundedPattern:
 
 
 def has_few_ways(pattern: str) -> bool:
-    """Whether that is plain to see: each quantifier may stop at each letter, each group take each alternative."""
+    """Return whether that is plain to see: each quantifier may stop at each letter, each group take each
+    alternative.
+    """
     bare = _NO_SYNTAX.sub("x", pattern)
     if _MANY_WAYS.search(bare):
         return False

@@ -48,7 +48,7 @@ class BrokerRegistration:
     features: tuple[SupportedFeature, ...] = ()
 
     def endpoint(self, listener: str) -> BrokerEndpoint | None:
-        """None if it has no listener of that name."""
+        """Return the broker's endpoint of a listener; None if it has no listener of that name."""
         return next((endpoint for endpoint in self.endpoints if endpoint.listener == listener), None)
 
 
@@ -94,7 +94,7 @@ class TopicAssignment:
         return ReplicaAssignment(self.partitions[index], self.adding.get(index, ()), self.removing.get(index, ()))
 
     def having(self, changed: Mapping[int, ReplicaAssignment]) -> "TopicAssignment":
-        """This topic with other replicas for some partitions, which may be new."""
+        """Return this topic with other replicas for some partitions, which may be new."""
         return replace(
             self,
             partitions=self.partitions | {index: one.replicas for index, one in changed.items()},
@@ -158,23 +158,23 @@ class LeaderAndIsr:
         return bool(self.isr)
 
     def with_isr(self, isr: tuple[int, ...]) -> "LeaderAndIsr":
-        """The same leader in the same epoch with another ISR: what a leader may write itself, once it has recovered."""
+        """Return the same leader and epoch with another ISR: what a leader may write itself, once it has recovered."""
         return replace(self, isr=isr, leader_recovery_state=RECOVERED, log_losses=())
 
     def without_known_isr(self) -> "LeaderAndIsr":
-        """The same state while nobody may lead, because it is not known which replicas were in sync."""
+        """Return the same state while nobody may lead, because it is not known which replicas were in sync."""
         return replace(self, leader=NO_BROKER, isr=())
 
     def recovering(self) -> "LeaderAndIsr":
-        """The same state under a leader that lacks committed records."""
+        """Return the same state under a leader that lacks committed records."""
         return replace(self, leader_recovery_state=RECOVERING)
 
     def at_version(self, zk_version: int) -> "LeaderAndIsr":
-        """The same state as it stands in ZooKeeper after a write."""
+        """Return the same state as it stands in ZooKeeper after a write."""
         return replace(self, zk_version=zk_version)
 
     def next(self, leader: int, isr: tuple[int, ...], controller_epoch: int) -> "LeaderAndIsr":
-        """The state that follows: another leader or ISR always means a higher leader epoch.
+        """Return the state that follows: another leader or ISR always means a higher leader epoch.
 
         Losses are of no interest any more once there is a leader: its log grows, and what was reported is no longer so.
         """

@@ -24,7 +24,7 @@ def open_below(root: Path, path: Path, flags: int, mode: int = 0o666) -> int:
 
 @contextmanager
 def directories_below(root: Path, path: Path, *, creates: bool = False) -> Iterator[list[int]]:
-    """Descriptors (O_PATH) of `root`, of every directory below it on the way to `path`, and of that.
+    """Yield descriptors (O_PATH) of `root`, of every directory below it on the way to `path`, and of that.
 
     With `creates` those that are missing are created. Raises OSError.
     """

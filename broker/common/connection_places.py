@@ -49,7 +49,7 @@ class ConnectionPlaces(Generic[C]):
                 del self._by_address[address]
 
     def _crowded(self, address: str) -> str | None:
-        """The address that gives up a connection for one of `address`, None while there is room."""
+        """Return the address that gives up a connection for one of `address`, None while there is room."""
         if len(self._by_address.get(address, ())) >= self._per_address:
             return address
         if self._count < self._most:

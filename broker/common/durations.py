@@ -37,7 +37,7 @@ class Durations:
         self.max_ns = 0
 
     def add(self, duration_ns: int) -> None:
-        """A clock that went back counts as no time at all."""
+        """Add a duration; a negative one (the clock went back) counts as 0."""
         if 0 <= duration_ns < _TABLE_NS:
             self._counts[_TABLE[duration_ns >> _UNIT_SHIFT]] += 1
         else:
@@ -56,7 +56,7 @@ class Durations:
 
 
 def _up_to_us(bucket: int) -> int:
-    """The end of a bucket, rounded up."""
+    """Return the end of a bucket, rounded up."""
     if bucket < _EXACT:
         units = bucket + 1
     else:

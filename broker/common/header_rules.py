@@ -18,7 +18,7 @@ class HeaderRule(NamedTuple):
 
 
 def read_rules(text: str) -> tuple[HeaderRule, ...]:
-    """`action name: value, …`; one with a comma in it stands in double quotes. Raises StartupError."""
+    """Parse `action name: value, …`; one with a comma in it stands in double quotes. Raises StartupError."""
     try:
         listed = next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error as error:

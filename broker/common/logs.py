@@ -91,7 +91,7 @@ def _origin(address: str) -> str:
 
 
 def are_configured() -> bool:
-    """Whether this process writes a log; a command that only prints does not."""
+    """Return whether this process writes a log; a command that only prints does not."""
     return _are_configured
 
 
@@ -127,8 +127,8 @@ def log_apart(name: str, path: Path) -> Callable[[], None]:
 
 
 def _one_line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Logfmt escapes nothing but quotes; a peer's text must neither break the line nor speak to a terminal, nor fill
-    the disk. A traceback is ours, and whole.
+    """Format an event as one line. Logfmt escapes nothing but quotes; a peer's text must neither break the line nor
+    control a terminal, nor fill the disk. A traceback is ours, and whole.
     """
     return {key: _plain(value, key in _TRACEBACKS) if isinstance(value, str) else value for key, value in event.items()}
 
@@ -140,7 +140,7 @@ def _plain(text: str, is_whole: bool) -> str:
 
 
 def _visible(letter: str) -> str:
-    """Escaped if it is of Unicode's category C (control, format, surrogates, unassigned) or ends a line."""
+    """Escape a character of Unicode's category C (control, format, surrogates, unassigned) or one that ends a line."""
     category = unicodedata.category(letter)
     is_harmless = category[0] != "C" and category not in ("Zl", "Zp")
     return letter if is_harmless else letter.encode("unicode_escape", "surrogatepass").decode()
@@ -161,7 +161,9 @@ def log_levels() -> dict[str, str]:
 
 
 def set_log_level(name: str, level: str | None) -> None:
-    """`name` is one of `log_levels()`, `level` one of LEVELS; None: as the logger above it, which root has not."""
+    """Set a logger's level. `name` is one of `log_levels()`, `level` one of LEVELS; None inherits, which root
+    cannot.
+    """
     logger = logging.root if name == ROOT else logging.getLogger(name)
     logger.setLevel(logging.NOTSET if level is None else LEVELS[level])
     for listener in on_levels:

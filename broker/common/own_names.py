@@ -19,7 +19,7 @@ def host_of(place: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether the host is an IP address, which DNS rebinding cannot redirect."""
+    """Return whether the host is an IP address, which DNS rebinding cannot redirect."""
     try:
         return host == "localhost" or bool(ip_address(host))
     except ValueError:

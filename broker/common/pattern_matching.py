@@ -33,7 +33,7 @@ def _main() -> None:
 
 
 def _answer(how: str, pattern: str, flags: int, text: str, seconds: float) -> list[str | None] | str | None:
-    """A pattern that cannot be read matches nothing."""
+    """Return the match's groups; a pattern that cannot be parsed matches nothing."""
     try:
         signal.setitimer(signal.ITIMER_VIRTUAL, max(seconds, 0.001))
         match = getattr(re, how)(pattern, text, flags)

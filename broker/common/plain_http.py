@@ -11,7 +11,7 @@ _REASONS = {200: "OK", 403: "Forbidden", 404: "Not Found", 503: "Service Unavail
 
 
 def address_of(request_line: bytes) -> tuple[bytes, bytes]:
-    """Path and query that GET asks for; nothing of any other request."""
+    """Return path and query of a GET; nothing for any other request."""
     match request_line.split(b" "):
         case [b"GET", address, _version]:
             path, _, query = address.partition(b"?")

@@ -18,7 +18,7 @@ _STRAY = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 
 
 def _log() -> Any:
-    """The process's log; None in a command that only prints, for which logs are not even imported."""
+    """Return the process's log; None in a command that only prints, for which logs are not even imported."""
     logs = sys.modules.get("broker.common.logs")
     return logs.logger(__name__) if logs is not None and logs.are_configured() else None
 

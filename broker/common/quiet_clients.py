@@ -72,7 +72,7 @@ class ClientWatch:
         return True
 
     def _look(self, servers: str) -> None:
-        """Until one is reached. What is soon over, and what was told a moment ago, is not worth a line."""
+        """Try the servers until one answers. Short outages, and ones reported a moment ago, are not logged."""
         since, is_told, backoff = time.monotonic(), False, Backoff(self._look_first_s, _LOOK_MAX_S)
         while not _is_reached(servers):
             if not is_told:

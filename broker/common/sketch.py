@@ -43,7 +43,7 @@ class Sketch:
             self.counts[bucket] = self.counts.get(bucket, 0) + count
 
     def percentile(self, share: float) -> float | None:
-        """The value in ms that this share (0 to 1) does not exceed; None of nothing."""
+        """Return the value in ms that this share (0 to 1) does not exceed; None of nothing."""
         left = math.ceil(share * self.count)
         for bucket in sorted(self.counts):
             left -= self.counts[bucket]

@@ -34,4 +34,4 @@ def stop_event() -> threading.Event:
 
 
 def _taken(*_signal: object) -> None:
-    """Instead of what a process does that says nothing: end."""
+    """End the process in place of a signal's default action, which would end it silently."""

@@ -20,7 +20,7 @@ class Troubles:
         return len(self._known)
 
     def is_news(self, thing: Hashable, reason: str, now_ms: int, patience_ms: int = 0) -> bool:
-        """Whether this failure of `thing` should be told: once, when it has gone on for `patience_ms`."""
+        """Return whether this failure of `thing` should be told: once, when it has gone on for `patience_ms`."""
         known = self._known.get(thing)
         if known is None or known.reason != reason:
             known = _Trouble(reason, now_ms, is_told=False)

@@ -360,7 +360,7 @@ class BrokerConfig(
         return self._of_listeners
 
     def text(self, name: str) -> str | None:
-        """The value of the key `name` as it would be written; a secret is hidden."""
+        """Return the value of the key `name` as it would be written; a secret is hidden."""
         return render_value(self.values[BY_NAME[name].attribute])
 
     def of_listener(self, listener: str) -> ListenerSettings:
@@ -374,8 +374,9 @@ class BrokerConfig(
 
 
 def read_broker_config(text: str, overrides: Mapping[str, str] = MappingProxyType({})) -> BrokerConfig:
-    """The configuration in a `server.properties`, of which `overrides` say some keys otherwise; StartupError with one
-    sentence when it cannot be right."""
+    """Return the configuration in a `server.properties`, of which `overrides` say some keys otherwise; StartupError
+    with one sentence when it cannot be right.
+    """
     texts = {**parse_properties(text), **overrides}
     try:
         texts = without_kraft(texts)

@@ -77,7 +77,7 @@ def parse_int32(text: str) -> int:
 
 
 def parse_int16(text: str) -> int:
-    """As Java writes a short."""
+    """Parse a short as Java writes it."""
     if not -(2**15) <= parse_int(text) < 2**15:
         raise ValueError(text)
     return int(text)
@@ -192,12 +192,14 @@ def setting(parse: Callable[[str], Value], default: None, meaning: str, **bounds
 @overload
 def setting(parse: Callable[[str], Value], default: object, meaning: str, **bounds: Any) -> Value: ...
 def setting(parse: Callable[[str], Any], default: Any, meaning: str, **bounds: Any) -> Any:
-    """Declares a key in a class body, as an attribute of the type that `parse` reads; the rest is as in `Key`."""
+    """Declare a key in a class body, as an attribute of the type that `parse` reads; the rest is as in `Key`."""
     return _Setting(parse, default, meaning, bounds)
 
 
 def take_keys(settings: type) -> list[Key]:
-    """The keys declared there. The attributes go: those of an object with values are found faster without them."""
+    """Return the keys declared there. The attributes go: those of an object with values are found faster without
+    them.
+    """
     declared = {name: value for name, value in vars(settings).items() if isinstance(value, _Setting)}
     for name in declared:
         delattr(settings, name)
@@ -208,12 +210,12 @@ def take_keys(settings: type) -> list[Key]:
 
 
 def without_effect(name: str, parse: Callable[[str], Any], default: Any, at_least: float | None = None) -> Key:
-    """A key of Kafka's that nothing here reads."""
+    """Declare a key of Kafka's that is accepted and has no effect."""
     return Key(name, parse, default, "Accepted as Kafka does, without effect here.", at_least, has_effect=False)
 
 
 def render_value(value: Any) -> str | None:
-    """The text a value is written as; None when it is not set."""
+    """Return the text a value is written as; None when it is not set."""
     if value is None:
         return None
     if isinstance(value, bool):
@@ -224,7 +226,7 @@ def render_value(value: Any) -> str | None:
 
 
 def render_list(parts: Iterable[object]) -> str:
-    """The text that `parse_list` reads."""
+    """Return the text that `parse_list` reads."""
     return ",".join(str(part) for part in parts)
 
 
@@ -258,7 +260,7 @@ def _number_text(value: float) -> str:
 
 
 def read_values(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Values by attribute name for every key; a required key without text is an error."""
+    """Read values by attribute name for every key; a required key without text is an error."""
     values = {}
     for key in keys:
         if key.name in texts:

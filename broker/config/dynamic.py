@@ -85,7 +85,7 @@ def update_mode(name: str) -> UpdateMode:
 
 
 def read_broker_change(name: str, text: str, *, is_for_all: bool) -> Any:
-    """The value of a key set while brokers run; ConfigError says why it cannot be.
+    """Return the value of a key set while brokers run; ConfigError says why it cannot be.
 
     A key nobody knows may be a plug-in's, as in Kafka: its text is kept. What is said for a listener may be read by one
     that is added (`listener_changes.py` looks whether it is).

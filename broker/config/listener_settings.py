@@ -152,7 +152,9 @@ class ListenerSettings(ListenerKeys):
 def settings_of_listener(
     listener: str, protocol: SecurityProtocol, values: Mapping[str, Any], own: Mapping[str, Any]
 ) -> ListenerSettings:
-    """`values` are the broker's by attribute, `own` what is said with a prefix, by full name."""
+    """Return a listener's settings. `values` are the broker's by attribute, `own` those with the listener's prefix, by
+    full name.
+    """
     of_all = {key.attribute: values[key.attribute] for key in KEYS}
     only_own = OF_MECHANISM_ONLY | ({"ssl.client.auth"} if protocol is SecurityProtocol.SASL_SSL else set())
     of_all |= {BY_NAME[name].attribute: BY_NAME[name].default for name in only_own}

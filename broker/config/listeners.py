@@ -106,7 +106,7 @@ class ListenerAddresses:
 
 
 def inter_broker_listener(values: Mapping[str, Any]) -> str:
-    """`values` by attribute, here and below."""
+    """Return the inter-broker listener's name. `values` by attribute, here and below."""
     return str(values["inter_broker_listener_name"] or values["security_inter_broker_protocol"])
 
 
@@ -134,7 +134,9 @@ def _check_names(key: str, endpoints: Iterable[ListenerEndpoint]) -> None:
 
 
 def _check_ports(listeners: Iterable[ListenerEndpoint]) -> None:
-    """One port may serve IPv4 by one listener and IPv6 by another, if both say so by an address (KAFKA-13299)."""
+    """Check that listeners do not share a port; one may serve IPv4 by one listener and IPv6 by another, if both have an
+    address (KAFKA-13299).
+    """
     hosts: dict[int, list[str]] = {}
     for listener in listeners:
         hosts.setdefault(listener.port, []).append(listener.host)

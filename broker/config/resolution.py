@@ -93,8 +93,8 @@ def settings_of(key: Key, overrides: Mapping[str, str], broker: BrokerConfig) ->
 
 
 def listed_synonyms(key: Key, settings: list[Setting]) -> list[Setting]:
-    """Those of a topic key's settings that DescribeConfigs lists, as Kafka does: only what a broker's key says besides
-    the topic itself, from the most precise name on. A default in hours, alone, is no synonym of milliseconds.
+    """Return the synonyms of a topic key that DescribeConfigs lists, as Kafka does: only a broker's own value, from the
+    most precise name on. A default in hours, alone, is no synonym of milliseconds.
     """
     most_precise = SYNONYMS.get(key.name, ((None, 1),))[0][0]
     first = next((at for at, setting in enumerate(settings) if setting.name in (key.name, most_precise)), len(settings))
@@ -128,12 +128,12 @@ def _in_layers(names: Iterable[tuple[str, int]], broker: BrokerConfig) -> Iterat
 
 
 def _scaled(value: Any, factor: int) -> Any:
-    """-1 means "no limit" in every unit."""
+    """Scale a value; -1 means "no limit" in every unit."""
     return value * factor if isinstance(value, int) and not isinstance(value, bool) and value > 0 else value
 
 
 def topic_values(overrides: Mapping[str, str], broker: BrokerConfig) -> dict[str, Any]:
-    """The values that count for a topic, by attribute name."""
+    """Return the values that count for a topic, by attribute name."""
     values = {key.attribute: settings_of(key, overrides, broker)[0].value for key in topic.KEYS}
     difference = values["message_timestamp_difference_max_ms"]
     for bound in ("message.timestamp.before.max.ms", "message.timestamp.after.max.ms"):

@@ -40,7 +40,7 @@ class ThrottledReplica(NamedTuple):
     ),
 )
 def parse_throttled_replicas(text: str) -> tuple[ThrottledReplica | str, ...]:
-    """`partition:broker,…`, `*` for all replicas of the topic, or nothing for none."""
+    """Parse `partition:broker,…`, `*` for all replicas of the topic, or nothing for none."""
     parts = parse_list(text)
     if parts == ALL_REPLICAS:
         return parts

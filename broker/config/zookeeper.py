@@ -72,7 +72,7 @@ def zookeeper_tls(values: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def read_zookeeper_tls(texts: Mapping[str, str]) -> Mapping[str, Any] | None:
-    """`zookeeper_tls` of a file's keys; others in it are for others. Raises ConfigError."""
+    """Read a file's `zookeeper_tls` keys; other keys are ignored. Raises ConfigError."""
     names = {key.name for key in KEYS}
     return zookeeper_tls(read_values(KEYS, {name: text for name, text in texts.items() if name in names}))
 

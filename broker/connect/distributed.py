@@ -78,8 +78,9 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
 
 
 def _are_started(logs: Iterable[TopicLog], stop: threading.Event) -> bool:
-    """Whether all of them are read, or else `stop` was set: a cluster that is away is waited for. Raises
-    StartupError."""
+    """Return whether all of them are read, or else `stop` was set: a cluster that is away is waited for. Raises
+    StartupError.
+    """
     for log in logs:
         while not stop.is_set():
             try:
@@ -113,7 +114,7 @@ def _log_of(settings: WorkerSettings, kind: str, partitions: int, apply: Apply) 
 def _publish(
     send: Send, headers: Callable[[bytes], dict[str, str]], url: str, connector: str, configs: list[dict[str, str]]
 ) -> None:
-    """To the leader, which writes them. Raises ConnectError."""
+    """Send task configs to the leader, which writes them. Raises ConnectError."""
     if not url:
         raise ConnectError("there is no leader of the group yet")
     body = json.dumps(configs).encode()

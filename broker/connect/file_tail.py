@@ -77,7 +77,7 @@ class FileTail:
         self._rotated_at_ms: int | None = None
 
     def read_lines(self, now_ms: int, max_lines: int, max_bytes: int) -> list[TailedLine]:
-        """Lines that have come to their end, at most as many; empty when there are none or no file is there yet."""
+        """Return complete lines, at most as many; empty when there are none or no file exists yet."""
         descriptor = self._open() if self._descriptor is None else self._descriptor
         if descriptor is None:
             return []
@@ -122,7 +122,9 @@ class FileTail:
         return TailedLine(value, continues, offset, is_unfinished, is_continuation)
 
     def _after_rest(self, now_ms: int, size: int) -> list[TailedLine]:
-        """The unfinished last line of a file that had the same size for long enough; a \\r may be half of its end."""
+        r"""Return the unfinished last line of a file that had the same size for long enough; a \r may be half of its
+        end.
+        """
         if self._descriptor is None or self._rest_ms == 0 or self._position >= size:
             self._unchanged = None
             return []
@@ -134,7 +136,9 @@ class FileTail:
         return [self._line(value, value, is_unfinished=True)] if value else []
 
     def _after_rotation(self, descriptor: int, now_ms: int) -> list[TailedLine]:
-        """At the end of a file: once its name belongs to another file, give up its unfinished line and turn to that."""
+        """Move on at the end of a rotated file: once its name belongs to another file, return the unfinished line and
+        open that.
+        """
         if not self._is_rotated():
             self._rotated_at_ms = None
             return []
@@ -171,7 +175,9 @@ class FileTail:
         return None
 
     def _candidates(self, resume_at: FileOffset | None) -> list[Path]:
-        """The file of the resume point under another name, if it was rotated, before the one under its own name."""
+        """Return the file of the resume point under another name, if it was rotated, before the one under its own
+        name.
+        """
         if resume_at is None or _inode_of(self.path) == resume_at["inode"]:
             return [self.path]
         siblings = sorted(self.path.parent.glob(f"{self.path.name}*"))
@@ -196,7 +202,7 @@ class FileTail:
 
 
 def open_regular(path: Path, open_file: OpenFile) -> int | None:
-    """A descriptor of a regular file; None when there is none or it cannot be read (yet)."""
+    """Return a descriptor of a regular file; None when there is none or it cannot be read (yet)."""
     try:
         descriptor = open_file(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -17,7 +17,7 @@ class Levels:
         self._new_count = 0
 
     def names(self) -> list[str]:
-        """The root, and whose level was set."""
+        """Return the root, and whose level was set."""
         known = logging.root.manager.loggerDict.items()
         return ["root", *sorted(name for name, rule in known if isinstance(rule, logging.Logger) and rule.level)]
 

@@ -73,7 +73,7 @@ def _connector(kind: str, config: Mapping[str, str]) -> dict[str, str]:
 
 
 def _common(props: Mapping[str, str], clusters: list[str]) -> dict[str, str]:
-    """What is said for no cluster and no flow."""
+    """Return the properties that name neither a cluster nor a flow."""
     return {
         key: value
         for key, value in props.items()

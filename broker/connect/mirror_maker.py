@@ -43,7 +43,7 @@ def run_mirror_maker(props: Mapping[str, str], only_to: list[str], stop: threadi
 
 
 def _herder(flow: MirrorFlow) -> Herder:
-    """Its connectors are checked; it does not run yet."""
+    """Return a herder that checks the flow's connectors and does not run yet."""
     try:
         parse_bootstrap_servers(flow.target_client["bootstrap.servers"])
     except ApiError as error:

@@ -86,7 +86,7 @@ class OverridePolicy:
 
 
 def overrides_of(props: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Key, option and value of each."""
+    """Yield key, option and value of each override."""
     for key, value in props.items():
         kind, separator, option = key.partition(".override.")
         if separator and kind in KINDS and value is not None:
@@ -102,5 +102,5 @@ def read_policy(policy: str, listed: tuple[str, ...]) -> OverridePolicy:
 
 
 def is_of_login(options: Mapping[str, str]) -> bool:
-    """Whether anything is said of how a client gets in."""
+    """Return whether anything is said of how a client gets in."""
     return any(map(is_of_security, options))

@@ -63,7 +63,7 @@ class _ConfigurationLookup:
         return "".join((*parts, text[at:]))
 
     def _counted(self, key: str, reference: str) -> str:
-        """What the reference stands for. Raises ConfigError for too many references, or too long values."""
+        """Return the referenced value. Raises ConfigError for too many references, or too long values."""
         self._references += 1
         if self._references > CONFIG_REFERENCES_MAX:
             raise ConfigError(f"{key}: the configuration has more than {CONFIG_REFERENCES_MAX:,} references")
@@ -76,7 +76,7 @@ class _ConfigurationLookup:
         return self._values[reference]
 
     def _looked_up(self, key: str, reference: str) -> str:
-        """The value of `${provider:path:key}` or `${provider:key}`; the reference itself where there is none."""
+        """Return the value of `${provider:path:key}` or `${provider:key}`; the reference itself where there is none."""
         provider, colon, place = reference[2:-1].partition(":")
         path, second, name = place.partition(":")
         ask = self._asks.get(provider)
@@ -104,7 +104,8 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def _within(own: Mapping[str, str], path: str) -> tuple[Path, Path]:
-    """The path without links, and the directory of `allowed.paths` (KIP-993) it is in: the root where none are named.
+    """Return the path without links, and the directory of `allowed.paths` (KIP-993) it is in: the root where none are
+    named.
 
     Raises PermissionError.
     """
@@ -119,7 +120,7 @@ def _within(own: Mapping[str, str], path: str) -> tuple[Path, Path]:
 
 
 def _text(path: Path, root: Path) -> str:
-    """Of a regular file that no link has replaced since the path was checked. Raises OSError, ValueError."""
+    """Read a regular file that no link has replaced since the path was checked. Raises OSError, ValueError."""
     with open(path, "rb", opener=lambda _name, flags: open_below(root, path, flags | os.O_NONBLOCK)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("not a regular file")

@@ -264,7 +264,7 @@ class WorkerSettings(ByAttribute):
         return _named(self.props, f"{kind}.") | self.policy.allowed(kind, overrides)
 
     def security_of(self, kind: str, overrides: Mapping[str, str]) -> ClientSecurity:
-        """The worker's login goes nowhere but where the worker says."""
+        """Return a client's security; the worker's login is used only for the worker's own cluster."""
         allowed = self.policy.allowed(kind, overrides)
         if any(server in allowed for server in SERVERS):
             return read_security(allowed)

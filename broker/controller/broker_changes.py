@@ -54,7 +54,9 @@ def _brokers_left(context: ControllerContext, left: list[int]) -> list[Controlle
 
 
 def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: list[int]) -> list[ControllerEffect]:
-    """They learn the whole cluster, the others learn of them, and what they alone can lead is led again."""
+    """Take over brokers that joined: they learn the whole cluster, others learn of them, and partitions that only they
+    can lead get leaders.
+    """
     others = sorted(context.brokers)
     for broker_id in joined:
         context.brokers[broker_id] = event.brokers[broker_id]

@@ -97,7 +97,7 @@ class ControllerContext:
         return self.topics[partition.topic].of(partition.partition)
 
     def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
-        """The partitions on the move, of topics that are not being deleted."""
+        """Return the partitions in reassignment, of topics that are not being deleted."""
         return {
             TopicPartition(name, index): topic.of(index)
             for name, topic in self.topics.items()
@@ -106,7 +106,7 @@ class ControllerContext:
         }
 
     def is_current(self, partition: TopicPartition) -> bool:
-        """Whether the partition exists and its topic is not being deleted."""
+        """Return whether the partition exists and its topic is not being deleted."""
         topic = self.topics.get(partition.topic)
         return topic is not None and partition.partition in topic.partitions and partition.topic not in self.deleting
 
@@ -121,7 +121,7 @@ class ControllerContext:
         return [replica for partition in self.partitions(topic) for replica in self.replicas(partition)]
 
     def partitions_on(self, broker_ids: Iterable[int]) -> list[TopicPartition]:
-        """Partitions with a replica on one of the brokers, whatever the state of that replica."""
+        """Return partitions with a replica on one of the brokers, whatever the state of that replica."""
         wanted = set(broker_ids)
         return [partition for partition in self.all_partitions() if wanted.intersection(self.assignment(partition))]
 
@@ -129,7 +129,7 @@ class ControllerContext:
         return self.is_reachable(replica) and replica not in self.deferred_replicas
 
     def is_reachable(self, replica: Replica) -> bool:
-        """Whether its broker can do with it what it is told to, if perhaps not at once."""
+        """Return whether its broker can do with it what it is told to, if perhaps not at once."""
         return replica.broker_id in self.brokers and replica not in self.failed_replicas
 
     def online_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
@@ -139,7 +139,7 @@ class ControllerContext:
         return self._replicas_by_state(partition)[1]
 
     def _replicas_by_state(self, partition: TopicPartition) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Online and offline. Asked several times for each partition of an event that may touch all there are."""
+        """Return online and offline replicas, quickly: an event may ask several times for each of all partitions."""
         assignment, brokers = self.assignment(partition), self.brokers
         if self.failed_replicas or self.deferred_replicas:
             online = tuple([item for item in assignment if self.is_online(Replica(partition, item))])
@@ -150,7 +150,7 @@ class ControllerContext:
         return online, tuple([item for item in assignment if item not in online])
 
     def full_hosts(self, partition: TopicPartition) -> frozenset[int]:
-        """The brokers whose replica of the partition is in a log directory that is full."""
+        """Return the brokers whose replica of the partition is in a log directory that is full."""
         if not self.full_replicas:
             return frozenset()
         return frozenset(
@@ -163,7 +163,7 @@ class ControllerContext:
         return {replica.broker_id: known[replica] for replica in self.replicas(partition) if replica in known}
 
     def wanted_states(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
-        """The states to be written for those of `partitions` that are not as they should be."""
+        """Return the states to be written for those of `partitions` that are not as they should be."""
         wanted = {}
         for partition in partitions:
             better = self._wanted_state(partition)
@@ -227,7 +227,7 @@ class ControllerContext:
         self.deferred_replicas -= failed
 
     def forget_failures(self, replicas: Iterable[Replica]) -> None:
-        """The replicas, or their brokers' registrations, are no more."""
+        """Forget failures of replicas that, or whose broker's registration, no longer exist."""
         gone = set(replicas)
         self.failed_replicas -= gone
         self.deferred_replicas -= gone
@@ -236,12 +236,12 @@ class ControllerContext:
             del self.log_extents[replica]
 
     def forget_extents(self, partition: TopicPartition) -> None:
-        """Its logs grow again, or are cut."""
+        """Forget log ends reported for the partition: its logs grow again, or are truncated."""
         for replica in self.replicas(partition):
             self.log_extents.pop(replica, None)
 
     def forget_extents_of(self, broker_ids: Collection[int]) -> None:
-        """They have started since they reported."""
+        """Forget log ends that brokers reported before they restarted."""
         for replica in [replica for replica in self.log_extents if replica.broker_id in broker_ids]:
             del self.log_extents[replica]
 

@@ -17,7 +17,9 @@ from broker.controller.verdict import ShutdownAnswer
 
 
 def shutdown_asked(context: ControllerContext, event: ShutdownAsked) -> list[ControllerEffect]:
-    """Followers are stopped before they leave the ISR, or their leader would take them in again; leaders after."""
+    """Begin a controlled shutdown. Followers are stopped before they leave the ISR, or their leader would take them in
+    again; leaders after.
+    """
     broker_id = event.broker_id
     if not context.is_current_incarnation(broker_id, event.broker_epoch):
         is_known = broker_id in context.brokers
@@ -48,7 +50,7 @@ def shutdown_carried_out(context: ControllerContext, event: ShutdownCarriedOut) 
 
 
 def _is_replicated_here(context: ControllerContext, partition: TopicPartition, broker_id: int) -> bool:
-    """Whether the broker has a replica that is to be relieved, and was not before."""
+    """Return whether the broker has a replica that is to be relieved, and was not before."""
     others = len(context.assignment(partition)) > 1
     return others and partition in context.states and context.is_reachable(Replica(partition, broker_id))
 

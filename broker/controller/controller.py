@@ -121,7 +121,9 @@ class Controller:
         return known
 
     def step(self, event: ControllerEvent, now_ms: int) -> list[ControllerEffect]:
-        """Effects are to be carried out as `effects.py` says. `now_ms` is the time of the event, monotonic."""
+        """Process an event and return its effects, to be carried out as `effects.py` says. `now_ms` is the time of the
+        event, monotonic.
+        """
         if isinstance(event, Elected):
             self._rebalance.begin(now_ms)
             self._repeats.begin()
@@ -157,7 +159,7 @@ class Controller:
         return effects
 
     def _let_go(self, event: Elected) -> list[ControllerEffect]:
-        """What a controller that goes on needs no more: channels to changed brokers, watches on topics that went."""
+        """Let go of what the controller no longer needs: channels to changed brokers, watches on deleted topics."""
         if self.context is None:
             return []
         before = self.context

@@ -12,7 +12,7 @@ _UNKNOWN = (NO_LEADER_EPOCH, 1)
 
 
 def first_state(assignment: tuple[int, ...], online: Collection[int], controller_epoch: int) -> LeaderAndIsr | None:
-    """The state of a new partition: all online replicas are in sync, the first leads. None if none is online."""
+    """Return the state of a new partition: all online replicas are in sync, the first leads. None if none is online."""
     isr = tuple(replica for replica in assignment if replica in online)
     return LeaderAndIsr(isr[0], 0, isr, controller_epoch) if isr else None
 
@@ -24,7 +24,7 @@ def next_state(
     controller_epoch: int,
     full: Collection[int] = (),
 ) -> LeaderAndIsr | None:
-    """The state the partition should be in now, None when it is in it already.
+    """Return the state the partition should be in now, None when it is in it already.
 
     Only a member of the ISR may lead; the order of the assignment says who is preferred. Replicas that are not online
     leave the ISR, unless none of it is online: then it is kept whole, because each of them has all committed records
@@ -58,7 +58,7 @@ def next_state(
 def last_state(
     assignment: ReplicaAssignment, state: LeaderAndIsr, online: Collection[int], controller_epoch: int
 ) -> LeaderAndIsr | None:
-    """The state that ends a move, without the removed replicas; None while it may not end.
+    """Return the state that ends a move, without the removed replicas; None while it may not end.
 
     Nothing is lost by it: whoever stays is in sync and alive, and has all committed records.
     """
@@ -76,7 +76,9 @@ def preferred_state(
     controller_epoch: int,
     full: Collection[int] = (),
 ) -> LeaderAndIsr | None:
-    """The state under the preferred leader, None when that one may not lead: one that is `full` would hand over."""
+    """Return the state under the preferred leader, None when that one may not lead: one that is `full` would hand
+    over.
+    """
     preferred = assignment[0]
     if preferred not in state.isr or preferred not in online or preferred in full:
         return None
@@ -119,12 +121,14 @@ def state_after_loss(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool) -> L
 
 
 def _furthest(losses: Collection[LogLoss], broker_id: int) -> int:
-    """The broker whose log reaches furthest: `broker_id` if it is as good as any, also if none of them has a log."""
+    """Return the broker whose log reaches furthest: `broker_id` if it is as good as any, also if none of them has a
+    log.
+    """
     return max(losses, key=lambda loss: (loss.extent, loss.broker_id == broker_id)).broker_id
 
 
 def may_lead_empty(state: LeaderAndIsr, replicas: Collection[int], broker_id: int) -> bool:
-    """Whether the last of the ISR may lead without a log, because no replica has one."""
+    """Return whether the last of the ISR may lead without a log, because no replica has one."""
     without_log = {loss.broker_id for loss in state.log_losses if loss.is_total} | {broker_id}
     return without_log.issuperset(replicas)
 
@@ -136,7 +140,7 @@ def unclean_state(
     controller_epoch: int,
     extents: Mapping[int, tuple[int, int]],
 ) -> LeaderAndIsr | None:
-    """The state under one replica that is online, in sync or not, and alone; None when none is.
+    """Return the state under one replica that is online, in sync or not, and alone; None when none is.
 
     It is the one whose log reaches furthest (KIP-966): by last epoch, then by end offset, as far as `extents` tells of
     each; of several the first of the assignment. A log of which nothing is known, as of a broker that has not answered

@@ -18,7 +18,9 @@ from broker.controller.state_changes import correct_states, settle
 
 
 def isr_changes_listed(_context: ControllerContext, event: IsrChangesListed) -> list[ControllerEffect]:
-    """Removed when read and told: what is announced survives a controller that fails in between."""
+    """Apply notified ISR changes; notices are removed only after that, so they survive a controller that fails in
+    between.
+    """
     return [ReadIsrChanges(event.names), RemoveIsrChanges(event.names)] if event.names else []
 
 

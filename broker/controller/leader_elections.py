@@ -52,7 +52,7 @@ def _try(
 
 
 def _elect(context: ControllerContext, election: Election, partition: TopicPartition) -> LeaderAndIsr:
-    """The state to be written; ApiError when there is nothing to do or nobody to elect."""
+    """Return the state to be written; ApiError when there is nothing to do or nobody to elect."""
     if not context.is_current(partition):
         is_topic_known = partition.topic in context.topics
         missing = f"partition as {partition}" if is_topic_known else f"topic as {partition.topic}"

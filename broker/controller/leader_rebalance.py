@@ -33,7 +33,7 @@ class LeaderRebalance:
         self._next_check_ms = 0
 
     def begin(self, now_ms: int) -> None:
-        """A controller epoch begins."""
+        """Begin a controller epoch at `now_ms`."""
         self._next_check_ms = now_ms + FIRST_CHECK_MS
 
     def tick(self, context: ControllerContext, now_ms: int) -> list[ControllerEffect]:
@@ -50,7 +50,7 @@ class LeaderRebalance:
 
 
 def _too_much_led_elsewhere(context: ControllerContext, percentage: int) -> list[list[TopicPartition]]:
-    """For each live broker that leads too few of the partitions that prefer it, those it does not lead."""
+    """Return for each live broker that leads too few of the partitions that prefer it, those it does not lead."""
     preferring: dict[int, list[TopicPartition]] = {broker_id: [] for broker_id in sorted(context.brokers)}
     for partition in context.all_partitions():
         preferred = context.assignment(partition)[0]

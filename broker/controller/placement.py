@@ -24,7 +24,7 @@ def place_replicas(
     shift: int,
     first_partition: int = 0,
 ) -> dict[int, tuple[int, ...]]:
-    """Replicas of each partition, preferred leader first. `racks` names the rack of every broker that is alive.
+    """Return the replicas of each partition, preferred leader first. `racks` names the rack of every live broker.
 
     `first_partition` > 0 places partitions added to a topic. ApiError INVALID_PARTITIONS or
     INVALID_REPLICATION_FACTOR when it cannot be done.
@@ -44,7 +44,9 @@ def place_replicas(
 
 
 def alternate_racks(racks: Mapping[int, str | None]) -> list[int]:
-    """The brokers in turn from each rack, so that neighbours stand in different racks as long as there are some."""
+    """Return the brokers in turn from each rack, so that neighbours stand in different racks as long as there are
+    some.
+    """
     by_rack: dict[str | None, list[int]] = {}
     for broker_id in sorted(racks):
         by_rack.setdefault(racks[broker_id], []).append(broker_id)
@@ -102,13 +104,13 @@ def _check_counts(broker_count: int, partition_count: int, replication_factor: i
 
 
 def _rounds(first_partition: int, partition: int, broker_count: int) -> int:
-    """How often a multiple of the number of brokers was reached from `first_partition` (0 itself excepted)."""
+    """Return how often a multiple of the number of brokers was reached from `first_partition` (0 itself excepted)."""
     before = max(first_partition - 1, 0)
     return partition // broker_count - before // broker_count
 
 
 def _candidates(brokers: Sequence[int], first: int, shift: int) -> Iterator[int]:
-    """The first replica, then every other broker in the order of the rounds, without end."""
+    """Yield the first replica, then every other broker in the order of the rounds, without end."""
     yield brokers[first]
     others = len(brokers) - 1
     for number in count():

@@ -53,7 +53,9 @@ def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -
 
 
 def reassignments_by_znode(context: ControllerContext, event: ReassignmentsByZnode) -> list[ControllerEffect]:
-    """The old way to ask: /admin/reassign_partitions, kept until each of its partitions is there or cannot go there."""
+    """Begin reassignments asked for in /admin/reassign_partitions (before KIP-455); the znode stays until all are done
+    or refused.
+    """
     known = context.reassignment_notes.by_znode
     fresh = {partition: target for partition, target in event.targets.items() if known.get(partition) != target}
     plans, refused = _plan(context, fresh)
@@ -71,7 +73,9 @@ def reassignments_by_znode_begun(
 
 
 def assignments_written(context: ControllerContext, event: AssignmentsWritten) -> list[ControllerEffect]:
-    """A move begins, or is over for good. What a znode says that is news needs a state of a higher epoch."""
+    """Take over assignments that were written: a move begins or has ended. News from a znode needs a state of a higher
+    epoch.
+    """
     begun = []
     for partition, written in sorted(event.written.items()):
         if not context.is_current(partition):
@@ -89,7 +93,7 @@ def drop_ended_requests(
     *,
     is_due: bool = False,
 ) -> list[ControllerEffect]:
-    """/admin/reassign_partitions without what is done, was refused, or has no topic any more."""
+    """Drop what is done or refused, or whose topic is gone, from /admin/reassign_partitions."""
     requests = context.reassignment_notes.by_znode
     open_ones = {partition: target for partition, target in requests.items() if _is_on_the_way(context, partition)}
     if not (is_due or refused or open_ones != requests):
@@ -129,7 +133,7 @@ def _plan_one(
 
 
 def _news(context: ControllerContext, plans: Plans) -> Plans:
-    """Without what is under way or done."""
+    """Return the plans without those under way or done."""
     return {partition: plan for partition, plan in plans.items() if plan != context.replica_assignment(partition)}
 
 

@@ -28,7 +28,7 @@ def end_moves(
 
 
 def write_when_deleted(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
-    """The last word in the znode of each ended move that waits for nobody."""
+    """Write the final assignment of ended moves that no broker is waiting for."""
     plans = {
         partition: context.replica_assignment(partition)
         for partition in partitions
@@ -74,7 +74,7 @@ def removed_hosts_left(context: ControllerContext, left: Iterable[int]) -> list[
 
 
 def stop_strays(context: ControllerContext, joined: Iterable[int]) -> list[ControllerEffect]:
-    """Brokers are back that hold replicas which were taken from them meanwhile; a move not yet over waits for them."""
+    """Stop replicas that were taken from brokers while they were away; a move not yet over waits for them."""
     effects: list[ControllerEffect] = []
     for broker_id in joined:
         strays = sorted(replica for replica in context.reassignment_notes.strays if replica.broker_id == broker_id)

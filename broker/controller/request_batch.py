@@ -31,7 +31,7 @@ class RequestBatch:
         self._stops: dict[int, list[ReplicaStop]] = {}
 
     def tell_everyone(self, partitions: Iterable[TopicPartition]) -> None:
-        """New states: LeaderAndIsr to the online replicas, UpdateMetadata to every live broker."""
+        """Send new states: LeaderAndIsr to the online replicas, UpdateMetadata to every live broker."""
         for partition in partitions:
             state = self._partition_state(partition)
             self._add_leader_and_isr(state, self._context.online_replicas(partition))
@@ -106,7 +106,7 @@ class RequestBatch:
         return tuple(self._context.brokers[leader] for leader in leaders)
 
     def _metadata_effects(self) -> list[ControllerEffect]:
-        """Brokers that are told the same share one effect: it is the same if it is the very same objects."""
+        """Return effects; brokers with the same partitions share one effect, compared by identity."""
         same: dict[tuple[int, ...], tuple[tuple[PartitionTold, ...], list[int]]] = {}
         for broker_id, states in sorted(self._metadata.items()):
             same.setdefault(tuple(map(id, states)), (tuple(states), []))[1].append(broker_id)

@@ -27,7 +27,8 @@ PAUSE_MS_MAX = 30_000
 
 
 def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[ControllerEffect]:
-    """Replicas whose role was not taken take no part any more; those that were deferred and have it now do again.
+    """Apply a response: replicas whose role was not taken are offline; those that were deferred and have it now take
+    part again.
 
     Where a log directory has become full, or has room again, others may have to lead.
     """
@@ -69,7 +70,7 @@ def _note_extents(context: ControllerContext, event: LeaderAndIsrAnswered) -> No
 
 
 def _assigned(context: ControllerContext, broker_id: int, partitions: Iterable[TopicPartition]) -> list[Replica]:
-    """Those of a broker's replicas that there still are."""
+    """Return those of a broker's replicas that still exist."""
     return [
         Replica(partition, broker_id)
         for partition in sorted(partitions)
@@ -78,7 +79,7 @@ def _assigned(context: ControllerContext, broker_id: int, partitions: Iterable[T
 
 
 def _came_back(context: ControllerContext, broker_id: int, partitions: list[TopicPartition]) -> list[ControllerEffect]:
-    """The role that was taken may be an old one by now: the broker is told again."""
+    """Correct a broker's role that is outdated by the time its answer arrives: the broker is sent the current one."""
     to_correct = context.wanted_states(partitions)
     settled = [partition for partition in partitions if partition not in to_correct]
     batch = RequestBatch(context)
@@ -91,7 +92,7 @@ def _came_back(context: ControllerContext, broker_id: int, partitions: list[Topi
 
 
 def _tell_again(context: ControllerContext, broker_ids: Collection[int]) -> list[ControllerEffect]:
-    """The roles of deferred replicas, as they are now."""
+    """Send the current roles of deferred replicas again."""
     batch = RequestBatch(context)
     for partition, broker_id in sorted(context.deferred_replicas):
         if broker_id in broker_ids and context.is_current(partition):
@@ -107,7 +108,7 @@ class RoleRepeats:
         self._pauses: dict[int, tuple[float, Backoff]] = {}
 
     def begin(self) -> None:
-        """A controller epoch begins, and every broker is told everything."""
+        """Begin a controller epoch: every broker is sent everything."""
         self._pauses.clear()
 
     def tick(self, context: ControllerContext, now_ms: int) -> list[ControllerEffect]:
@@ -119,8 +120,8 @@ class RoleRepeats:
         return [*_tell_again(context, due), *resume_deletion(context, due)]
 
     def _takes_turn(self, broker_id: int, now_ms: int) -> bool:
-        """Whether it is time, and then the next time is later, though all was taken meanwhile: a broker that takes its
-        role as follower may fail once more as soon as it is to lead.
+        """Return whether it is time, and then the next time is later, though all was taken meanwhile: a broker that
+        takes its role as follower may fail once more as soon as it is to lead.
         """
         until_ms, backoff = self._pauses.get(broker_id) or (now_ms, Backoff(FIRST_PAUSE_MS, PAUSE_MS_MAX))
         if now_ms < until_ms:

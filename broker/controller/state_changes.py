@@ -82,7 +82,7 @@ def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> 
 
 
 def replicas_went_offline(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
-    """Brokers or log directories of some replicas of these partitions are gone."""
+    """Take replicas of these partitions as offline: their brokers or log directories are gone."""
     current = [partition for partition in partitions if context.is_current(partition)]
     written = [partition for partition in current if partition in context.states]
     settle(context, written)

@@ -34,7 +34,7 @@ def restored_state(
 
 
 def _is_later(role: LastRole, state: LeaderAndIsr) -> bool:
-    """Whether `role` says more than `state`.
+    """Return whether `role` says more than `state`.
 
     A first state (version 0) is refused also in the epoch of the earlier one, as a role of a new partition. Of a state
     without a known ISR the last log that answered was of the epoch before: a role of that epoch tells the ISR.

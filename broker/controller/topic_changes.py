@@ -23,7 +23,7 @@ def topics_listed(context: ControllerContext, event: TopicsListed) -> list[Contr
 
 
 def topic_read(context: ControllerContext, event: TopicRead) -> list[ControllerEffect]:
-    """A topic as it is now: partitions that are new to us get their first state, a missing id is restored first.
+    """Take over a topic as it was read: new partitions get their first state; a missing topic id is restored first.
 
     One that was without an id until now has states, which are read with it.
     """

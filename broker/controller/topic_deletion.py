@@ -59,7 +59,7 @@ def begin_deletion(context: ControllerContext, topic: str) -> list[ControllerEff
 
 
 def resume_deletion(context: ControllerContext, joined: Iterable[int]) -> list[ControllerEffect]:
-    """Brokers are back that the deletion of some topics waited for, or may be able to do now what they were not."""
+    """Resume deletions that waited for brokers which are back, or may now be able to delete."""
     returned = set(joined)
     waiting = [replica for replica in undeleted_replicas(context) if replica.broker_id in returned]
     context.replica_status.move(waiting, ReplicaStatus.OFFLINE)
@@ -103,7 +103,7 @@ def replicas_deleted(context: ControllerContext, event: ReplicasDeleted) -> list
 
 
 def topic_removed(context: ControllerContext, event: TopicRemoved) -> list[ControllerEffect]:
-    """The znodes are gone; from now on a topic of this name is another topic."""
+    """Forget a removed topic; from now on its name belongs to another topic."""
     if event.topic not in context.deleting:
         return []
     context.replica_status.move(context.topic_replicas(event.topic), ReplicaStatus.NON_EXISTENT)

@@ -87,7 +87,7 @@ def report_unclean_elections(
 
 
 def _leader_before(state: LeaderAndIsr) -> int:
-    """The last one of an ISR that nobody leads has led it."""
+    """Return who led before: the last member of an ISR without a leader has led it."""
     return state.isr[0] if not state.has_leader and len(state.isr) == 1 else state.leader
 
 
@@ -99,7 +99,7 @@ def config_changed(context: ControllerContext, event: ConfigChanged) -> list[Con
 
 
 def _is_stuck(context: ControllerContext, partition: TopicPartition) -> bool:
-    """Nobody of the ISR is alive, but another replica is."""
+    """Return whether no member of the ISR is alive, but another replica is."""
     state = context.states.get(partition)
     if state is None or not context.is_current(partition):
         return False

@@ -20,7 +20,9 @@ _Decoded = TypeVar("_Decoded")
 
 
 def is_too_long(text: str) -> bool:
-    """Whether no field can hold the string: newer requests can carry such, and must be refused before it is written."""
+    """Return whether no field can hold the string: newer requests can carry such, and must be refused before it is
+    written.
+    """
     return len(text) > _SHORT_MAX and len(text.encode()) > STRING_BYTES_MAX
 
 
@@ -110,7 +112,7 @@ class FieldReader:
         return self._take(self.int32())
 
     def last(self, decoded: _Decoded) -> _Decoded:
-        """`decoded`, once everything has been read: bytes left over mean that the format is not what it says."""
+        """Return `decoded` if everything was read: bytes left over mean that the format is another one."""
         if self._at != len(self._data):
             raise InvariantViolation(f"{len(self._data) - self._at} bytes too many in a coordinator's record")
         return decoded

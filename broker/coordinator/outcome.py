@@ -95,7 +95,9 @@ class CoordinatorOutcome:
     remains: list[Remains] = field(default_factory=list, compare=False)
 
     def batches(self, bytes_max: int) -> Iterator[list[CoordinatorRecord]]:
-        """The records as they are to be appended: all at once, or, of divisible ones, what fits into `bytes_max`."""
+        """Yield the records as they are to be appended: all at once, or, of divisible ones, what fits into
+        `bytes_max`.
+        """
         if not self.is_divisible:
             yield self.records
             return

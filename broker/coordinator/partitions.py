@@ -12,7 +12,7 @@ _REMEMBERED = 10_000
 
 
 def java_string_hash(text: str) -> int:
-    """Java's `String.hashCode` of `text`, a signed 32-bit integer."""
+    """Return Java's `String.hashCode` of `text`, a signed 32-bit integer."""
     value = 0
     for (unit,) in iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
         value = (31 * value + unit) & 0xFFFF_FFFF
@@ -21,5 +21,5 @@ def java_string_hash(text: str) -> int:
 
 @lru_cache(maxsize=_REMEMBERED)
 def partition_for(coordinated_id: str, partitions: int) -> int:
-    """The partition, of `partitions`, whose leader coordinates this group id or transactional id."""
+    """Return the partition, of `partitions`, whose leader coordinates this group id or transactional id."""
     return (java_string_hash(coordinated_id) & 0x7FFF_FFFF) % partitions

@@ -40,7 +40,7 @@ class Timers(Generic[K]):
         self._drop_if_most_are_stale()
 
     def next_deadline_ms(self) -> int | None:
-        """The earliest deadline, None when there is none."""
+        """Return the earliest deadline, None when there is none."""
         self._drop_stale()
         return self._heap[0][0] if self._heap else None
 
@@ -77,7 +77,7 @@ class Timers(Generic[K]):
         self._order = len(self._heap)
 
     def _drop_stale(self) -> None:
-        """Until the top of the heap is a true deadline: drop what was cancelled or superseded, put back what moved."""
+        """Drop cancelled or superseded entries, and put moved ones back, until the heap's top is a true deadline."""
         while self._heap:
             queued_ms, _, key = self._heap[0]
             if self._queued.get(key) != queued_ms:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 
 def parse_options(meaning: str | None, words: Sequence[str] | None = None) -> argparse.Namespace:
-    """bootstrap_server, topic, group and count. `words` are the command line's own unless they are given."""
+    """Parse bootstrap_server, topic, group and count. `words` are the command line's own unless they are given."""
     parser = argparse.ArgumentParser(description=meaning, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bootstrap-server", default="localhost:9092", metavar="HOST:PORT")
     parser.add_argument("--topic", default="examples")

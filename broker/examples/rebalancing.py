@@ -32,7 +32,7 @@ class ExampleConsumer:
 
 
 def poll_until(members: list[ExampleConsumer], condition: Callable[[], bool]) -> None:
-    """Rebalances go on while members poll."""
+    """Poll until the condition holds; rebalances go on only while members poll."""
     deadline = time.monotonic() + _DEADLINE_S
     while not condition():
         if time.monotonic() > deadline:

@@ -11,7 +11,7 @@ from broker.examples.command_line import parse_options
 
 
 def send(producer: Producer, topic: str, value: str) -> Message:
-    """The record as it was written. Raises KafkaException if it was not."""
+    """Return the record as it was written. Raises KafkaException if it was not."""
     reports: list[tuple[KafkaError | None, Message]] = []
     producer.produce(topic, value, on_delivery=lambda error, message: reports.append((error, message)))
     producer.flush()

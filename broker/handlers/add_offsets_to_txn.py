@@ -46,7 +46,7 @@ async def _handle(
 
 
 async def _offsets_partition(group_id: str, context: RequestContext) -> TopicPartition:
-    """A producer may name a group before anybody looked for its coordinator."""
+    """Return the group's offsets partition; a producer may name a group before its coordinator was looked up."""
     await context.services.topics.ensure_internal(OFFSETS_TOPIC)
     count = context.services.metadata.partition_count(OFFSETS_TOPIC)
     if not count:

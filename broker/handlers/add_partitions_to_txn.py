@@ -33,8 +33,8 @@ _ABORTABLE_FROM = 5
 
 
 def handle_add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: RequestContext) -> Reply:
-    """A producer's request may wait for the markers of its last transaction; the producer's EndTxn must not overtake
-    it, as it cannot in Kafka.
+    """Handle AddPartitionsToTxn. It may wait for the markers of the last transaction; the producer's EndTxn must not
+    overtake it, as it cannot in Kafka.
     """
     if context.api_version < _FIRST_BATCHED:
         return in_order(lambda done: _handle_of_producer(request, context, done))
@@ -79,7 +79,7 @@ async def _add(
     denied: frozenset[str] = frozenset(),
     on_asked: Callable[[], None] = lambda: None,
 ) -> list[AddPartitionsToTxnTopicResult]:
-    """All partitions of a transaction are added, or none."""
+    """Add all partitions of a transaction, or none."""
     if any(topic.name in denied for topic in topics) or await _has_unknown(topics, context):
         named = [topic for topic in topics if topic.partitions]
         return await _results_of(named, lambda name, index: _why_refused(name, index, context, denied), context)
@@ -126,7 +126,7 @@ async def _has_unknown(topics: list[AddPartitionsToTxnTopic], context: RequestCo
 
 
 def _why_refused(topic: str, index: int, context: RequestContext, denied: frozenset[str]) -> ErrorCode:
-    """What keeps the whole from being added: a topic that may not be written to, or a partition that is not there."""
+    """Return a partition's error when nothing is added: its own, or OPERATION_NOT_ATTEMPTED."""
     if topic in denied:
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
     if context.services.metadata.partition_of(topic, index) is None:

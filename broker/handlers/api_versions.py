@@ -80,5 +80,5 @@ def _advertised(api: ApiKey, first: int, last: int) -> ApiVersion:
 
 
 def unsupported_version_response() -> ApiVersionsResponse:
-    """The answer, in version 0, to an ApiVersions request of a version we do not know (KIP-511)."""
+    """Return the answer, in version 0, to an ApiVersions request of a version we do not know (KIP-511)."""
     return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[_OWN])

@@ -20,7 +20,8 @@ async def ask_in_parts(
     timeout_ms: int,
     context: RequestContext,
 ) -> dict[TopicPartition, PartitionVerdict]:
-    """The verdicts on all; `event_of` makes the question with that number about some. None asked is a question, too.
+    """Return the verdicts on all; `event_of` makes the question with that number about some. None asked is a question,
+    too.
 
     Raises ApiError when a part is not answered; what was asked before may be done by then, as with any answer that
     comes too late.

@@ -37,12 +37,12 @@ def require_on_cluster(operation: AclOperation, context: RequestContext) -> None
 
 
 def sees_cluster(operation: AclOperation, context: RequestContext) -> bool:
-    """Whether the client may do that with the cluster; not told, as another right may do instead."""
+    """Return whether the client may do that with the cluster; not told, as another right may do instead."""
     return context.session.rights.sees(operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
 def may_create(topic: str, context: RequestContext) -> bool:
-    """Whether the client may create any topic or that one; never Kafka's metadata topic."""
+    """Return whether the client may create any topic or that one; never Kafka's metadata topic."""
     if topic == _CLUSTER_METADATA:
         return False
     is_any = sees_cluster(AclOperation.CREATE, context)

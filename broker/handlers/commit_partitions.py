@@ -58,7 +58,7 @@ class CommitWork(Generic[Request, Response]):
         return sum([len(topic.partitions) for topic in self._request.topics]) <= THINGS_IN_A_TURN
 
     def _may_read_all(self) -> bool:
-        """False, too, when the topics are too many to be asked for at once."""
+        """Return whether the client may read all topics; False, too, when they are too many to be checked at once."""
         rights, topics = self._context.session.rights, self._request.topics
         return rights is UNLIMITED or (
             len(topics) <= THINGS_IN_A_TURN

@@ -41,7 +41,8 @@ def check_topic(name: str, context: RequestContext) -> None:
 
 
 def check_broker(name: str, context: RequestContext, what: str = "Node", besides: str = "") -> None:
-    """A broker's configuration is known to itself alone; the empty name stands for what is set for all.
+    """Require that the request is for this broker: only it knows its configuration. The empty name stands for the
+    cluster-wide default.
 
     `what` and `besides` are Kafka's words, which differ between reading and writing.
     """
@@ -121,7 +122,9 @@ async def alter_each(
     response_class: Callable[..., Any],
     context: RequestContext,
 ) -> list[Any]:
-    """A response for each resource, in turns, if the client may alter that; `change` raises ApiError."""
+    """Alter each resource that the client may alter and return one response each, in turns; `change` raises
+    ApiError.
+    """
 
     times_named = Counter((resource.resource_type, resource.resource_name) for resource in resources)
 

@@ -48,7 +48,7 @@ async def handle_create_topics(request: CreateTopicsRequest, context: RequestCon
 async def _create(
     topic: CreatableTopic, times_named: int, request: CreateTopicsRequest, context: RequestContext, charge: Charge
 ) -> CreatableTopicResult:
-    """Its configuration is told to those only who may describe it."""
+    """Create a topic; its configuration is returned only to clients that may describe it."""
     result = await _created(topic, times_named, request, context, charge)
     if result.error_code:
         return result
@@ -85,7 +85,7 @@ async def _created(
 
 
 def _configs(overrides: dict[str, str], context: RequestContext) -> list[CreatableTopicConfigs]:
-    """As they count for the new topic (KIP-525)."""
+    """Return the new topic's effective configuration (KIP-525)."""
     settings = [(key, settings_of(key, overrides, context.services.config)[0]) for key in KEYS]
     return [
         CreatableTopicConfigs(name=key.name, value=counts.text, config_source=counts.source) for key, counts in settings

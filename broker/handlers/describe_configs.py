@@ -76,7 +76,7 @@ class _Described(NamedTuple):
 async def _settings(
     resource: DescribeConfigsResource, context: RequestContext
 ) -> tuple[Collection[Key], Callable[[Key], _Described]]:
-    """The keys of the resource, and what describes one."""
+    """Return the keys of the resource, and a function that describes one."""
     config = context.services.config
     if resource.resource_type == ConfigResourceType.TOPIC:
         check_topic(resource.resource_name, context)
@@ -97,12 +97,12 @@ def _of_topic(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Des
 
 
 def _broker_key(name: str) -> Key:
-    """Of a name that nobody knows too; nobody knows then either whether its value is a secret."""
+    """Return the key, also for an unknown name, whose value may then be a secret."""
     return broker_keys.key_of(name) or Key(name, str, None, "Known to nobody here.", has_effect=False)
 
 
 def _of_plug_ins(config: BrokerConfig) -> list[Key]:
-    """What is set and nobody knows, as Kafka describes it."""
+    """Return settings that are set but unknown, as Kafka describes those of plug-ins."""
     names = {name for values in config.layers.values() for name in values}
     return [_broker_key(name) for name in sorted(names - broker_keys.BY_NAME.keys())]
 
@@ -114,7 +114,7 @@ def _of_broker(key: Key, config: BrokerConfig) -> _Described:
 
 
 def _of_all_brokers(key: Key, set_for_all: dict[str, str]) -> _Described:
-    """Only what is set, as Kafka answers: the rest is each broker's own."""
+    """Return only values that are set, as Kafka does: the rest is each broker's own."""
     setting = Setting(key.name, set_for_all[key.name], ConfigSource.CLUSTER)
     return _Described(key, setting, [setting])
 

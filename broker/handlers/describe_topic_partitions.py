@@ -29,7 +29,9 @@ from broker.security.rights import Rights
 async def handle_describe_topic_partitions(
     request: DescribeTopicPartitionsRequest, context: RequestContext
 ) -> DescribeTopicPartitionsResponse:
-    """Topics in the order of their names, as many partitions as the page holds; the rest begins at its cursor."""
+    """Describe topics in the order of their names, as many partitions as the page holds; the rest begins at its
+    cursor.
+    """
     first = request.cursor or Cursor(topic_name="", partition_index=0)
     if first.partition_index < 0:
         return _refused(request)
@@ -58,7 +60,7 @@ async def handle_describe_topic_partitions(
 async def _requested_names(
     request: DescribeTopicPartitionsRequest, first: Cursor, context: RequestContext
 ) -> tuple[Iterable[str], Collection[str]]:
-    """Names from the cursor on, each once, and which of those that were named the client may not see."""
+    """Return names from the cursor on, each once, and those named ones that the client may not see."""
     names = {topic.name for topic in request.topics} or context.services.metadata.topics.keys()
     left = sorted(name for name in names if name >= first.topic_name)
     if request.topics:
@@ -79,7 +81,7 @@ def _missing(name: str, rights: Rights) -> DescribeTopicPartitionsResponseTopic:
 
 
 def _refused(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
-    """The cursor names no partition; the answer has room for errors with its topics only."""
+    """Refuse a cursor that names no partition; the response has errors with its topics only."""
     return DescribeTopicPartitionsResponse(
         topics=[
             DescribeTopicPartitionsResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=topic.name)

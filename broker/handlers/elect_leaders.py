@@ -46,7 +46,9 @@ async def handle_elect_leaders(request: ElectLeadersRequest, context: RequestCon
 
 
 async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[TopicPartition, PartitionVerdict]:
-    """What became of each partition asked for; of all partitions, of those where there was something to do."""
+    """Elect leaders and return the result by partition; without names, of those partitions where an election was
+    due.
+    """
     require_on_cluster(AclOperation.ALTER, context)
     election = _ELECTIONS.get(request.election_type)
     if election is None:
@@ -67,7 +69,7 @@ async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[
 
 
 def _requested_partitions(request: ElectLeadersRequest, metadata: MetadataCache) -> frozenset[TopicPartition]:
-    """All there are, unless some are named."""
+    """Return all partitions, unless some are named."""
     if request.topic_partitions is None:
         return frozenset(
             TopicPartition(one.name, index) for one in metadata.topics.values() for index in one.partitions
@@ -76,7 +78,7 @@ def _requested_partitions(request: ElectLeadersRequest, metadata: MetadataCache)
 
 
 def _is_told(metadata: MetadataCache, election: Election, elected: list[TopicPartition]) -> Callable[[], bool]:
-    """Whether every partition elected has its leader, as far as it still exists."""
+    """Return whether every partition elected has its leader, as far as it still exists."""
 
     def is_led(partition: TopicPartition) -> bool:
         known = metadata.partition_of(*partition)
@@ -88,7 +90,7 @@ def _is_told(metadata: MetadataCache, election: Election, elected: list[TopicPar
 
 
 async def _refuse(request: ElectLeadersRequest, error: ApiError, context: RequestContext) -> ElectLeadersResponse:
-    """The error of the whole request, and of each partition, since version 0 has no other field for it."""
+    """Refuse the whole request, and each partition too, since version 0 has no other field for the error."""
     named = request.topic_partitions or []
 
     def refused(index: int) -> PartitionResult:

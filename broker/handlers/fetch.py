@@ -67,7 +67,7 @@ def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
 
 
 def _asked_once(topics: Iterable[tuple[TopicKey, list[FetchPartition]]]) -> list[Asked]:
-    """As sessions do, and Kafka: what is said of a partition last counts, in the place of the first."""
+    """Return each partition once; as in sessions and Kafka the last mention counts, in the place of the first."""
     by_key = {
         (topic, partition.partition): (topic, partition) for topic, partitions in topics for partition in partitions
     }
@@ -98,7 +98,7 @@ def _endpoints(answers: list[Answered], context: RequestContext) -> list[FetchNo
 
 
 def _by_topic(answers: list[Answered]) -> list[FetchableTopicResponse]:
-    """A topic may come more than once: the order of the partitions stays."""
+    """Return the answers by topic. A topic may come more than once: the order of the partitions stays."""
     responses: list[FetchableTopicResponse] = []
     partitions: list[PartitionData] = []
     last: TopicKey | None = None
@@ -125,7 +125,7 @@ def _fetch_as_follower(request: FetchRequest, replica_id: int, context: RequestC
 
 
 def _limit(request: FetchRequest) -> None:
-    """A follower may name each partition with its topic, and as many that it forgets."""
+    """Refuse a request with too many partitions: a follower may name each partition, and as many that it forgets."""
     named = [len(topic.partitions) for topic in request.topics]
     forgotten = [len(topic.partitions) for topic in request.forgotten_topics_data]
     if sum(1 + count for count in chain(named, forgotten)) > 4 * PARTITIONS_PER_FETCH:
@@ -133,7 +133,9 @@ def _limit(request: FetchRequest) -> None:
 
 
 def _why_not_followed(context: RequestContext) -> ErrorCode | None:
-    """Only a member's word of what a replica holds may commit records (CVE-2018-1288); refused as Kafka does."""
+    """Return why the follower is refused: only a member's word of what a replica holds may commit records
+    (CVE-2018-1288).
+    """
     if not is_member(context.session):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
     return ErrorCode.UNSUPPORTED_VERSION if context.api_version < _FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART else None

@@ -13,7 +13,7 @@ from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
 
 def client_of(context: RequestContext) -> GroupClientInfo:
-    """The address as Kafka writes it, after a slash: tools compare it."""
+    """Return the client with its address as Kafka writes it, after a slash: tools compare it."""
     session = context.session
     return GroupClientInfo(context.client_id, f"/{session.host}", context.api_version, session.principal)
 
@@ -21,12 +21,12 @@ def client_of(context: RequestContext) -> GroupClientInfo:
 def ask_group(
     group_id: str, context: RequestContext, ask: Callable[[GroupCoordinator, int, int], CoordinatorOutcome]
 ) -> Message | Awaitable[Message]:
-    """The answer of the group's coordinator, now or later; raises ApiError when this broker is not it."""
+    """Return the answer of the group's coordinator, now or later; raises ApiError when this broker is not it."""
     return context.services.groups.submit(coordinating_partition(group_id, context), ask)
 
 
 def coordinating_partition(group_id: str, context: RequestContext) -> int:
-    """The offsets partition of the group; raises ApiError NOT_COORDINATOR while there are none."""
+    """Return the offsets partition of the group; raises ApiError NOT_COORDINATOR while there are none."""
     partition_count = context.services.metadata.partition_count(OFFSETS_TOPIC)
     if not partition_count:
         raise ApiError(ErrorCode.NOT_COORDINATOR)

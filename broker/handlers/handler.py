@@ -71,7 +71,9 @@ class Handler:
         return self.members_from is not None and version >= self.members_from
 
     def admits(self, session: Session) -> bool:
-        """Whether a client that is no cluster member may send the request; one without a name and rights never may."""
+        """Return whether a client that is no cluster member may send the request; one without a name and rights never
+        may.
+        """
         is_somebody = session.rights is not UNLIMITED or session.principal != ANONYMOUS
         return self.others_may is not None and is_somebody and self.others_may(session.rights)
 
@@ -85,12 +87,12 @@ def public(
     advertised_from: int | None = None,
     budget: RequestBudget = ORDINARY,
 ) -> Handler:
-    """A handler of an API for clients, versions `first` to `last`."""
+    """Declare a handler of an API for clients, versions `first` to `last`."""
     return Handler(api, (first, last), handle, (first if advertised_from is None else advertised_from, last), budget)
 
 
 def private(api: ApiKey, version: int, handle: Callable[[Any, RequestContext], Reply]) -> Handler:
-    """A handler of an API between brokers: served to members of the cluster, not advertised."""
+    """Declare a handler of an API between brokers: served to members of the cluster, not advertised."""
     return Handler(api, (version, version), handle, None, OF_PEERS, members_from=version)
 
 
@@ -104,8 +106,8 @@ def for_members(
     budget: RequestBudget = ORDINARY,
     others_may: Callable[[Rights], bool] | None = None,
 ) -> Handler:
-    """A handler of an API that others than brokers know of, but only members of the cluster may use, and those with
-    the rights that it names.
+    """Declare a handler of an API that clients know of, but only members of the cluster may use, and those with the
+    rights that it names.
     """
     return Handler(
         api,

@@ -40,7 +40,9 @@ async def handle_init_producer_id(request: InitProducerIdRequest, context: Reque
 async def _init_transactional(
     request: InitProducerIdRequest, transactional_id: str, context: RequestContext
 ) -> InitProducerIdResponse:
-    """A fresh id is at hand before the coordinator is asked, and given back if it was not needed."""
+    """Initialize a transactional producer. A fresh id is taken before the coordinator is asked, and given back if it
+    was not needed.
+    """
     producer_ids = context.services.producer_ids
     fresh_id = await producer_ids.next_id()
     is_used, owner = False, client_of(context).owner

@@ -81,7 +81,7 @@ async def _answer(
 
 
 def _leader_epoch(hosted: HostedPartition, timestamp: int, offset: int) -> int:
-    """Of the record found; where the next one will be, of the leader there is; -1 if that is not known."""
+    """Return the leader epoch of the record; of the current leader for the log end; -1 if unknown."""
     if timestamp == LATEST_TIMESTAMP:
         return hosted.partition.leader_epoch
     return hosted.log.leader_epoch_at(offset) if offset >= 0 else -1
@@ -90,7 +90,7 @@ def _leader_epoch(hosted: HostedPartition, timestamp: int, offset: int) -> int:
 async def _find(
     hosted: HostedPartition, timestamp: int, is_stable_only: bool, context: RequestContext
 ) -> tuple[int, int]:
-    """(offset, timestamp of its record); what the reader may not fetch yet does not exist."""
+    """Return (offset, timestamp of its record); records that the reader may not fetch yet do not count."""
     if timestamp not in _NEEDS_NO_HIGH_WATERMARK:
         _check_established(hosted, context.api_version)
     if timestamp == LATEST_TIMESTAMP:
@@ -108,7 +108,7 @@ async def _find(
 
 
 def _check_established(hosted: HostedPartition, version: int) -> None:
-    """A new leader does not know at once how much was committed: offsets must not seem to go back (KIP-207)."""
+    """Refuse until the new leader knows how much was committed: offsets must not seem to go back (KIP-207)."""
     if not hosted.partition.is_high_watermark_established:
         code = ErrorCode.OFFSET_NOT_AVAILABLE if version >= 5 else ErrorCode.LEADER_NOT_AVAILABLE
         raise ApiError(code, "the new leader does not know yet how much its predecessor committed")

@@ -22,7 +22,7 @@ from broker.security.operations import ResourceType
 async def handle_list_transactions(
     request: ListTransactionsRequest, context: RequestContext
 ) -> ListTransactionsResponse:
-    """Incomplete while a partition is loaded, so refused then: who asks would take what is missing for finished."""
+    """List transactions. Refused while a partition loads: a client would take missing transactions for finished."""
     coordinators = context.services.transactions
     if coordinators.is_loading:
         return ListTransactionsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)

@@ -44,7 +44,9 @@ def handle_metadata(request: MetadataRequest, context: RequestContext) -> Reply:
 
 
 async def _answer_when_known(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
-    """A broker that has just started knows nobody yet; clients take an answer without brokers badly."""
+    """Answer when a broker is known: a broker that has just started knows none, and clients take an empty list
+    badly.
+    """
     metadata = context.services.metadata
     await metadata.wait_until(lambda: metadata.is_known, _FIRST_METADATA_TIMEOUT_MS)
     reply = _answer(request, context)
@@ -63,7 +65,7 @@ def _answer(request: MetadataRequest, context: RequestContext) -> MetadataRespon
 async def _answer_when_asked(
     request: MetadataRequest, topics: list[MetadataRequestTopic] | None, context: RequestContext
 ) -> MetadataResponse:
-    """Whether there is a topic that may not be seen is not looked at."""
+    """Answer without looking whether a topic exists that the client may not see."""
     topic_of_id = context.services.metadata.topic_of_id
     by_id = [topic_of_id(name.topic_id) for name in topics or () if _is_by_id(name)]
     names = [topic.name for topic in by_id if topic is not None] + _names_of(topics or ())
@@ -102,7 +104,7 @@ def _is_short(request_topics: list[MetadataRequestTopic], context: RequestContex
 
 
 def _asked_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataRequestTopic] | None:
-    """Each topic once; None means all topics (version 0 says so by an empty list)."""
+    """Return each topic once; None means all topics (version 0 sends an empty list for that)."""
     if request.topics is None or (context.api_version == 0 and not request.topics):
         return None
     return list({topic.topic_id if _is_by_id(topic) else topic.name: topic for topic in request.topics}.values())
@@ -118,7 +120,7 @@ def _is_by_id(topic: MetadataRequestTopic) -> bool:
 
 
 def _refuse_ids(topics: list[MetadataRequestTopic]) -> MetadataResponse:
-    """The versions in which requests can already carry ids, but answers not yet null names."""
+    """Refuse topic ids in versions in which requests can already carry ids, but answers not yet null names."""
     return MetadataResponse(
         topics=[
             MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=topic.name or "", topic_id=topic.topic_id)
@@ -134,7 +136,7 @@ async def _create_then_answer(
     errors: dict[str, ErrorCode],
     context: RequestContext,
 ) -> MetadataResponse:
-    """The first answer says LEADER_NOT_AVAILABLE as Kafka's does unless the topic is ready by then."""
+    """Create topics and answer LEADER_NOT_AVAILABLE for them as Kafka does, unless one is ready by then."""
     names = sorted(missing)
     quota = context.services.quotas.of_mutations(context.session, context.client_id, is_strict=False)
     codes = await in_turns(names, lambda name: _create(name, context, quota.take), context.services.turns)
@@ -159,7 +161,7 @@ async def _answer_late(
     errors: dict[str, ErrorCode],
     context: RequestContext,
 ) -> MetadataResponse:
-    """What is known when it is encoded, slice by slice."""
+    """Answer with the metadata known when each slice of the response is encoded."""
     if request_topics is None:
         rights = context.session.rights
         known = list(context.services.metadata.topics.values())

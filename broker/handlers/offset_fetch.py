@@ -43,7 +43,7 @@ def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) ->
 
 
 async def _answer_late(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
-    """What is long is encoded in turns."""
+    """Encode a long response in turns."""
     return await response_of(_ask(request, request, context), OffsetFetchResponse)
 
 
@@ -63,7 +63,7 @@ def _ask_for_group(
 
 
 def _ask(group: _AskedGroup, request: OffsetFetchRequest, context: RequestContext) -> Message | Awaitable[Message]:
-    """What is told of one group, which is all that `request` asks for."""
+    """Ask the coordinator about the one group that `request` names."""
     try:
         require(AclOperation.DESCRIBE, ResourceType.GROUP, group.group_id, context)
         if context.session.rights is UNLIMITED:
@@ -87,7 +87,9 @@ def _ask_coordinator(
 async def _ask_for_seen(
     asked_group: _AskedGroup, request: OffsetFetchRequest, context: RequestContext
 ) -> OffsetFetchResponse:
-    """Topics that the client may not see are refused where it names them, and left out where it does not."""
+    """Ask for topics the client may see; hidden ones are refused where it names them, and left out where it does
+    not.
+    """
     named = asked_group.topics
     denied = await denied_topics(AclOperation.DESCRIBE, [topic.name for topic in named or ()], context)
     if named is not None:

@@ -109,7 +109,7 @@ def _in_full(outcome: Outcome) -> PartitionProduceResponse:
 
 
 def _close_on_error(outcomes: Outcomes, is_plain: bool, _context: RequestContext) -> None:
-    """The response to acks=0: none. Raises CloseConnectionError if a batch is not in its log."""
+    """Close the connection of an acks=0 request after a failed append, by CloseConnectionError: it has no response."""
     if is_plain:
         return
     for name, of_topic in outcomes:

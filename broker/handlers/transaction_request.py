@@ -13,13 +13,13 @@ Ask = Callable[[TransactionCoordinator, int, int], TransactionOutcome]
 
 
 def ask_transaction(transactional_id: str, context: RequestContext, ask: Ask) -> Message | Awaitable[Message]:
-    """The answer of the id's coordinator, now or later; raises ApiError when this broker is not it."""
+    """Return the answer of the id's coordinator, now or later; raises ApiError when this broker is not it."""
     transactions = context.services.transactions
     return transactions.submit(transactions.partition_of(transactional_id), ask)
 
 
 def known_code(code: int, api_version: int, *, fenced_from: int) -> int:
-    """Versions before `fenced_from` know a fenced producer by another name."""
+    """Return the code; versions before `fenced_from` know a fenced producer by another name."""
     is_unknown = code == ErrorCode.PRODUCER_FENCED and api_version < fenced_from
     return ErrorCode.INVALID_PRODUCER_EPOCH if is_unknown else code
 

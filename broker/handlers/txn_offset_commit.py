@@ -35,7 +35,9 @@ def handle_txn_offset_commit(request: TxnOffsetCommitRequest, context: RequestCo
 
 
 def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Message | Awaitable[Message]:
-    """Only into a transaction that is open, and has the group's offsets partition in it (KIP-890)."""
+    """Commit offsets within a transaction, which must be open and have the group's offsets partition in it
+    (KIP-890).
+    """
     client, producer = client_of(context), (request.producer_id, request.producer_epoch)
     try:
         if min(producer) < 0:

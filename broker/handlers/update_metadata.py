@@ -50,8 +50,8 @@ async def handle_update_metadata(request: UpdateMetadataRequest, context: Reques
 
 
 def _let_go(replicas: ReplicaManager, partition: TopicPartition, topic_id: UUID) -> None:
-    """It is led nowhere any more. Its files stay, for StopReplica, or until another topic of the name has need of their
-    place.
+    """Stop a replica whose partition has no leader any more. Its files stay, for StopReplica, or until another topic of
+    the name needs their place.
     """
     hosted = replicas.get(*partition)
     if hosted is None or may_be_same_topic(hosted.topic_id, topic_id):
@@ -59,7 +59,9 @@ def _let_go(replicas: ReplicaManager, partition: TopicPartition, topic_id: UUID)
 
 
 def _check_brokers(request: UpdateMetadataRequest) -> None:
-    """Every client is told all of them at every Metadata: nobody but a member that lies names more."""
+    """Refuse too many brokers: every client is sent all of them in every Metadata response, and only a faulty member
+    names more.
+    """
     brokers = request.live_brokers
     if len(brokers) > BROKERS_MAX or any(len(broker.endpoints) > LISTENERS_MAX for broker in brokers):
         raise ApiError(

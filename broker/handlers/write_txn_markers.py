@@ -60,7 +60,7 @@ def handle_write_txn_markers(request: WriteTxnMarkersRequest, context: RequestCo
 
 
 async def _write_in_turns(request: WriteTxnMarkersRequest, context: RequestContext) -> Message:
-    """A transaction may be over in thousands of partitions at once."""
+    """Write the markers in turns: a transaction may end in thousands of partitions at once."""
     response, uncommitted = WriteTxnMarkersResponse(markers=[]), list[_Appended]()
     await in_turns(
         _places(request, response), lambda place: _write_one(place, context, uncommitted), context.services.turns
@@ -85,7 +85,9 @@ def _when_committed(
 
 
 def _places(request: WriteTxnMarkersRequest, response: WriteTxnMarkersResponse) -> Iterator[_MarkerResult]:
-    """`response` grows with them: as long as the request, it would stand in everybody's way if made at once."""
+    """Yield the places of results; `response` grows with them, because it is as long as the request and must not be
+    made in one turn.
+    """
     for marker in request.markers:
         answered = WritableTxnMarkerResult(producer_id=marker.producer_id, topics=[])
         response.markers.append(answered)

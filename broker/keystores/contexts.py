@@ -10,7 +10,7 @@ from broker.keystores.files import BadStore, OwnCertificate
 
 
 def trust(context: ssl.SSLContext, trusted: str) -> None:
-    """Believe these certificates in PEM. Raises BadStore."""
+    """Trust these certificates in PEM. Raises BadStore."""
     try:
         context.load_verify_locations(cadata=trusted)
     except ssl.SSLError as error:
@@ -40,7 +40,9 @@ def _why(error: ssl.SSLError, own: OwnCertificate) -> str:
 
 @contextmanager
 def _as_file(text: str) -> Iterator[str]:
-    """A path at which OpenSSL finds the text: in memory where the system can, else of mode 600 and gone at once."""
+    """Yield a path at which OpenSSL reads the text: in memory where the system can, else a file of mode 600 that is
+    removed at once.
+    """
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("tls", os.MFD_CLOEXEC)
         try:

@@ -54,7 +54,7 @@ class StoreFile(NamedTuple):
 
 
 def own_certificate(store: StoreFile, key_password: str, key_path: str = "") -> OwnCertificate:
-    """The key stands in the same file, or in one of its own (librdkafka). Reads them; raises BadStore."""
+    """Read a certificate and its key, in the same file or in one of its own (librdkafka). Raises BadStore."""
     data = read(store.path, store.name)
     if is_pkcs12(data):
         return _of_pkcs12(data, store)

@@ -105,7 +105,7 @@ class LogAvailability:
             self.report_broken(error)
 
     def report_broken(self, error: OSError) -> None:
-        """A file that is gone because the log was closed, and perhaps moved aside, says nothing of the disk."""
+        """Report a broken segment, unless its file is gone because the log was closed or moved."""
         if self.read_refusal is None or self.is_lent:
             self.on_disk_error(error)
 

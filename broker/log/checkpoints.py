@@ -65,7 +65,7 @@ def _parse_row(row: str) -> tuple[TopicPartition, int]:
 
 
 def write_meta_properties(path: Path, properties: Mapping[str, str]) -> None:
-    """`version` is added; keys this broker does not know stay as they are."""
+    """Write meta.properties; `version` is added, and unknown keys stay as they are."""
     lines = [f"{key}={value}" for key, value in {"version": _VERSION, **properties}.items()]
     replace_file(path, ("\n".join(lines) + "\n").encode())
 
@@ -91,7 +91,9 @@ def write_partition_metadata(path: Path, topic_id: UUID) -> None:
 
 
 def read_partition_metadata(path: Path) -> UUID | None:
-    """The topic id, None if there is no file or it notes that the id is unknown. Raises StartupError if malformed."""
+    """Return the topic id, None if there is no file or it notes that the id is unknown. Raises StartupError if
+    malformed.
+    """
     text = _read(path)
     if text is None:
         return None
@@ -106,7 +108,7 @@ def read_partition_metadata(path: Path) -> UUID | None:
 
 
 def encode_topic_id(topic_id: UUID) -> str:
-    """22 characters of base64url, as Kafka prints ids."""
+    """Encode a topic id as 22 characters of base64url, as Kafka prints ids."""
     return urlsafe_b64encode(topic_id.bytes).rstrip(b"=").decode()
 
 

@@ -59,7 +59,9 @@ def find_cold(segment: Segment, directory: Path, offset: int, length: int) -> Co
 
 
 def _is_resident(file: SharedFile, start: int, end: int) -> bool:
-    """By samples. Where the file system does not say (tmpfs, for one), nothing is cold."""
+    """Return whether the bytes are in the page cache, by samples; True where the file system does not say (tmpfs, for
+    one).
+    """
     page = [bytearray(1)]
     try:
         for position in range(start, end, _PROBE_BYTES):

@@ -40,6 +40,6 @@ class Cuts:
 
     @contextmanager
     def unless_cut_since(self, count: int) -> Iterator[bool]:
-        """Whether there were no more than `count`, which stays so inside."""
+        """Yield whether the log was truncated at most `count` times so far; that stays so inside."""
         with self._lock:
             yield self.count == count

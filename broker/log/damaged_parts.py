@@ -79,7 +79,7 @@ class DamagedParts:
             self._kept_in = None
 
     def _remove_oldest_tails(self) -> None:
-        """Of those that hold nothing but a tail."""
+        """Remove the oldest files that hold nothing but a log's tail."""
         tails = [
             path
             for path in self._directory.parent.iterdir()
@@ -105,13 +105,13 @@ def _holds_only_tails(path: Path) -> bool:
 
 
 def _is_unwritten(file: SharedFile, start: int, end: int) -> bool:
-    """Whether there are only zeros: the file had grown when the machine died, its pages had not been written."""
+    """Return whether there are only zeros: the file had grown when the machine died, its pages had not been written."""
     pieces = (read_at(file, at, min(_PIECE_BYTES, end - at)) for at in range(start, end, _PIECE_BYTES))
     return not any(piece.strip(b"\0") for piece in pieces)
 
 
 def _is_torn_write(file: SharedFile, start: int, end: int, next_offset: int) -> bool:
-    """Whether this is the beginning of the batch that was to come next, and no other batch is in it."""
+    """Return whether this is the beginning of the batch that was to come next, and no other batch is in it."""
     if end - start < HEADER_BYTES:
         return True
     if end - start > _TORN_WRITE_BYTES_MAX:
@@ -123,7 +123,7 @@ def _is_torn_write(file: SharedFile, start: int, end: int, next_offset: int) -> 
 
 
 def _intact_batches(data: bytes, next_offset: int) -> Iterator[BatchHeader]:
-    """The batches that begin anywhere in `data`: a length that was changed hides those behind it."""
+    """Yield intact batches that begin anywhere in `data`: a changed length hides those behind it."""
     at = data.find(CURRENT_MAGIC, _MAGIC_AT)
     while at >= 0 and at - _MAGIC_AT + HEADER_BYTES <= len(data):
         start = at - _MAGIC_AT

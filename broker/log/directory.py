@@ -137,8 +137,8 @@ class LogDirectory:
         os.fsync(self._lock_fd)
 
     def note_damage(self) -> None:
-        """A log here has lost its end: unless that is dealt with before a kill, the next start is to doubt all of them,
-        for it finds that log whole. Raises OSError.
+        """Note that a log here has lost its end: unless that is dealt with before a kill, the next start has to doubt
+        all of them, for it finds that log whole. Raises OSError.
         """
         os.ftruncate(self._lock_fd, os.pwrite(self._lock_fd, _DAMAGED, 0))
         os.fsync(self._lock_fd)
@@ -183,7 +183,9 @@ class LogDirectory:
             raise UnusableDirectoryError(reason) from error
 
     def take_clean_marker(self) -> bool:
-        """Whether the last stop was clean. The marker is gone afterwards: from now on, only a clean stop makes one."""
+        """Return whether the last stop was clean. The marker is gone afterwards: from now on, only a clean stop makes
+        one.
+        """
         path = self.path / CLEAN_SHUTDOWN_FILE
         with suppress(FileNotFoundError):
             self.left_segments = decode_clean_marker(path.read_bytes())
@@ -236,7 +238,7 @@ class LogDirectory:
             _log.warning("missing offset checkpoints not written", path=str(self.path), reason=str(error))
 
     def may_have_lost_tail(self, partition: TopicPartition, log_end_offset: int, stop: LastStop) -> bool:
-        """Whether the log of `partition` may have ended beyond `log_end_offset` before the stop.
+        """Return whether the log of `partition` may have ended beyond `log_end_offset` before the stop.
 
         What was in the page cache survives the process, not the machine; how much that was nobody knows afterwards. A
         log that is shorter than was noted of it has been damaged, however it was left.
@@ -246,7 +248,7 @@ class LogDirectory:
         return log_end_offset < max(self.recovery_points.get(partition), self.high_watermarks.get(partition))
 
     def forget(self, partition: TopicPartition) -> None:
-        """A partition of this name is about to be made: nothing that was noted under it is true. Raises OSError."""
+        """Forget what was noted under a partition's name, before a new one of that name is made. Raises OSError."""
         for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks):
             checkpoint.forget(partition)
 
@@ -276,7 +278,7 @@ class LogDirectory:
         self.stray_bytes = sum(map(tree_bytes, self.strays))
 
     def futures(self) -> list[tuple[TopicPartition, Path]]:
-        """The copies that lie here and are to be logs, sorted, and where. Raises OSError."""
+        """Return the copies that lie here and are to be logs, sorted, and where. Raises OSError."""
         futures = []
         for entry in self.path.iterdir():
             match = _FUTURE_DIRECTORY.fullmatch(entry.name)
@@ -305,7 +307,7 @@ class LogDirectory:
         return self.path / str(partition)
 
     def is_to_blame(self, error: OSError) -> bool:
-        """Whether the disk has failed, and not only what was to be done with one path in it."""
+        """Return whether the disk has failed, and not only what was to be done with one path in it."""
         is_just_missing = error.errno == errno.ENOENT and self.path.is_dir()
         return not (is_full(error) or is_of_one_path(error) or is_just_missing)
 
@@ -362,7 +364,7 @@ def aside_name(name: str, why: str) -> str:
 
 
 def is_stray_of(entry: str, name: str) -> bool:
-    """Whether `aside_name` has made `entry` of `name`, for STRAY_SUFFIX."""
+    """Return whether `aside_name` has made `entry` of `name`, for STRAY_SUFFIX."""
     match = _STRAY_DIRECTORY.fullmatch(entry)
     return match is not None and match[1] == _stem(name, STRAY_SUFFIX)
 
@@ -408,7 +410,7 @@ def _lock(path: Path) -> int:
 
 
 def _boot_id() -> bytes:
-    """Of this start of the machine; always the same on a system that does not say."""
+    """Return this machine start's id; always the same on a system that does not tell."""
     try:
         return _BOOT_ID.read_bytes().strip()
     except OSError:

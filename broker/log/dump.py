@@ -116,7 +116,9 @@ class SegmentDump:
             yield self._record(record, header)
 
     def _record(self, record: Record, header: BatchHeader) -> DumpRow:
-        """Without metadata, as in Kafka, a bar stands only before a key or a value, and a control record is empty."""
+        """Return a record's row as Kafka prints it without metadata: a bar only before a key or a value, a control
+        record empty.
+        """
         row = DumpRow(_metadata(record, header) if self.with_metadata else {})
         row.prefix = "| " if self.with_metadata else ""
         if self.decoder and not header.is_control:
@@ -131,7 +133,7 @@ class SegmentDump:
 
 
 def _batch_bytes(file: SharedFile, position: int, end: int) -> int | None:
-    """How long the batch at `position` says it is; None where none can begin, or it is cut off."""
+    """Return the announced length of the batch at `position`; None where none can begin, or it is cut off."""
     if position + HEADER_BYTES > end and position + _OLD_HEAD.size > end:
         return None
     _, length = _OLD_PREFIX.unpack(read_at(file, position, _OLD_PREFIX.size))

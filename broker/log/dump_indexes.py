@@ -100,7 +100,7 @@ class IndexDump:
 
 
 def _last_offset_at(log: SharedFile, position: int) -> int:
-    """Of the batch that starts there; -1 if none can."""
+    """Return the last offset of the batch that starts there; -1 if none can."""
     head = read_at(log, position, HEADER_BYTES) if position >= 0 else b""
     return parse_batch_header(head).last_offset if len(head) == HEADER_BYTES else -1
 
@@ -140,7 +140,7 @@ def transaction_rows(path: Path) -> Iterator[DumpRow]:
 
 
 def snapshot_rows(path: Path) -> Iterator[DumpRow] | None:
-    """None for a snapshot that is damaged: its CRC does not match. Raises OSError."""
+    """Yield the rows of a snapshot; None if it is damaged: its CRC does not match. Raises OSError."""
     snapshot = decode_snapshot(path.read_bytes())
     return None if snapshot is None else (_producer(entry) for entry, _ in snapshot.producers)
 

@@ -49,13 +49,13 @@ class Durability:
         self._stored_at: _Ending | None = None
 
     def begin(self, recovery_point: int, *, is_as_left: bool) -> None:
-        """`is_as_left`: all that is on disk is as the last stop, a clean one, left it."""
+        """Begin at the recovery point. `is_as_left`: the disk is as the last, clean stop left it."""
         self.recovery_point = recovery_point
         if is_as_left:
             self._flushed_at = self._stored_at = _ending(self._segments.active)
 
     def lower(self, end_offset: int) -> None:
-        """The log is to end at `end_offset`."""
+        """Lower the recovery point before the log is truncated to `end_offset`."""
         self.recovery_point = min(self.recovery_point, end_offset)
 
     def flush(self) -> None:
@@ -83,7 +83,7 @@ class Durability:
                 self._flushed_at = ending
 
     def _flush_segment(self, segment: Segment) -> None:
-        """One that is no longer the log's needs none; one that is may just be getting its name."""
+        """Flush a segment. One that no longer belongs to the log needs none; a file may just be getting its name."""
         for tries_left in reversed(range(_FLUSH_TRIES)):
             try:
                 segment.flush()

@@ -64,7 +64,9 @@ def check_fetched_batches(buffer: memoryview, log_end_offset: int, leader_epoch:
 
 
 def _has_possible_counts(header: BatchHeader) -> bool:
-    """Compaction takes records out of a batch, perhaps all of them, and leaves its range of offsets."""
+    """Return whether the counts are possible: compaction removes records of a batch, perhaps all, and leaves its
+    offsets.
+    """
     room = header.batch_length - (HEADER_BYTES - LENGTH_PREFIX_BYTES)
     count = header.records_count
     if room < 0 or header.last_offset_delta < 0 or not 0 <= count <= header.last_offset_delta + 1:

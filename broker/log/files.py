@@ -49,7 +49,7 @@ def write_at(file: SharedFile, data: bytes | bytearray | memoryview, position: i
 
 
 def read_at(file: SharedFile, position: int, length: int) -> bytes:
-    """`length` bytes from `position` on, fewer only where the file ends."""
+    """Read `length` bytes from `position` on, fewer only where the file ends."""
     data = os.pread(file.fd, length, position)
     while len(data) < length:
         more = os.pread(file.fd, length - len(data), position + len(data))
@@ -64,22 +64,24 @@ _OF_ONE_PATH = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.EEXIST, er
 
 
 def is_of_one_path(error: OSError) -> bool:
-    """Whether only what was asked for is wrong, and nothing with the disk."""
+    """Return whether only what was asked for is wrong, and nothing with the disk."""
     return error.errno in _OF_ONE_PATH
 
 
 def lacks_descriptors(error: OSError) -> bool:
-    """Whether nothing was opened, and so nothing asked of the disk: it can be tried again."""
+    """Return whether nothing was opened, and so nothing asked of the disk: it can be tried again."""
     return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 def lacks_room(error: OSError) -> bool:
-    """Whether the file system is full, or the quota that the broker's user has on it."""
+    """Return whether the file system is full, or the quota that the broker's user has on it."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_full(error: OSError) -> bool:
-    """Whether it is only for want of space, or of descriptors: the disk is well, and takes more when there is room."""
+    """Return whether it is only for want of space, or of descriptors: the disk is well, and takes more when there is
+    room.
+    """
     return lacks_room(error) or lacks_descriptors(error) or error.errno == errno.EFBIG
 
 
@@ -124,7 +126,7 @@ def touch_durably(path: Path) -> None:
 
 
 def remove_file_durably(path: Path) -> bool:
-    """Whether there was one."""
+    """Return whether there was one."""
     try:
         path.unlink()
     except FileNotFoundError:

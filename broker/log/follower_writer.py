@@ -50,7 +50,7 @@ class FollowerWriter:
         self._write_run(batches[start:at], run, markers)
 
     def _belongs_to_run(self, header: BatchHeader, run: list[BatchHeader], run_bytes: int) -> bool:
-        """Whether there is certainly room behind the run in the active segment, and that one is young enough."""
+        """Return whether there is certainly room behind the run in the active segment, and that one is young enough."""
         config = self._writer.config
         return header.max_timestamp <= self._writer.timer.after_ms and self._segments.active.has_room_for(
             run_bytes + header.batch_length + LENGTH_PREFIX_BYTES,
@@ -89,7 +89,7 @@ class FollowerWriter:
 
 
 def _markers_in(batches: memoryview, fetched: FetchedBatches) -> dict[int, EndMarker]:
-    """Of the control batches, by their base offsets. Raises ApiError(CORRUPT_MESSAGE)."""
+    """Return the markers of control batches, by their base offsets. Raises ApiError(CORRUPT_MESSAGE)."""
     markers = {}
     at = fetched.start
     for header in fetched.headers:

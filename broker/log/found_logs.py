@@ -49,7 +49,7 @@ class FoundLogs(FutureLogs):
 
     @contextmanager
     def _failing_to_start(self, directory: LogDirectory) -> Iterator[None]:
-        """A disk that refuses takes its directory offline, and ends the start if that was the last.
+        """Take a failing directory offline; end the start if it was the last one.
 
         A full one may have room later, so another try is worth while.
         """
@@ -165,7 +165,7 @@ class FoundLogs(FutureLogs):
         return surplus
 
     def _leave_copies_unopened(self, copies: list[FoundLog]) -> None:
-        """Nothing tells which of these is the log of their partition: leave all of them as they are."""
+        """Leave all these copies unopened, because nothing tells which one is the partition's log."""
         homes = [copy.directory for copy in copies]
         for directory, partition, is_clean in copies:
             with self._failing_to_start(directory):

@@ -54,7 +54,9 @@ class FutureLogs(LogRemoval):
     # --- for the owner
 
     def directory_at(self, path: str) -> LogDirectory:
-        """The directory of that absolute path. Raises ApiError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR if offline."""
+        """Return the directory of that absolute path. Raises ApiError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR if
+        offline.
+        """
         for directory in self._directories:
             if str(directory.path.absolute()) == path and directory.offline_reason is None:
                 return directory
@@ -73,13 +75,15 @@ class FutureLogs(LogRemoval):
         return dict(self._futures)
 
     def is_start_noted_of_future(self, partition: TopicPartition) -> bool:
-        """Whether a kill would let the copy start where the log would: records may have been deleted since step 1."""
+        """Return whether a kill would let the copy start where the log would: records may have been deleted since step
+        1.
+        """
         future = self._futures[partition]
         noted = max(future.log.first_base_offset, future.home.log_start_offsets.get(partition))
         return noted >= self.noted_log_start(partition)
 
     def prefer(self, partition: TopicPartition, directory: LogDirectory) -> None:
-        """The partition's log, when it is made, is to be made there."""
+        """Prefer a directory for the partition's log when it is created."""
         self._preferred.pop(partition, None)
         self._preferred[partition] = directory
         if len(self._preferred) > PREFERRED_LOG_DIRS_MAX:
@@ -103,7 +107,7 @@ class FutureLogs(LogRemoval):
     # --- for a worker thread, while the owner leaves the copy alone
 
     def make_future(self, partition: TopicPartition, directory: LogDirectory, config: LogConfig) -> FutureLog:
-        """An empty copy of the partition's log in `directory`. Raises ApiError."""
+        """Make an empty future log of the partition in `directory`. Raises ApiError."""
         path = directory.path_of_future(partition)
         with self._writing_to(directory, partition, "copied"):
             try:
@@ -122,7 +126,7 @@ class FutureLogs(LogRemoval):
         return self._enter_future(partition, log, directory)
 
     def prepare_replacement(self, partition: TopicPartition, high_watermark: int) -> None:
-        """Steps 1 and 2; may be done again. Raises ApiError."""
+        """Do steps 1 and 2 of the replacement; may be repeated. Raises ApiError."""
         future, home = self._futures[partition], self._homes[partition]
         future.log.flush()
         with self._writing_to(future.home, partition, "copied"):
@@ -177,7 +181,9 @@ class FutureLogs(LogRemoval):
         return future
 
     def move_aside(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, Path | ApiError]:
-        """A copy goes before the log it is of: one without a log is kept for an operator to look at."""
+        """Move logs aside, a future log before the log it belongs to: one without a log is kept for an operator to look
+        at.
+        """
         for partition in partitions:
             self.drop_future(partition)
         return super().move_aside(partitions)
@@ -215,7 +221,7 @@ class FutureLogs(LogRemoval):
     # --- at a start
 
     def _is_undecided(self, partition: TopicPartition, directory: LogDirectory) -> bool:
-        """Of the only log found of the partition: whether it may have been exchanged for one that is out of reach.
+        """Return whether the only log at hand may have been exchanged for one in an offline directory.
 
         If not, and it was about to be, the copy goes on as before. A mark that names no directory that is here, as an
         empty or damaged one, and that of a disk that was mounted elsewhere, may mean one that is not. Raises OSError.
@@ -254,7 +260,7 @@ class FutureLogs(LogRemoval):
             ) from error
 
     def _keep(self, stop: LastStop, directory: LogDirectory, path: Path) -> None:
-        """The log in `path` stays unopened: note how it was left, if only by no clean stop. Raises OSError."""
+        """Note how a log that stays unopened was left, by a clean stop or not. Raises OSError."""
         try:
             stop.keep(path)
         except OSError as error:
@@ -263,7 +269,7 @@ class FutureLogs(LogRemoval):
             directory.unrecovered.add(path)
 
     def _load_futures(self, directory: LogDirectory, *, is_clean: bool) -> None:
-        """Copies go on; one of a log that lies here or is copied elsewhere, goes.
+        """Load future logs. One whose log is here continues; one that is also copied elsewhere is removed.
 
         One without a log, or of another topic, is kept: there may be no other place for its records. Raises OSError.
         """
@@ -293,7 +299,7 @@ class FutureLogs(LogRemoval):
         _log.error("log out of reach", partition=str(partition), reason=reason)
 
     def _is_of_another_topic(self, partition: TopicPartition, path: Path) -> bool:
-        """Also one of which that cannot be read: the log it is a copy of is here."""
+        """Return whether the future log is of another topic, or unreadable: the log it is a copy of is here."""
         try:
             noted = read_partition_metadata(path / PARTITION_METADATA)
         except StartupError as error:
@@ -341,5 +347,7 @@ class FutureLogs(LogRemoval):
 
 
 def _of_a_copy() -> OpenSegments:
-    """Nobody reads a copy, and it is not its owner who writes it: it keeps none of the broker's segments open."""
+    """Return the options of a future log: it has no readers and another writer, and keeps none of the broker's segments
+    open.
+    """
     return OpenSegments(count_max=1)

@@ -120,7 +120,7 @@ class HostedLogs:
         return [directory for directory in self._directories if directory.offline_reason is None]
 
     def _fail(self, directory: LogDirectory, error: OSError) -> None:
-        """Everything in `directory` is offline until the next start: after an error nothing on the disk is certain."""
+        """Take `directory` offline until the next start: after an error nothing on the disk is certain."""
         with self._failing:
             if directory.offline_reason is not None:
                 return
@@ -238,12 +238,12 @@ class HostedLogs:
     def _before_cut(
         self, partition: TopicPartition, directory: LogDirectory, end_offset: int, log_start_offset: int | None
     ) -> None:
-        """The log of `partition` is about to be cut: nothing that is noted may speak of what goes. Raises OSError."""
+        """Lower what is noted of a log before it is truncated. Raises OSError."""
         self._lower(directory, {partition: LogExtent(log_start_offset, end_offset)})
 
     def note_truncations(self, cuts: Mapping[TopicPartition, Truncation]) -> None:
-        """Logs of one directory, lent by their owner, are about to be cut: lower what is noted beside all of them at
-        once, where each cut would write the same files anew.
+        """Lower the notes of logs of one directory, lent by their owner, before they are truncated, all at once, where
+        each truncation would write the same files anew.
 
         On a worker thread. A disk that refuses is met again, and reported, by each cut.
         """
@@ -289,8 +289,8 @@ class HostedLogs:
         checkpoint: OffsetCheckpoint,
         offset_of: _OffsetOf,
     ) -> dict[TopicPartition, int]:
-        """What is noted of a log that is being cut was lowered for that, and stays; so does what is noted of one that
-        was not opened. A copy that lies here is noted under the name it will have, as it is now.
+        """Return the offsets noted in a directory's checkpoint. Those of logs that are being truncated (lowered for
+        that) or were not opened are kept. A future log is noted under the name it will have.
         """
         # These first: one that is opened meanwhile is among the logs before it is no longer among these.
         offsets = {partition: checkpoint.noted(partition) for partition in self._unopened_in(directory)}

@@ -16,7 +16,7 @@ def used_bytes(data: bytes, entry_bytes: int) -> int:
 
 
 def is_increasing(values: "array[int]", at_least: int) -> bool:
-    """Whether each value is larger than the one before, and the first is not below `at_least`."""
+    """Return whether each value is larger than the one before, and the first is not below `at_least`."""
     return not values or (values[0] >= at_least and not any(map(ge, values, values[1:])))
 
 

@@ -80,7 +80,9 @@ def _base_offset(segment: Segment, position: int) -> int:
 
 
 def _keep(part: _SegmentTail, path: Path) -> None:
-    """A segment that will be removed gets a second name, where the file system has such. Raises OSError."""
+    """Keep the part under `path`: as a second name of a file that is removed whole, where there are hard links, else as
+    a copy. Raises OSError.
+    """
     if part.is_removed and _is_linked(part.segment.files.log, path):
         fsync_file(SharedFile(path))
         return

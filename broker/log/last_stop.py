@@ -36,12 +36,12 @@ class LastStop(NamedTuple):
         return LastStop.of(directory, is_clean=self.is_clean, lost_page_cache=self.lost_page_cache)
 
     def keep(self, directory: Path) -> None:
-        """The log was not opened: note how it was left, if the next clean stop would hide that. Raises OSError."""
+        """Note how a log that was not opened was left, if the next clean stop would hide that. Raises OSError."""
         content = _AFTER_A_MACHINE_START if self.lost_page_cache else _AFTER_A_KILL
         if not self.is_clean and content != self.noted:
             replace_file_or_touch(directory / NOT_RECOVERED, content)
 
     def forget(self, directory: Path) -> None:
-        """The log was opened, and recovered if need be. Raises OSError."""
+        """Forget the note after the log was opened, and recovered if need be. Raises OSError."""
         if self.noted is not None:
             remove_file_durably(directory / NOT_RECOVERED)

@@ -50,7 +50,7 @@ def keep_synced_epochs(directory: Path) -> None:
 
 
 def load_leader_epochs(directory: Path, name: str = LEADER_EPOCH_CHECKPOINT) -> LeaderEpochs | None:
-    """None if the file is missing or malformed. Raises OSError."""
+    """Load leader epochs; None if the file is missing or malformed. Raises OSError."""
     path = directory / name
     try:
         text = path.read_text()
@@ -97,7 +97,7 @@ class StoredEpochs:
         return self._synced_times_written == self._times_written
 
     def is_noted(self, epoch: int) -> bool:
-        """Whether records of `epoch` may follow without more ado: it is the latest, and the file says so."""
+        """Return whether records of `epoch` may follow without more ado: it is the latest, and the file says so."""
         return self._is_stored and epoch == self.cache.latest_epoch
 
     def assign(self, epoch: int, start_offset: int) -> None:
@@ -121,7 +121,8 @@ class StoredEpochs:
             self._is_stored = False
 
     def follow(self, epoch: int, start_offset: int, log_end_offset: int) -> None:
-        """A leader wrote what begins at `start_offset` under `epoch`, in whose log nothing is from `log_end_offset` on.
+        """Take over that a leader wrote records under `epoch` from `start_offset` on, in whose log nothing is from
+        `log_end_offset` on.
 
         An epoch that this replica began as a leader and wrote nothing under is forgotten. Raises OSError as `assign`.
         """

@@ -51,7 +51,8 @@ class LeaderEpochs:
         return tuple(map(EpochEntry, self._epochs, self._start_offsets))
 
     def assign(self, epoch: int, start_offset: int) -> bool:
-        """Records from `start_offset` on are of `epoch`; whether that is news. An epoch not above the latest is not.
+        """Assign records from `start_offset` on to `epoch`; return whether that is new. An epoch not above the latest
+        is not.
 
         Epochs said to begin at `start_offset` or later have no records and are forgotten.
         """
@@ -80,7 +81,7 @@ class LeaderEpochs:
         self.latest_epoch = self._epochs[-1]
 
     def epoch_at(self, offset: int) -> int:
-        """The epoch the record at `offset` was written under; -1 if it is older than all that is known."""
+        """Return the epoch the record at `offset` was written under; -1 if it is older than all that is known."""
         after = bisect_right(self._start_offsets, offset)
         return self._epochs[after - 1] if after else NO_LEADER_EPOCH
 
@@ -99,11 +100,11 @@ class LeaderEpochs:
         return EpochEnd(entry, self._start_offsets[after])
 
     def truncate_from_end(self, end_offset: int) -> bool:
-        """The log ends at `end_offset` now: forget epochs that begin there or later. Whether any did."""
+        """Forget epochs from `end_offset` on, where the log ends now; return whether there were any."""
         return self._keep(bisect_left(self._start_offsets, end_offset))
 
     def truncate_from_start(self, start_offset: int) -> bool:
-        """The log starts at `start_offset` now: the epoch of that offset starts there, older ones are forgotten.
+        """Forget epochs before `start_offset`, where the log starts now, and let its own epoch start there.
 
         Whether that changed anything.
         """

@@ -166,7 +166,7 @@ def _refuse_old_format(segments: list[Segment]) -> None:
 
 
 def _resume(directory: Path, active: Segment, parts: DamagedParts) -> bool:
-    """Whether it is as it was left."""
+    """Return whether it is as it was left."""
     damage = active.resume()
     if damage is not None:
         _log.warning("log end damaged despite a clean stop", directory=str(directory), reason=str(damage))
@@ -238,13 +238,15 @@ def _let_go(directory: Path, segments: list[Segment], parts: DamagedParts, reaso
 def _start_anew(
     directory: Path, config: LogConfig, segments: list[Segment], log_start_offset: int, parts: DamagedParts
 ) -> Segment:
-    """The log starts where nothing has been written yet: it was cut, or is new."""
+    """Delete all segments and create an empty one at `log_start_offset`: the log was truncated, or is new."""
     _let_go(directory, segments, parts, f"the log is to start at {log_start_offset}, behind its end")
     return Segment.create(directory, log_start_offset, config.index_interval_bytes)
 
 
 def _epochs_of(directory: Path, segments: list[Segment]) -> LeaderEpochs:
-    """From the headers of all batches that can be read, and, where compaction took some, from an earlier file."""
+    """Return epochs from the headers of all readable batches and, where compaction removed some, from an earlier
+    file.
+    """
     epochs = load_leader_epochs(directory, SYNCED_EPOCHS) or LeaderEpochs()
     for segment in segments:
         try:

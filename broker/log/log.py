@@ -204,7 +204,9 @@ class Log(LogParts):
             self.is_flush_due = True
 
     def _reach_back(self, batches: memoryview) -> None:
-        """A leader's log may start inside a batch, which is sent whole: an empty log begins where that batch does."""
+        """Move an empty log's start back to the first batch's base offset: a leader's log may start inside a batch,
+        which is sent whole.
+        """
         log_end_offset = self._segments.active.next_offset
         if self.log_start_offset < log_end_offset or self._segments.size_bytes or len(batches) < HEADER_BYTES:
             return
@@ -216,7 +218,7 @@ class Log(LogParts):
     # --- reading
 
     def read(self, fetch_offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool = True) -> LogSlice:
-        """Whole batches from the one holding `fetch_offset` on, at most `max_bytes`, of one segment.
+        """Return whole batches from the one holding `fetch_offset` on, at most `max_bytes`, of one segment.
 
         No batch with an offset at or beyond `end_offset` (the high watermark, exclusive) is included. With
         `at_least_one` the first batch is, even if it alone is larger than `max_bytes` (KIP-74). Raises ApiError:
@@ -253,7 +255,9 @@ class Log(LogParts):
             raise ColdReadError(part)
 
     def offset_after(self, fetch_offset: int, log_slice: LogSlice) -> int:
-        """The offset that follows the last batch of `log_slice`, just read from `fetch_offset` on. Raises ApiError."""
+        """Return the offset that follows the last batch of `log_slice`, just read from `fetch_offset` on. Raises
+        ApiError.
+        """
         return self._reader.offset_after(fetch_offset, log_slice)
 
     def count_offsets(self, fetch_offset: int, log_slice: LogSlice) -> int:
@@ -265,7 +269,7 @@ class Log(LogParts):
         return self._reader.count_offsets(fetch_offset, log_slice)
 
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
-        """(offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
+        """Return (offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
 
         Looks beyond the high watermark: the caller compares. Reads indexes and some headers, so it is for a worker
         thread; it may run while the owner appends, reads and lets go of segments. Raises ApiError as `read` does.
@@ -273,7 +277,8 @@ class Log(LogParts):
         return self._reader.find_timestamp(timestamp_ms, lambda: self.log_start_offset)
 
     def max_timestamp_offset(self) -> tuple[int, int] | None:
-        """(offset, timestamp) of the first record that has the largest timestamp (KIP-734), None if no record has one.
+        """Return (offset, timestamp) of the first record that has the largest timestamp (KIP-734), None if no record
+        has one.
 
         As in Kafka it may be one before the log's start, whose segment is still there: DeleteRecords makes nobody's
         newest time unknown. Otherwise as `offset_for_timestamp`.
@@ -281,7 +286,9 @@ class Log(LogParts):
         return self._reader.find_max_timestamp(self.log_start_offset)
 
     def looked_up(self, timestamp_ms: int | None) -> LookedUp | None:
-        """What `offset_for_timestamp` (None: `max_timestamp_offset`) found, if it still is so; quick, for the owner."""
+        """Return what an earlier `offset_for_timestamp` (None: `max_timestamp_offset`) looked up, if it still holds.
+        Quick, for the owner's thread.
+        """
         return self._reader.looked_up(timestamp_ms, self.log_start_offset)
 
     def retention_facts(self) -> tuple[RetainedSegment, ...]:
@@ -306,12 +313,12 @@ class Log(LogParts):
         return self._producers.state.expire(now_ms, silence_ms_max)
 
     def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
-        """Whether the producer's next batch under `epoch` goes on with a transaction."""
+        """Return whether the producer's next batch under `epoch` goes on with a transaction."""
         return self._producers.state.has_open_transaction(producer_id, epoch)
 
     def last_stable_offset(self, high_watermark: int) -> int:
-        """Below it every transaction is decided for good (exclusive): the high watermark, or where the oldest one began
-        that is open or whose marker is not committed. Not before the log's start, whatever was begun there.
+        """Return the last stable offset (exclusive): the high watermark, or where the oldest transaction began that is
+        open or whose marker is not committed. Not before the log's start, whatever was begun there.
         """
         undecided = self._producers.state.first_undecided_offset(high_watermark)
         return high_watermark if undecided is None else min(max(undecided, self.log_start_offset), high_watermark)
@@ -321,7 +328,9 @@ class Log(LogParts):
         self._producers.state.first_undecided_offset(high_watermark)
 
     def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedRange]:
-        """Those with records from `from_offset` to `end_offset` (exclusive). Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        """Return aborted transactions with records from `from_offset` to `end_offset` (exclusive). Raises
+        ApiError(KAFKA_STORAGE_ERROR).
+        """
         self._availability.refuse_if_offline()
         try:
             return self._producers.aborted(self._segments.from_offset(from_offset), from_offset, end_offset)
@@ -329,7 +338,9 @@ class Log(LogParts):
             raise self._availability.unreadable(error) from error
 
     def aborted_in(self, fetch_offset: int, log_slice: LogSlice) -> list[AbortedRange]:
-        """Those with records in `log_slice`, just read from `fetch_offset` on. Raises ApiError."""
+        """Return aborted transactions with records in `log_slice`, just read from `fetch_offset` on. Raises
+        ApiError.
+        """
         if not (log_slice.length and self._producers.has_aborted):
             return []
         return self.aborted_transactions(fetch_offset, self.offset_after(fetch_offset, log_slice))
@@ -342,7 +353,7 @@ class Log(LogParts):
         return self._epochs.cache
 
     def leader_epoch_at(self, offset: int) -> int:
-        """The leader epoch of the record at `offset`, -1 if that is not known."""
+        """Return the leader epoch of the record at `offset`, -1 if that is not known."""
         return self._epochs.cache.epoch_at(offset)
 
     def end_offset_for_epoch(self, epoch: int) -> EpochEnd:
@@ -420,7 +431,7 @@ class Log(LogParts):
         return self.log_start_offset
 
     def follow_log_start(self, offset: int) -> None:
-        """The leader's log starts at `offset`: what is before is gone here too, as far as this log reaches.
+        """Move the log start to the leader's `offset`, as far as this log reaches.
 
         Only the start moves, never backwards: files go when retention next looks.
         """
@@ -428,7 +439,9 @@ class Log(LogParts):
         self._start_at(min(offset, self.log_end_offset))
 
     def _start_at(self, offset: int) -> None:
-        """The epochs' file is not rewritten: opening the log leaves out what is before its start."""
+        """Move the log start. The epochs' file is not rewritten: opening the log leaves out what is before its
+        start.
+        """
         self.log_start_offset = max(self.log_start_offset, offset)
         self._epochs.cache.truncate_from_start(self.log_start_offset)
 
@@ -578,7 +591,7 @@ class Log(LogParts):
         return self._availability.is_lent
 
     def lend(self) -> None:
-        """For the owner: until `take_back` the log is a worker thread's, and refuses everybody (KAFKA_STORAGE_ERROR).
+        """Lend the log to a worker thread: until `take_back` it refuses everything else (KAFKA_STORAGE_ERROR).
 
         Slices that were read before stay valid. Raises ApiError if it cannot be written.
         """
@@ -591,7 +604,7 @@ class Log(LogParts):
         self._availability.take_back()
 
     def fail(self, reason: str) -> None:
-        """The directory is offline: from now on everything is answered KAFKA_STORAGE_ERROR with `reason`."""
+        """Take the log offline: from now on every call is answered KAFKA_STORAGE_ERROR with `reason`."""
         self._availability.fail(reason)
 
     def close(self) -> None:

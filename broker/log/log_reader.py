@@ -123,7 +123,9 @@ class LogReader:
         return known
 
     def _state(self, cuts: int, log_start_offset: int) -> tuple[object, ...]:
-        """As long as it is the same, so is what a look-up finds. `cuts` were counted before the rest is looked at."""
+        """Return a state; as long as it is the same, so are look-ups. `cuts` were counted before the rest is looked
+        at.
+        """
         segments = tuple(segment.serial for segment in self._segments)
         return cuts, self._segments.active.next_offset, segments, log_start_offset
 
@@ -159,7 +161,7 @@ class LogReader:
         return self._look_up(look)
 
     def _look_up(self, look: Callable[[], T]) -> T:
-        """Again if a file was not there: its segment may have been let go, or be getting its name, meanwhile.
+        """Look up, and again if a file was missing: its segment may be closed, or just getting its name.
 
         And again if the log was cut meanwhile, whatever came of it.
         """
@@ -181,7 +183,9 @@ class LogReader:
 
 
 def _is_empty(log_slice: LogSlice) -> bool:
-    """Whether `log_slice`, whose length is that of some headers, is batches without records only. Raises OSError."""
+    """Return whether `log_slice`, whose length is that of some headers, is batches without records only. Raises
+    OSError.
+    """
     if log_slice.file is None:
         return False
     for position in range(log_slice.position, log_slice.position + log_slice.length, _EMPTY_BYTES):

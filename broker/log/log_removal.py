@@ -68,7 +68,7 @@ class LogRemoval(HostedLogs):
         return True
 
     def is_to_be_deleted(self, partition: TopicPartition) -> bool:
-        """Whether the deletion of the log that has this name was asked for, and could not be done yet."""
+        """Return whether the deletion of the log that has this name was asked for, and could not be done yet."""
         return partition in self._to_delete
 
     def set_aside_as_stray(self, partition: TopicPartition, reason: str) -> Path:
@@ -130,7 +130,7 @@ class LogRemoval(HostedLogs):
                 directory.find_strays()
 
     def _look_for_gaps(self, directory: LogDirectory, partition: TopicPartition, log: Log, *, is_clean: bool) -> None:
-        """A segment that cannot be read is met, and reported, by its readers.
+        """Look for gaps between segments; a segment that cannot be read is met, and reported, by its readers.
 
         Where a clean stop left the log without gaps and with these segments, only what was before them may be missing.
         """
@@ -269,8 +269,8 @@ class LogRemoval(HostedLogs):
         return moved
 
     def _lower_for_gone(self, home: LogDirectory, partitions: Iterable[TopicPartition]) -> None:
-        """Logs have left `home`: what is noted of them by others is void. A full disk keeps it, until a log of the name
-        is made there; to free the disk comes first.
+        """Forget the notes beside logs that have left `home`. A full disk keeps them, until a log of the name is made
+        there; to free the disk comes first.
         """
         try:
             self.on_cut(home.path, dict.fromkeys(partitions, 0))
@@ -279,7 +279,9 @@ class LogRemoval(HostedLogs):
                 self._fail(home, error)
 
     def forget_deleted(self, moved: Mapping[TopicPartition, Path | ApiError]) -> dict[TopicPartition, ApiError]:
-        """Logs of these names may be made again; which could not be moved, and why. `purge_deleted` frees the disk."""
+        """Forget deleted logs, whose names may be used again; return those that could not be moved, and why.
+        `purge_deleted` frees the disk.
+        """
         refused = {}
         for partition, aside in moved.items():
             if isinstance(aside, ApiError):

@@ -131,14 +131,16 @@ class LogWriter:
             raise self.failed(error) from error
 
     def _note_epoch(self, epoch: int) -> None:
-        """Before the first record of `epoch` is written. Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        """Note an epoch before its first record is written. Raises ApiError(KAFKA_STORAGE_ERROR)."""
         try:
             self._epochs.assign(epoch, self._segments.active.next_offset)
         except OSError as error:
             raise self.failed(error) from error
 
     def make_room(self, size: int, last_offset: int, max_timestamp: int, now_ms: int | None) -> Segment:
-        """The segment the batch goes to: the active one, or a new one if that is full or old. Raises ApiError."""
+        """Return the segment the batch goes to: the active one, or a new one if that is full or old. Raises
+        ApiError.
+        """
         config, active = self.config, self._segments.active
         if size > config.segment_bytes:
             raise ApiError(
@@ -207,12 +209,12 @@ class RollTimer:
         self.after_ms, self._since_ms = _UNKNOWN, None
 
     def restart(self, first_timestamp: int, now_ms: int | None) -> None:
-        """The segment begins with this batch."""
+        """Restart the segment with this batch's timestamp."""
         self._since_ms = now_ms
         self.after_ms = _UNKNOWN if first_timestamp == NO_TIMESTAMP else first_timestamp + self._segment_ms
 
     def is_due(self, first_timestamp: int, max_timestamp: int, now_ms: int | None) -> bool:
-        """Whether a batch with `max_timestamp` is too young for a segment whose first has `first_timestamp`."""
+        """Return whether a batch with `max_timestamp` is too young for a segment whose first has `first_timestamp`."""
         if first_timestamp != NO_TIMESTAMP:
             self.after_ms = first_timestamp + self._segment_ms
             return max_timestamp > self.after_ms

@@ -166,13 +166,15 @@ class LogManager(FoundLogs):
         return bool(self._doubtful) or any(directory.is_new for directory in self._directories)
 
     def has_whole(self, partition: TopicPartition, topic_id: UUID) -> bool:
-        """Whether the log is here, of the topic of that id, and did not lose its end before this start."""
+        """Return whether the log is here, of the topic of that id, and did not lose its end before this start."""
         if partition not in self._logs or partition in self._doubtful:
             return False
         return may_be_same_topic(self._topic_ids.get(partition), topic_id)
 
     def note_machine_start(self) -> None:
-        """What `may_lack_records` told of has been dealt with for good; only now may the next start not tell it."""
+        """Note that the losses behind `may_lack_records` are dealt with; only then does the next start not report them
+        again.
+        """
         for directory in self._online():
             try:
                 directory.note_machine_start()
@@ -190,7 +192,7 @@ class LogManager(FoundLogs):
             self._topic_ids[partition] = topic_id
 
     def topic_id_of(self, partition: TopicPartition) -> UUID | None:
-        """The id the log was made under, None if there is no log, or one from before ids were noted."""
+        """Return the id the log was made under, None if there is no log, or one from before ids were noted."""
         return self._topic_ids.get(partition)
 
     def noted_topic_id(self, partition: TopicPartition) -> UUID | None:
@@ -204,7 +206,8 @@ class LogManager(FoundLogs):
             return None
 
     def get_or_create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool = True) -> Log:
-        """The log of the partition; a new one goes where the fewest are, or to the next directory if that fails.
+        """Return the partition's log; a new one goes to the directory with fewest logs, or to the next one if that
+        fails.
 
         Raises ApiError: INCONSISTENT_TOPIC_ID if the log there is belongs to another topic of the same name (set it
         aside first), KAFKA_STORAGE_ERROR if it cannot be made, is in a directory that is offline, or may be: that is if
@@ -290,8 +293,8 @@ class LogManager(FoundLogs):
         raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
 
     def _report_strays_of(self, partition: TopicPartition, topic_id: UUID, log: Log) -> None:
-        """A topic's znode may have been deleted and restored: its logs are strays by then, and the new ones are empty.
-        A replica that was moved away and comes back is in the same state, so that this is no reason to refuse.
+        """Report a recreated topic whose old logs are strays. Its znode may have been deleted and restored, or a
+        replica moved away and back, so that this is no reason to refuse.
         """
         strays = [path for path in sorted(self.strays) if is_stray_of(path.name, str(partition))]
         for stray in strays:
@@ -306,7 +309,9 @@ class LogManager(FoundLogs):
                     )
 
     def is_out_of_reach(self, partition: TopicPartition) -> bool:
-        """Whether the log is in a directory that is offline, or may be; or could be made in none, all being offline."""
+        """Return whether the log is in a directory that is offline, or may be; or could be made in none, all being
+        offline.
+        """
         home = self._homes.get(partition)
         if home is not None:
             return home.offline_reason is not None
@@ -315,7 +320,7 @@ class LogManager(FoundLogs):
         return not self._online() or bool(self.offline_directories and partition not in self._unmade)
 
     def _remove_begun(self, directory: LogDirectory, partition: TopicPartition) -> None:
-        """The partition, which has no log, could not be made. What cannot be removed the next start sets aside."""
+        """Remove what was begun of a log that could not be made; the next start sets aside what cannot be removed."""
         try:
             if not directory.copy_facts(partition).holds_batches:
                 remove_tree(directory.path_of(partition))

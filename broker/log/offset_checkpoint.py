@@ -36,7 +36,7 @@ class OffsetCheckpoint:
             self._offsets, self.is_missing = {}, True
 
     def get(self, partition: TopicPartition) -> int:
-        """0 if it has no offset."""
+        """Return the partition's offset, 0 if it has none."""
         return self._offsets.get(partition, 0)
 
     def noted(self, partition: TopicPartition) -> int | None:
@@ -71,7 +71,7 @@ class OffsetCheckpoint:
                 self._write({known: offset for known, offset in self._offsets.items() if known not in gone})
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
-        """For who holds the lock: what is in the file cannot change between the comparison and the write."""
+        """Write the offsets, under the lock: the file cannot change between the comparison and the write."""
         if offsets != self._offsets or self.is_missing or not self._path.exists():
             write_offset_checkpoint(self._path, offsets)
             self._offsets, self.is_missing = offsets, False

@@ -43,7 +43,8 @@ class OffsetIndex:
         return len(self.positions)
 
     def note_batch(self, last_offset: int, position: int, size: int) -> bool:
-        """A batch of `size` bytes follows the last one noted, or is that of the last entry: index it if it is time.
+        """Note the next batch, or the last entry's own, and index it if enough bytes have passed. Return whether it was
+        indexed.
 
         Returns whether it was.
         """
@@ -56,14 +57,14 @@ class OffsetIndex:
         return True
 
     def entry_for_offset(self, offset: int) -> tuple[int, int]:
-        """(last offset, position) of the newest entry whose batch is not after the one holding `offset`.
+        """Return (last offset, position) of the newest entry whose batch is not after the one holding `offset`.
 
         Here and below: (base offset - 1, 0) where there is no such entry, which is where a segment starts.
         """
         return self._entry(bisect_right(self._relative_offsets, min(offset - self.base_offset, RELATIVE_OFFSET_MAX)))
 
     def entry_for_position(self, position: int) -> tuple[int, int]:
-        """The newest entry whose batch starts at `position` or before."""
+        """Return the newest entry whose batch starts at `position` or before."""
         return self._entry(bisect_right(self.positions, min(position, RELATIVE_OFFSET_MAX)))
 
     def last_entry(self) -> tuple[int, int]:

@@ -29,7 +29,7 @@ class OpenSegments:
         return segment in self._sizes
 
     def use(self, segment: Segment) -> None:
-        """A sealed segment is about to be read; it stays open, others may be released for it."""
+        """Keep a sealed segment open that is about to be read; others may be released for it."""
         size = segment.index_bytes
         with self._lock:
             self._forget(segment)

@@ -67,7 +67,7 @@ def _between_offsets(expired: Sequence[ExpiredSegment], start: int) -> tuple[int
 
 
 def _counted(target: LogToClean, plan: RetentionPlan, settings: CleanerSettings) -> tuple[int, ...]:
-    """Compaction leaves gaps between offsets, so the headers are asked."""
+    """Return the counts by reading headers: compaction leaves gaps between offsets."""
     segments = {segment.base_offset: segment for segment in (*target.sealed, target.active)}
     return tuple(
         count_records(segments[expired.base_offset], expired.size_bytes, target.log_start_offset, settings)
@@ -77,7 +77,7 @@ def _counted(target: LogToClean, plan: RetentionPlan, settings: CleanerSettings)
 
 
 def _compaction(target: LogToClean, plan: RetentionPlan, settings: CleanerSettings) -> CompactionPreview:
-    """Of what retention leaves."""
+    """Preview the compaction of what retention leaves."""
     gone = {expired.base_offset for expired in plan.segments}
     left = replace(
         target,

@@ -48,7 +48,7 @@ def _search(state: PartitionProducers, wanted: set[int], pieces: Iterator[list[B
 
 
 def _pieces_backwards(segments: Sequence[Segment], from_offset: int) -> Iterator[list[BatchHeader]]:
-    """All batches from `from_offset` on, and some before it; the last ones first, in order within each piece."""
+    """Yield all batches from `from_offset` on, and some before it; the last ones first, in order within each piece."""
     for segment in reversed(segments):
         for headers in segment.batches_backwards(_PIECE_BYTES):
             yield headers

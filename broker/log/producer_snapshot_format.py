@@ -90,7 +90,7 @@ def encode_snapshot(producers: Iterable[Remembered], aborts: Sequence[NotedAbort
 
 
 def decode_snapshot(data: bytes) -> ProducerSnapshot | None:
-    """None if the snapshot is damaged."""
+    """Decode a snapshot; None if it is damaged."""
     try:
         version, crc = _HEAD.unpack_from(data)
         body = data[_HEAD.size :]

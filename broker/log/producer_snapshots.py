@@ -77,7 +77,7 @@ def open_producers(
 def load_producers(
     directory: Path, segments: Sequence[Segment], log_end_offset: int, index: TransactionIndex
 ) -> PartitionProducers:
-    """The state as of `log_end_offset`: the newest sound snapshot and what was written after it. Raises OSError.
+    """Return the state as of `log_end_offset`: the newest sound snapshot and what was written after it. Raises OSError.
 
     The index of aborted transactions is made anew from there on. Snapshots from beyond the log's end belong to records
     that are cut off; they are removed.
@@ -95,7 +95,7 @@ def _replayed(
 
 
 def newest_snapshot(directory: Path, segments: Sequence[Segment]) -> StoredProducers:
-    """The newest sound one; no producers as of 0 if there is none. Raises OSError.
+    """Return the newest sound one; no producers as of 0 if there is none. Raises OSError.
 
     One from before the log of `segments` begins is none: of what was written in between, and is deleted, nobody can
     tell, and to know an old sequence number of a producer is worse than to know none.
@@ -111,7 +111,7 @@ def newest_snapshot(directory: Path, segments: Sequence[Segment]) -> StoredProdu
 
 
 def remove_snapshots_beyond(directory: Path, offset: int) -> bool:
-    """Whether there were any. Raises OSError."""
+    """Return whether there were any. Raises OSError."""
     beyond = [path for end_offset, path in _snapshots(directory) if end_offset > offset]
     for path in beyond:
         path.unlink()

@@ -69,7 +69,7 @@ class _Producer:
 
 
 def last_sequence_of(header: BatchHeader) -> int:
-    """Sequence numbers wrap from 2^31 - 1 to 0; -1 for a batch without them."""
+    """Return the last sequence number, which wraps from 2^31 - 1 to 0; -1 for a batch without them."""
     if header.base_sequence == NO_SEQUENCE:
         return NO_SEQUENCE
     return (header.base_sequence + header.last_offset_delta) % _SEQUENCES
@@ -88,7 +88,7 @@ class PartitionProducers:
         return len(self._producers)
 
     def check(self, header: BatchHeader) -> SentBatch | None:
-        """The batch this one repeats, None if it is new and next; raises ApiError if it is neither."""
+        """Return the batch this one repeats, None if it is new and next; raises ApiError if it is neither."""
         known = self._producers.get(header.producer_id)
         if known is None:
             return None
@@ -123,7 +123,9 @@ class PartitionProducers:
             raise ApiError(ErrorCode.TRANSACTION_COORDINATOR_FENCED)
 
     def note(self, header: BatchHeader, base_offset: int, since_offset: int | None = None) -> None:
-        """The batch was written at `base_offset`. A producer that is new here may be known to be older than that."""
+        """Note that the batch was written at `base_offset`. A producer that is new here may be known to be older than
+        that.
+        """
         known = self._producers.get(header.producer_id)
         if known is None or known.epoch != header.producer_epoch:
             if known is not None:
@@ -147,7 +149,7 @@ class PartitionProducers:
         self._heard_of(header.producer_id)
 
     def note_marker(self, header: BatchHeader, base_offset: int, coordinator_epoch: int) -> int | None:
-        """A marker was written at `base_offset`: where the transaction it ended began, None if none was open."""
+        """Note a marker at `base_offset`; return where the transaction it ended began, None if none was open."""
         known = self._producers.get(header.producer_id)
         if known is None or known.epoch != header.producer_epoch:
             known = self._begin_epoch(header, base_offset if known is None else known.since_offset)
@@ -186,16 +188,16 @@ class PartitionProducers:
         return self._open.first_undecided_offset(high_watermark)
 
     def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
-        """Whether the producer has one that was begun, or gone on with, under `epoch`."""
+        """Return whether the producer has one that was begun, or gone on with, under `epoch`."""
         return producer_id in self._open and self._producers[producer_id].epoch == epoch
 
     def has_transactions_from(self, offset: int) -> bool:
-        """Whether a batch of a transaction, or a marker, may lie at `offset` or beyond."""
+        """Return whether a batch of a transaction, or a marker, may lie at `offset` or beyond."""
         return self._transactional_until >= offset
 
     def forget_from(self, end_offset: int) -> set[int]:
-        """The log ends at `end_offset` now. The producers all of whose remembered batches went, but not all they wrote:
-        they are forgotten, and only the log and `recall` can tell.
+        """Forget batches from `end_offset` on. Return the producers whose remembered batches are all gone, though older
+        ones may be in the log: only `recall` can restore those.
         """
         gone = []
         for producer_id, producer in self._producers.items():
@@ -269,7 +271,7 @@ class PartitionProducers:
 
     @classmethod
     def decode(cls, data: bytes) -> "PartitionProducers | None":
-        """The state in a snapshot; None if the snapshot is damaged."""
+        """Return the state in a snapshot; None if the snapshot is damaged."""
         snapshot = decode_snapshot(data)
         return None if snapshot is None else cls.of(snapshot)
 

@@ -40,7 +40,7 @@ class ProducerStateManager:
     # --- what is written
 
     def check_marker(self, header: BatchHeader, batch: bytearray | memoryview) -> EndMarker | None:
-        """What the control batch says, None if it ends no transaction. Raises ApiError: as
+        """Return the marker in the control batch, None if it ends no transaction. Raises ApiError: as
         `PartitionProducers.check_marker` (a marker has no sequence number, but a coordinator that may have been
         replaced), CORRUPT_MESSAGE.
         """
@@ -56,11 +56,11 @@ class ProducerStateManager:
         note_aborted(self.state, self._aborted, segment_base_offset, header, base_offset, marker)
 
     def take_back(self, segment: Segment) -> None:
-        """The last marker noted for `segment` was not written. Raises OSError."""
+        """Take back the last marker noted for `segment`, which was not written. Raises OSError."""
         self._aborted.take_back(segment.base_offset, segment.next_offset)
 
     def note(self, header: BatchHeader, base_offset: int, marker: EndMarker | None) -> None:
-        """The batch was written at `base_offset`; `marker` is what it says if it is a control batch."""
+        """Note that the batch was written at `base_offset`; `marker` is what it says if it is a control batch."""
         if not header.is_control:
             self.state.note(header, base_offset)
         elif marker is not None:
@@ -76,7 +76,7 @@ class ProducerStateManager:
         self.is_noted = store_producers(self._directory, self.state, log_end_offset, self._aborted.noted)
 
     def note_replaced(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
-        """`new` segments stand where `old` stood. Raises OSError."""
+        """Note that `new` segments replace `old` ones. Raises OSError."""
         has_lost_entries = self._aborted.note_replaced(
             [item.base_offset for item in old], [item.base_offset for item in new]
         )
@@ -87,8 +87,8 @@ class ProducerStateManager:
     # --- what is cut off
 
     def forget_from(self, segments: Sequence[Segment], end_offset: int) -> None:
-        """The log, of `segments`, ends at `end_offset` now. What was cut may have begun or ended transactions: then
-        only reading again tells which are open. Raises OSError.
+        """Forget from `end_offset` on, where the log, of `segments`, ends now. Truncated batches may have begun or
+        ended transactions: then only reading again tells which are open. Raises OSError.
         """
         if self.state.has_transactions_from(end_offset):
             self.state = load_producers(self._directory, segments, end_offset, self._aborted)

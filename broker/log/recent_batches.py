@@ -36,11 +36,13 @@ class RecentBatches:
         return position if at or position == 0 else None
 
     def boundary_not_above(self, position: int) -> int | None:
-        """The greatest batch start that is at most `position`; None if it is not among those remembered."""
+        """Return the greatest batch start that is at most `position`; None if it is not among those remembered."""
         at = bisect_right(self._positions, position)
         return self._positions[at - 1] if at else None
 
     def last_offset_before(self, position: int) -> int | None:
-        """Last offset of the batch that ends at `position`, a batch boundary; None if it is not remembered."""
+        """Return the last offset of the batch that ends at `position`, a batch boundary; None if it is not
+        remembered.
+        """
         at = bisect_left(self._positions, position)
         return self._last_offsets[at - 1] if at else None

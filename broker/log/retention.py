@@ -65,7 +65,7 @@ class RetentionPlan(NamedTuple):
 def plan_retention(
     segments: Sequence[RetainedSegment], config: LogConfig, log_start_offset: int, high_watermark: int, now_ms: int
 ) -> RetentionPlan:
-    """`segments` are all of a log in offset order, the last one active; `now_ms` is wall time.
+    """Plan the retention. `segments` are all of a log in offset order, the last one active; `now_ms` is wall time.
 
     A sealed segment that compaction has emptied goes with the first one behind it that has batches: by the age of its
     file it would keep older records.
@@ -106,7 +106,7 @@ def _reason(
 
 
 def still_oldest(plan: RetentionPlan, segments: Sequence[Segment]) -> list[tuple[Segment, ExpiredSegment]]:
-    """The beginning of `plan` that still is what was planned: the cleaner may have been at work since, or the log cut
+    """Return the beginning of `plan` that still holds: compaction may have replaced segments, or the log been truncated
     and grown again. `segments` are those of the log now, the last one active.
     """
     gone = []

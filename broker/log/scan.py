@@ -44,7 +44,7 @@ class OldFormatError(BadBatchError):
 def scan_batches(
     file: SharedFile, start: int, end: int, next_offset: int, *, verify_crc: bool = False
 ) -> Iterator[tuple[int, BatchHeader]]:
-    """(position, header) of every batch from `start` to `end`; the first must not begin before `next_offset`.
+    """Yield (position, header) of every batch from `start` to `end`; the first must not begin before `next_offset`.
 
     Offsets must increase; they may leave gaps, as compaction does. Raises BadBatchError at the first bad byte,
     OldFormatError at a message of an old format; before the file, where an index may send us, there is none: asked for
@@ -119,7 +119,9 @@ class _ScanWindow:
         self._data = memoryview(b"")
 
     def bytes_from(self, position: int, length: int) -> memoryview:
-        """`length` bytes, at most the window's size. Raises BadBatchError if the file is shorter than was said."""
+        """Return `length` bytes, at most the window's size. Raises BadBatchError if the file is shorter than
+        expected.
+        """
         at = position - self._start
         if at < 0 or at + length > len(self._data):
             self._start, at = position, 0

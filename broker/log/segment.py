@@ -42,7 +42,7 @@ class Segment(StoredSegment):
     __slots__ = ("next_offset", "recent")
 
     def __init__(self, directory: Path, base_offset: int, size_bytes: int, index_interval_bytes: int, suffix: str = ""):
-        """A sealed segment; nothing is opened. `suffix` stands behind the names of its files."""
+        """Describe a sealed segment; nothing is opened. `suffix` stands behind the names of its files."""
         super().__init__(SegmentFiles(directory, base_offset, suffix), base_offset, size_bytes, index_interval_bytes)
         #: One past the last offset; meaningful while the segment is active.
         self.next_offset = base_offset
@@ -50,7 +50,7 @@ class Segment(StoredSegment):
 
     @classmethod
     def create(cls, directory: Path, base_offset: int, index_interval_bytes: int, suffix: str = "") -> "Segment":
-        """A new, empty, active segment. Raises OSError, then at most index files are left, which mean nothing."""
+        """Create a new, empty, active segment. Raises OSError; then at most index files are left, which are ignored."""
         segment = cls(directory, base_offset, 0, index_interval_bytes, suffix)
         segment._index = OffsetIndex(base_offset, index_interval_bytes)
         segment._times = TimeIndex(base_offset)
@@ -63,7 +63,7 @@ class Segment(StoredSegment):
     # --- writing
 
     def has_room_for(self, size: int, last_offset: int, segment_bytes: int, segment_index_bytes: int) -> bool:
-        """Whether a batch may be added without file, indexes or relative offsets growing too large."""
+        """Return whether a batch may be added without file, indexes or relative offsets growing too large."""
         index = self._index
         assert index is not None
         return (
@@ -152,7 +152,9 @@ class Segment(StoredSegment):
             return None
 
     def _take_indexes(self, index: OffsetIndex | None, times: TimeIndex | None) -> None:
-        """What `index` and `times`, which reach further, say of the batches there are; or what those themselves say."""
+        """Take over `index` and `times` where they cover more than the batches that are there, else the indexes' own
+        entries.
+        """
         if index is None or times is None:
             self._rebuild_indexes()
             return
@@ -184,7 +186,7 @@ class Segment(StoredSegment):
                 fsync_file(SharedFile(path))
 
     def store_indexes(self) -> None:
-        """An index that cannot be written is no harm: it is completed or rebuilt when it is next loaded."""
+        """Store the indexes. A failure does no harm: they are completed or rebuilt when they are next loaded."""
         index = self._index
         assert index is not None
         try:
@@ -231,7 +233,7 @@ class Segment(StoredSegment):
         return extent.damage
 
     def _rebuild_indexes(self, epochs: LeaderEpochs | None = None, *, verify_crc: bool = False) -> BadBatchError | None:
-        """Both, of the active segment, from its intact batches, which it then ends with."""
+        """Rebuild both indexes of the active segment from its intact batches, after which it then ends."""
         self._index = OffsetIndex(self.base_offset, self._index_interval_bytes)
         self._times = TimeIndex(self.base_offset)
         extent = self._extend(self._index, self._times, epochs, verify_crc=verify_crc)
@@ -280,7 +282,7 @@ class Segment(StoredSegment):
         return self._walk_with_sound_index(lambda index: self._walk_to_offset(index, offset))
 
     def headers_from(self, offset: int) -> Iterator[BatchHeader]:
-        """Of the batches from the one holding `offset`, or following it, on. Raises ApiError(CORRUPT_MESSAGE)."""
+        """Yield headers from the batch holding `offset`, or following it, on. Raises ApiError(CORRUPT_MESSAGE)."""
         try:
             for _, header in scan_batches(self.file, self.position_of(offset), self.size_bytes, self.base_offset):
                 yield header
@@ -304,7 +306,7 @@ class Segment(StoredSegment):
         return start + header.size_bytes
 
     def last_offset_before(self, end: int) -> int:
-        """Last offset of the batch that ends at `end` (a batch boundary behind the segment's start)."""
+        """Return the last offset of the batch that ends at `end` (a batch boundary behind the segment's start)."""
         last_offset = self.recent.last_offset_before(end)
         if last_offset is not None:
             return last_offset
@@ -343,9 +345,7 @@ class Segment(StoredSegment):
     def _batches_from(
         self, entry_offset: int | None, start: int, *, verify_crc: bool = False
     ) -> Iterator[tuple[int, BatchHeader]]:
-        """From an index entry on; BadBatchError also if the entry's batch is not the one that is there, or there is
-        none.
-        """
+        """Yield batches from an index entry on; BadBatchError also if the entry's batch is another one, or missing."""
         if start and entry_offset is not None and not 0 < start < self.size_bytes:
             raise BadBatchError(start, f"the index says {entry_offset} is there, the file has {self.size_bytes} bytes")
         batches = scan_batches(self.file, start, self.size_bytes, self.base_offset, verify_crc=verify_crc)
@@ -355,7 +355,7 @@ class Segment(StoredSegment):
             yield position, header
 
     def _walk_with_sound_index(self, walk: Callable[[OffsetIndex], int]) -> int:
-        """An entry of an index file may lie; then the index is rebuilt from the batches, once, and asked again."""
+        """Walk by the index; if an entry is wrong, rebuild the index from the batches, once, and walk again."""
         try:
             index = self._index
             if index is None:
@@ -374,7 +374,9 @@ class Segment(StoredSegment):
     # --- the index
 
     def _load_index(self, times: TimeIndex | None = None) -> tuple[OffsetIndex, SegmentExtent]:
-        """From its file, completed from the batches behind its last entry; rebuilt if those do not fit it."""
+        """Load the index from its file, completed from the batches behind its last entry; rebuilt if those do not fit
+        it.
+        """
         index = load_index(
             self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes, is_checked=False
         )

@@ -26,7 +26,7 @@ class SegmentList:
         self.set_aside = SetAside()
 
     def __iter__(self) -> Iterator[Segment]:
-        """A snapshot, which may be walked while segments come and go."""
+        """Iterate over a snapshot, which may be walked while segments come and go."""
         return iter(tuple(self._segments))
 
     def __len__(self) -> int:
@@ -40,13 +40,13 @@ class SegmentList:
         return sum(segment.size_bytes for segment in self._segments)
 
     def from_offset(self, offset: int) -> list[Segment]:
-        """The segment whose range `offset` is in, and all later ones."""
+        """Return the segment whose range `offset` is in, and all later ones."""
         segments = tuple(self._segments)
         bases = [segment.base_offset for segment in segments]
         return list(segments[max(0, bisect_right(bases, offset) - 1) :])
 
     def opened_from(self, offset: int) -> Iterator[Segment]:
-        """The same, one at a time, which stay open for a while."""
+        """Yield the same segments one at a time, each kept open for a while."""
         if offset >= self.active.base_offset:
             yield self.active
             return
@@ -62,7 +62,7 @@ class SegmentList:
         return self._base_offsets[bisect_right(self._base_offsets, segment.base_offset)]
 
     def add(self, segment: Segment) -> None:
-        """A new active segment; the old one has been sealed."""
+        """Add a new active segment; the old one has been sealed."""
         old, self.active = self.active, segment
         self._segments.append(segment)
         self._base_offsets.append(segment.base_offset)
@@ -91,7 +91,7 @@ class SegmentList:
         return self._segments[0]
 
     def restart(self, fresh: Segment, gone: Sequence[Segment]) -> None:
-        """`fresh` is all there is now, and active."""
+        """Replace all segments by `fresh`, which is active."""
         self._segments, self._base_offsets = [fresh], [fresh.base_offset]
         self.active = fresh
         self._let_go(gone)
@@ -114,7 +114,7 @@ class SegmentList:
         self.set_aside.add(segments)
 
     def _place_of(self, run: Sequence[Segment]) -> int:
-        """Index of the first of `run`. Raises InvariantViolation if it is not a run of sealed segments."""
+        """Return the index of the first of `run`. Raises InvariantViolation if it is not a run of sealed segments."""
         first = self._segments.index(run[0]) if run and run[0] in self._segments else -1
         if first < 0 or self._segments[first : first + len(run)] != list(run) or run[-1] is self.active:
             raise InvariantViolation("not a run of sealed segments of this log")

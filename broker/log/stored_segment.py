@@ -67,14 +67,16 @@ class StoredSegment:
         return self._file or SharedFile(self.files.log)
 
     def batches(self) -> Iterator[tuple[int, BatchHeader]]:
-        """(position, header) of all batches. Raises ApiError(CORRUPT_MESSAGE) where the file is damaged."""
+        """Yield (position, header) of all batches. Raises ApiError(CORRUPT_MESSAGE) where the file is damaged."""
         try:
             yield from scan_batches(self._borrow_file(), 0, self.size_bytes, self.base_offset)
         except BadBatchError as damage:
             raise self._corrupt(damage) from None
 
     def batches_backwards(self, piece_bytes: int) -> Iterator[list[BatchHeader]]:
-        """All batches in pieces of about `piece_bytes`, the last piece first. Raises ApiError(CORRUPT_MESSAGE)."""
+        """Yield all batches in pieces of about `piece_bytes`, the last piece first. Raises
+        ApiError(CORRUPT_MESSAGE).
+        """
         index = self._index or load_index(
             self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes
         )
@@ -88,7 +90,8 @@ class StoredSegment:
             stop = start
 
     def end_offset(self) -> int:
-        """One past the last offset, from the last entry of the offset index on; the base offset if there is no batch.
+        """Return one past the last offset, from the last entry of the offset index on; the base offset if there is no
+        batch.
 
         Raises ApiError(CORRUPT_MESSAGE), OSError.
         """
@@ -153,7 +156,9 @@ class StoredSegment:
             raise self._corrupt(damage) from None
 
     def _sound_times(self) -> TimeIndex:
-        """The time index as it is in memory or in its file, or rebuilt from all headers if the file is not right."""
+        """Return the time index as it is in memory or in its file, or rebuilt from all headers if the file is not
+        right.
+        """
         times = self._times
         if times is not None:
             return times
@@ -172,7 +177,7 @@ class StoredSegment:
         return times
 
     def _position_of_time(self, entry: TimeEntry) -> int | None:
-        """Where the batch starts that a time index entry speaks of; None if the entry lies."""
+        """Return where the batch starts that a time index entry refers to; None if the entry is wrong."""
         index = self._index or load_index(
             self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes
         )
@@ -191,7 +196,7 @@ class StoredSegment:
 
 
 def note_batch(header: BatchHeader, position: int, index: OffsetIndex, times: TimeIndex | None) -> None:
-    """A batch at `position` follows the last one noted."""
+    """Note that a batch at `position` follows the last one noted."""
     is_indexed = index.note_batch(header.last_offset, position, header.size_bytes)
     if times is not None:
         times.note_batch(header.max_timestamp, header.last_offset)

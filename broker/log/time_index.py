@@ -49,7 +49,7 @@ class TimeIndex:
         return len(self._timestamps)
 
     def note_batch(self, max_timestamp: int, last_offset: int) -> None:
-        """A batch follows the last one noted."""
+        """Note that a batch follows the last one noted."""
         if max_timestamp > self.max_timestamp:
             self.max_timestamp = max_timestamp
             self._max_timestamp_offset = last_offset
@@ -64,7 +64,7 @@ class TimeIndex:
         return self._entry(len(self))
 
     def entry_before(self, timestamp_ms: int) -> TimeEntry | None:
-        """The last entry with an earlier timestamp: what is sought is not at its offset or before."""
+        """Return the last entry with an earlier timestamp: what is sought is not at its offset or before."""
         return self._entry(bisect_left(self._timestamps, timestamp_ms))
 
     def until(self, offset: int) -> "TimeIndex":
@@ -94,7 +94,7 @@ class TimeIndex:
 
     @classmethod
     def decode(cls, base_offset: int, data: bytes) -> "TimeIndex | None":
-        """None if `data` cannot be right."""
+        """Decode a time index; None if `data` is malformed."""
         if len(data) % TIME_ENTRY_BYTES:
             return None
         index = cls(base_offset)
@@ -110,7 +110,7 @@ class TimeIndex:
 
 
 def load_time_index(path: Path, base_offset: int) -> TimeIndex | None:
-    """None if it is missing or cannot be right."""
+    """Load a time index; None if it is missing or malformed."""
     try:
         return TimeIndex.decode(base_offset, path.read_bytes())
     except FileNotFoundError:
@@ -118,7 +118,7 @@ def load_time_index(path: Path, base_offset: int) -> TimeIndex | None:
 
 
 def store_time_index(path: Path, index: TimeIndex) -> None:
-    """Whole or not at all, but not fsynced.
+    """Store a time index whole or not at all, but not fsynced.
 
     The earlier one goes first: left by a full disk it could not be told from a whole one, for each of its entries is
     true, and retention by time would go by it.

@@ -14,7 +14,9 @@ from broker.records.batch import BatchHeader, TimestampType, crc_matches
 
 
 def find_timestamp(segments: Iterable[Segment], timestamp_ms: int, log_start_offset: int) -> tuple[int, int] | None:
-    """(offset, timestamp) of the first record at `log_start_offset` or later with `timestamp_ms` or a later time."""
+    """Return (offset, timestamp) of the first record at `log_start_offset` or later with `timestamp_ms` or a later
+    time.
+    """
     for segment in segments:
         if segment.max_timestamp < timestamp_ms:
             continue

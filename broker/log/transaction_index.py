@@ -130,7 +130,7 @@ class TransactionIndex:
         self._noted[base_offset] = NotedAborts(base_offset, len(entries) // ENTRY_BYTES, crc32c(entries))
 
     def is_sound(self, base_offsets: Sequence[int]) -> bool:
-        """Whether all entries can be true, of segments that begin at `base_offsets`. Raises OSError.
+        """Return whether all entries can be true, of segments that begin at `base_offsets`. Raises OSError.
 
         For a log whose last snapshot notes nothing of the index. What a stop left for markers that were never written
         lies beyond the end of the last segment; it can be true, and is cut off.
@@ -169,7 +169,7 @@ class TransactionIndex:
             self._shorten(base_offset, entries[: bisect_left(markers, end_offset) * ENTRY_BYTES])
 
     def note_replaced(self, old: Iterable[int], new: Iterable[int]) -> bool:
-        """Segments at base offsets `old` were let go for those at `new`; return whether entries went too.
+        """Note that segments at `new` replace those at `old`; return whether entries went too.
 
         Raises OSError.
         """
@@ -191,7 +191,7 @@ class TransactionIndex:
         return segment_path(self.directory, base_offset, TRANSACTION_INDEX_SUFFIX)
 
     def _entries(self, base_offset: int, from_offset: int) -> Iterator[AbortedRange]:
-        """Those whose markers are at `from_offset` or beyond."""
+        """Yield entries whose markers are at `from_offset` or beyond."""
         try:
             file = SharedFile(self._path(base_offset))
         except FileNotFoundError:

@@ -64,7 +64,7 @@ class CutPlace(NamedTuple):
 
 
 def find_cut(segments: SegmentList, offset: int) -> CutPlace:
-    """`offset` is in the log. Raises OSError, ApiError(CORRUPT_MESSAGE)."""
+    """Return where to truncate; `offset` is in the log. Raises OSError, ApiError(CORRUPT_MESSAGE)."""
     segment = segments.from_offset(offset)[0]
     position = segment.position_of(offset)
     segment.check_shortened(position)
@@ -75,7 +75,7 @@ def find_cut(segments: SegmentList, offset: int) -> CutPlace:
 
 
 def cut_segments(directory: Path, segments: SegmentList, place: CutPlace) -> None:
-    """Steps 2 to 5. Raises OSError; then nobody knows what is left."""
+    """Do steps 2 to 5 of a truncation. Raises OSError; then the files are in an unknown state."""
     segment, position, end_offset = place
     later = segments.from_offset(segment.base_offset)[1:]
     _set_aside(directory, later, end_offset)
@@ -85,7 +85,7 @@ def cut_segments(directory: Path, segments: SegmentList, place: CutPlace) -> Non
 
 
 def restart_segments(directory: Path, segments: SegmentList, offset: int, index_interval_bytes: int) -> None:
-    """The same, of all segments: an empty one that begins at `offset` stands where they stood. Raises OSError."""
+    """Replace all segments by an empty one that begins at `offset`. Raises OSError."""
     gone = list(segments)
     _set_aside(directory, gone, NOTHING_BEFORE)
     segments.restart(Segment.create(directory, offset, index_interval_bytes), gone)

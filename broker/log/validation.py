@@ -26,7 +26,7 @@ from broker.records.batch import (
 
 
 def asks_anything(config: LogConfig) -> bool:
-    """Whether a batch may fail under `config`, or has to be changed; most configurations need no look."""
+    """Return whether a batch may fail under `config`, or has to be changed; most configurations need no look."""
     bounds = (config.message_timestamp_before_max_ms, config.message_timestamp_after_max_ms)
     return config.is_compacted or config.uses_append_time or bounds != (UNLIMITED, UNLIMITED)
 
@@ -50,8 +50,8 @@ def check_batch(
     now_ms: int | None,
     look: BatchValidation = BatchValidation.WHOLE,
 ) -> int:
-    """The largest timestamp the batch will have in the log. Raises ApiError: INVALID_TIMESTAMP, INVALID_RECORD, with
-    the records at fault (RecordsRefused) where they can be named.
+    """Return the largest timestamp the batch will have in the log. Raises ApiError: INVALID_TIMESTAMP, INVALID_RECORD,
+    with the records at fault (RecordsRefused) where they can be named.
 
     Without a time CreateTime has no bounds; LogAppendTime without one is an InvariantViolation.
     """
@@ -70,7 +70,7 @@ def check_batch(
 
 
 def _takes_long(header: BatchHeader) -> bool:
-    """A few hundred compressed bytes can stand for megabytes."""
+    """Return whether checking takes long: a few hundred compressed bytes can stand for megabytes."""
     return bool(header.attributes & COMPRESSION_BITS) or header.records_count > RECORDS_LOOKED_AT_AT_ONCE_MAX
 
 
@@ -88,7 +88,7 @@ class KeysLook:
         self.unpacked_bytes = 0
 
     def steps(self, unpacked_bytes_max: int = PRODUCED_DECOMPRESSED_BYTES_MAX) -> Iterator[None]:
-        """One for each record; the first unpacks them all, in one piece.
+        """Check record by record; the first step unpacks them all, in one piece.
 
         Raises ApiError: INVALID_TIMESTAMP, CORRUPT_MESSAGE, and at the end RecordsRefused for those without a key.
         """
@@ -107,7 +107,9 @@ class KeysLook:
 def _check_create_time(
     batch: bytes | bytearray | memoryview, header: BatchHeader, config: LogConfig, now_ms: int
 ) -> None:
-    """By the header: the first timestamp stands for the smallest, exact while a producer's clock is steady."""
+    """Check create times by the header: the first timestamp stands for the smallest, exact while a producer's clock is
+    steady.
+    """
     if header.max_timestamp == NO_TIMESTAMP:
         return
     bound = _bound_passed(header.max_timestamp, config, now_ms)
@@ -131,7 +133,9 @@ def _bound_passed(timestamp: int, config: LogConfig, now_ms: int) -> str | None:
 def _records_out_of_bounds(
     batch: bytes | bytearray | memoryview, header: BatchHeader, config: LogConfig, now_ms: int
 ) -> dict[int, str]:
-    """None are named of a batch that takes long to look at, or cannot be read: it is refused as one."""
+    """Return the records whose time is out of bounds. None are named of a batch that takes long to check, or cannot be
+    read: it is refused as a whole.
+    """
     if header.records_count > RECORDS_LOOKED_AT_AT_ONCE_MAX:
         return {}
     try:

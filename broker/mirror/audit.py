@@ -43,7 +43,7 @@ class MirrorAudit:
             self._starts[partition] = self._ends[partition] = offset
 
     def took(self, partition: TopicPartition, copy: Copy, *, is_returning: bool = False) -> None:
-        """A batch is in the other cluster, or is not to go there because it came from there."""
+        """Note that a batch was copied, or skipped because it came from the other cluster."""
         with self._counting:
             self._take(partition, copy, is_returning=is_returning)
 
@@ -105,6 +105,6 @@ class MirrorAudit:
 
 
 def _offsets(copy: Copy) -> Iterator[int]:
-    """In the source, of its records."""
+    """Yield the source offsets of the copied records."""
     for first, count in copy.stretches:
         yield from range(first, first + count)

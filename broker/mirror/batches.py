@@ -61,7 +61,7 @@ class Copy(NamedTuple):
 
 
 def copy_of(header: BatchHeader, batch: memoryview, position: int) -> Copy | None:
-    """The records of a batch that was checked, from source offset `position` on; None if there are none.
+    """Return the records of a batch that was checked, from source offset `position` on; None if there are none.
 
     Raises ApiError(CORRUPT_MESSAGE) for records that cannot be unpacked where they must be.
     """

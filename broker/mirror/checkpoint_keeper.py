@@ -64,8 +64,9 @@ class CheckpointKeeper:
 
     @contextmanager
     def _alone(self, group: str) -> Iterator[None]:
-        """What is refused for one group holds up no other: somebody joined meanwhile, it is none of consumers, its copy
-        was deleted, one may not."""
+        """Keep one group's refusal from holding up the others: it has a member now, is no consumer group, or its copy
+        was deleted.
+        """
         try:
             yield
         except ApiError as error:

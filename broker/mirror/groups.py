@@ -71,7 +71,7 @@ class MovedOffset(NamedTuple):
 
 
 def move(committed: Mapping[TopicPartition, int], there: Ways, back: Ways) -> list[MovedOffset]:
-    """Where a group of one cluster goes on in the other. Pure.
+    """Return where a group of one cluster continues in the other. Pure.
 
     `there`: of the flow to where it goes, by the partitions the group reads. `back`: of the opposite flow, by the
     copies the group reads, for a group that goes on in the originals. A topic that has the same name in both clusters,
@@ -104,7 +104,7 @@ def places_of(moved: Iterable[MovedOffset]) -> dict[TopicPartition, int]:
 
 
 def ways_there(book: MirrorState, flow: str) -> dict[TopicPartition, CheckpointWay]:
-    """Partition of the source → its copy, by what the target's book tells of the flow."""
+    """Return the copies by source partition, as the target's mirror state says of the flow."""
     return {
         partition: CheckpointWay(TopicPartition(position.target, partition.partition), book.runs(flow, partition))
         for (name, partition), position in book.positions.items()
@@ -118,7 +118,7 @@ def ways_back(book: MirrorState, flow: str) -> dict[TopicPartition, CheckpointWa
 
 
 def written(checkpoint: GroupCheckpoint) -> tuple[bytes, bytes]:
-    """Key and value, as Kafka's mirror writes them."""
+    """Return key and value of a checkpoint, as Kafka's mirror writes them."""
     key = _text(checkpoint.group) + _text(checkpoint.partition.topic) + _INT32.pack(checkpoint.partition.partition)
     value = _INT16.pack(_VERSION) + _OFFSETS.pack(checkpoint.upstream, checkpoint.offset) + _text("")
     return key, value

@@ -158,7 +158,7 @@ class MirrorLane:
         self._tell(self._own, self._producers[self._own])
 
     def _fence_others(self) -> None:
-        """Those who write what has been elsewhere: the ledger tells of them."""
+        """Fence producers of records that have been in other clusters, which the ledger names."""
         first = self._writer(self._own)
         if first is not None:
             for record in list(self._ledger.producers.values()):
@@ -166,7 +166,7 @@ class MirrorLane:
                     self._producers[record.clusters] = self._make(record.writer)
 
     def _writer(self, clusters: Clusters) -> str | None:
-        """The transactional id of those who write what has been there."""
+        """Return the transactional id that writes records from these clusters."""
         if not self._flow.exactly_once:
             return None
         (source,) = self.copies
@@ -184,7 +184,7 @@ class MirrorLane:
         return self._producers[clusters]
 
     def _tell(self, clusters: Clusters, producer: LaneProducer) -> None:
-        """Where its records have been, before there are any."""
+        """Note in the ledger which clusters a producer's records have been in, before it writes any."""
         record = ProducerRecord(producer.producer_id, clusters, self._writer(clusters))
         if self._ledger.producers.get(record.producer_id) != record:
             teller = self._producers.get(self._own, producer)
@@ -314,6 +314,6 @@ class MirrorLane:
 
 
 def _stretches(portion: Portion) -> Iterator[tuple[Clusters, list[Copy]]]:
-    """Neighbours that have been in the same clusters."""
+    """Yield runs of neighbouring records that have been in the same clusters."""
     for clusters, those in groupby(portion.copies, key=lambda copy: copy[1]):
         yield clusters, [copy for copy, _ in those]

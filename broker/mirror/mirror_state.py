@@ -35,7 +35,7 @@ class MirrorState:
         return self._runs[key]
 
     def forget_runs(self, flow: str, partition: TopicPartition) -> None:
-        """The records they tell of are not there any more."""
+        """Forget runs whose records no longer exist."""
         self._runs.pop((flow, partition), None)
         self._history.pop((flow, partition), None)
 

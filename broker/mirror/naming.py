@@ -32,7 +32,7 @@ class TopicNaming:
         return f"{self.source}{self.separator}{topic}"
 
     def came_from_target(self, topic: str) -> bool:
-        """Whether one of the clusters in its name is the target."""
+        """Return whether one of the clusters in its name is the target."""
         if self.keeps_names:
             return False
         # An alias may hold the separator.
@@ -87,7 +87,7 @@ def is_internal(topic: str) -> bool:
 
 
 def copied_topics(topics: Iterable[str], chosen: NameFilter, naming: TopicNaming) -> dict[str, str]:
-    """Topic of the source → topic of the target."""
+    """Return the source's topics with their names in the target."""
     return {
         topic: naming.copy_of(topic)
         for topic in sorted(topics)

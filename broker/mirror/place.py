@@ -38,7 +38,9 @@ class Resumed(NamedTuple):
 def resume(
     position: MirrorPosition | None, source: SourcePartition, *, from_end: bool, copy_id: UUID | None = None
 ) -> Resumed:
-    """Pure. A source that lost records it had (an unclean election) goes on where both logs still agree."""
+    """Return where to resume. Pure. A source that lost records it had (an unclean election) goes on where both logs
+    still agree.
+    """
     if position is None:
         return Resumed(source.end if from_end else source.start, None)
     offset = position.next_offset
@@ -59,14 +61,16 @@ def resume(
 
 
 def again(runs: Runs, cut_at: int, source: SourcePartition) -> Resumed:
-    """Pure. The target has lost records from its offset `cut_at` on."""
+    """Return where to resume after the target has lost records from its offset `cut_at` on. Pure."""
     place = runs.source_of(cut_at)
     offset = max(source.start, place.offset if place is not None else source.start)
     return Resumed(offset, f"the target lost what it had from {cut_at} on: the source's are copied again from {offset}")
 
 
 def topic_id_of(cluster: ClusterConnections, topic: str) -> UUID | None:
-    """None where a cluster gives topics none. Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable."""
+    """Return the topic's id, None in a cluster without ids. Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION),
+    BrokerUnreachable.
+    """
     (described,) = cluster.describe_topics([topic]).topics
     if described.error_code:
         code = error_code_of(described.error_code)

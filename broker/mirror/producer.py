@@ -85,7 +85,9 @@ class BatchProducer:
         return self._who.producer_id
 
     def _new_identity(self) -> ProducerIdentity:
-        """With a transactional id: whoever used it before cannot write any more, and his transaction is aborted."""
+        """Return a new producer identity with the transactional id: its former holder is fenced, and its transaction is
+        aborted.
+        """
         transactional_id = self._transactional_id
         if transactional_id is not None:
             return self._with_retries(
@@ -125,7 +127,9 @@ class BatchProducer:
         return {partition: BatchWrite(queue.offsets, queue.refusal) for partition, queue in queues.items()}
 
     def _await(self, left: Mapping[TopicPartition, Queue], refused_s: float) -> None:
-        """A moment; those that have taken nothing for too long are refused, for the others wait for them."""
+        """Wait a moment; refuse partitions that have accepted nothing for too long, because the others wait for
+        them.
+        """
         for partition, queue in left.items():
             if queue.left and queue.trouble and self._is_late(partition, queue, refused_s):
                 code = queue.trouble.code if isinstance(queue.trouble, ApiError) else ErrorCode.REQUEST_TIMED_OUT
@@ -143,7 +147,7 @@ class BatchProducer:
         self._sequences[partition] = queue.refuse(refusal)
 
     def _enter(self, queues: Mapping[TopicPartition, Queue], refused_s: float) -> None:
-        """All become part of the transaction, but for those that are refused."""
+        """Add all partitions to the transaction, except refused ones."""
         if self._transactional_id is None:
             return
         while fresh := {tp: queue for tp, queue in queues.items() if queue.left and tp not in self._touched}:
@@ -171,7 +175,9 @@ class BatchProducer:
             self._touched.clear()
 
     def _with_retries(self, ask: Callable[[], T], raises: Collection[ErrorCode] = ()) -> T:
-        """What is answered at last. Raises what waiting does not mend, and codes of `raises`."""
+        """Retry until `ask` returns, and return its result. Raises errors that waiting does not mend, and codes of
+        `raises`.
+        """
         while True:
             if self._is_stopped() and not self._touched:
                 raise WriteStopped("stopped before anything was begun")
@@ -194,7 +200,7 @@ class BatchProducer:
         self._sequences[partition] = (sequence + count) % _SEQUENCES
 
     def _round(self, left: Mapping[TopicPartition, Queue]) -> None:
-        """The next of each partition to its leader. What hinders one is its `trouble` then."""
+        """Write the next batch of each partition to its leader; a failure becomes the partition's `trouble`."""
         under_way: list[_UnderWay] = []
         led = self._led(left)
         self._leave_alone(led)
@@ -217,7 +223,9 @@ class BatchProducer:
             raise
 
     def _leave_alone(self, led: Mapping[Address, Sequence[TopicPartition]]) -> None:
-        """Until these brokers read on. Not for long if a transaction waits, or the mirror is to end."""
+        """Leave these brokers alone until they answer reads; not for long if a transaction waits, or the mirror is to
+        end.
+        """
         begun = time.monotonic()
         for address, (partition, *_) in led.items():
             ends_at = self._patience.ends_at(address)

@@ -28,7 +28,7 @@ class Queue:
         self.hindered_since = now if self.hindered_since is None else self.hindered_since
 
     def refuse(self, error: ApiError) -> int:
-        """The sequence number the partition goes on with: that of the first batch which is not there."""
+        """Return the sequence number the partition goes on with: that of the first batch that was not written."""
         number, batch = self.left[0]
         self.offsets, self.left, self.refusal = self.offsets[:number], [], error
         return int.from_bytes(batch[53:57])
@@ -39,7 +39,9 @@ class Queue:
 
 
 def requests(queues: Mapping[TopicPartition, Queue]) -> list[dict[TopicPartition, int]]:
-    """Partition → number of its batch, for each of the requests that are sent before the first answer is awaited."""
+    """Return partition → number of its batch, for each of the requests that are sent before the first answer is
+    awaited.
+    """
     requests: list[dict[TopicPartition, int]] = []
     for depth in range(IN_FLIGHT):
         request: dict[TopicPartition, int] = {}

@@ -129,7 +129,7 @@ class SourceReader:
             return
 
     def seek(self, partition: TopicPartition, offset: int, topic_id: UUID | None) -> int:
-        """From now on it is read from there; portions of an earlier turn are to be thrown away. The turn.
+        """Read the partition from `offset` on; records read before are to be thrown away. Return the turn.
 
         With its id a topic that was deleted and made anew under its name is not taken for the one before.
         """
@@ -185,14 +185,14 @@ class SourceReader:
                     looked_s = time.monotonic()
 
     def _look_at_ends(self) -> None:
-        """While nothing is read because the target takes nothing, the source grows."""
+        """Look at the source's ends, which grow while the target accepts nothing."""
         with self._lock:
             wanted = {partition: LATEST_TIMESTAMP for partition, item in self._wanted.items() if item.offset != _RESTS}
         with suppress(ApiError, BrokerUnreachable):
             self.ends.update(list_offsets(self._leaders, wanted, IsolationLevel.READ_COMMITTED))
 
     def _round(self, fetching: ClusterConnections) -> tuple[list[Read], list[ReceiveBuffer]]:
-        """What the first leaders answer, and where it is."""
+        """Return the first responses of leaders, and the buffers they are in."""
         self._ask_all(fetching)
         if not self._fetches:
             self._stopping.wait(_PAUSE_S)
@@ -243,7 +243,7 @@ class SourceReader:
             self._fetches[address] = _SourceFetch(connection, sent, mine, time.monotonic() + _ANSWER_S)
 
     def _led(self, wanted: Mapping[TopicPartition, _FetchStart]) -> dict[Address, list[TopicPartition]]:
-        """Partitions that have a leader, by who it is; turned, so that each is the first of a request once."""
+        """Return partitions by leader, rotated, so that each is the first of a request once."""
         led: dict[Address, list[TopicPartition]] = {}
         for partition in wanted:
             try:

@@ -42,7 +42,7 @@ class MirrorPosition(NamedTuple):
 
     @property
     def life(self) -> str | None:
-        """The topic and copy for which the offsets correspond; others' offsets say nothing of these."""
+        """The topic and copy ids for which these offsets correspond; with others they mean nothing."""
         return f"{self.topic_id}/{self.copy_id}" if self.copy_id else None
 
 

@@ -56,7 +56,7 @@ class Runs:
             self._thin()
 
     def _thin(self) -> None:
-        """Every second run of the older half."""
+        """Drop every second run of the older half."""
         half = len(self._runs) // 2
         self._runs = [*self._runs[:half:2], *self._runs[half:]]
 
@@ -96,7 +96,7 @@ class Runs:
 
 
 def _continues(run: CopiedRun, further: CopiedRun) -> bool:
-    """Whether both are parts of one run."""
+    """Return whether both are parts of one run."""
     return (
         further.target - further.source == run.target - run.source
         and run.source <= further.source <= run.source + run.size

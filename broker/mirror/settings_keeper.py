@@ -37,7 +37,8 @@ class SettingsKeeper:
             cluster.close()
 
     def look(self, names: Mapping[str, str], own: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-        """`names`: topic → its copy, of copies that are there; `own`: topic → its settings, where they can be read.
+        """Return failures by topic. `names`: topic → its copy, of existing copies; `own`: topic → its settings, where
+        they can be read.
 
         Copy → why its settings do not follow. Raises KafkaException, ApiError, BrokerUnreachable, LedgerUnread.
         """
@@ -69,7 +70,9 @@ def sides_of(
     here: MirrorState,
     topics: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]],
 ) -> dict[str, SettingSides]:
-    """`topics`: topic → its settings and those of its copy. Of each what both clusters' mirrors have seen. Pure."""
+    """Return both sides of each setting. `topics`: topic → its settings and those of its copy. Of each what both
+    clusters' mirrors have seen. Pure.
+    """
     into_source, into_target = _by_copy(there), _by_copy(here)
     sides = {}
     for topic, (source, target) in topics.items():

@@ -121,8 +121,9 @@ class MirrorTask:
             time.sleep(0 if self._is_stopped() else _PAUSE_S)
 
     def _begin_again(self, fenced: Fenced) -> None:
-        """A transaction may have taken too long, or who had the partitions before comes to its end late. Several times
-        in a minute: somebody else does the same work, and one of both has to leave it."""
+        """Begin again after being fenced: a transaction may have taken too long, or its former owner ended late.
+        Several times in a minute mean a second mirror of the same flow, one of which has to be stopped.
+        """
         now = time.monotonic()
         self._fenced_at = [item for item in self._fenced_at if now - item < _FENCED_AGAIN_S] + [now]
         self._close_lanes()
@@ -158,7 +159,7 @@ class MirrorTask:
                 self._place(copied)
 
     def _place(self, copied: Copied) -> None:
-        """Where it goes on; tried again later if the source does not tell."""
+        """Place the copy where it goes on; tried again later if the source does not answer."""
         assert self._source is not None
         assert self._target is not None
         self._retry_at.pop(copied.source, None)
@@ -223,7 +224,7 @@ class MirrorTask:
         self._try_again()
 
     def _heed(self, copied: Copied, refused: FetchRefusal) -> None:
-        """The source says no: perhaps it has other offsets by now, or another topic of that name."""
+        """Note that the source refused a fetch: its offsets may have changed, or the topic was recreated."""
         lane = self._lanes[copied.source]
         if not lane.is_saved:
             lane.save()
@@ -267,7 +268,7 @@ class MirrorTask:
             self._place(self.copies[partition])
 
     def _close_lanes(self) -> None:
-        """What is not remembered is copied again by whoever goes on."""
+        """Close all lanes and connections. Records whose position is not stored are copied again by the next mirror."""
         for partition in self.copies:
             self._reader.rest(partition)
         self._lanes.clear()

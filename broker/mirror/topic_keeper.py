@@ -60,7 +60,7 @@ class TopicKeeper:
         self._replicas = replication_factor
 
     def ensure_own(self) -> None:
-        """The mirrors' own topics. With another policy they would forget positions after a week."""
+        """Create the mirrors' own topics, compacted: with another policy they would forget positions after a week."""
         there = self._target.list_topics(timeout=_TIMEOUT_S).topics
         config = {"cleanup.policy": "compact", "segment.bytes": str(16 << 20)}
         new = [NewTopic(topic, 1, self._replicas, config=config) for topic in OWN_TOPICS if topic not in there]
@@ -72,7 +72,7 @@ class TopicKeeper:
                     raise
 
     def is_one_cluster(self) -> bool:
-        """Whether source and target are the same, whatever they are called."""
+        """Return whether source and target are the same, whatever they are called."""
         source, target = (client.list_topics(timeout=_TIMEOUT_S).cluster_id for client in (self._source, self._target))
         return source is not None and source == target
 
@@ -83,8 +83,9 @@ class TopicKeeper:
         return {name: len(item.partitions) for name, item in listed.items() if item.partitions}
 
     def apply(self, changes: MirrorTopicChanges, settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-        """`settings` of copies that are made; one whose settings are refused is made without them. What could not be
-        done: topic of the target → why."""
+        """Apply changes with the `settings` of new copies; one whose settings are refused is created without them.
+        Return failures: topic of the target → why.
+        """
         failed = self._create(changes.create, settings)
         refused = [copy for copy, error in failed.items() if error.code() == KafkaError.INVALID_CONFIG]
         failed = {copy: error for copy, error in failed.items() if copy not in refused}

@@ -38,7 +38,9 @@ class TopicTeller:
         errors: Mapping[str, str],
         notices: Mapping[str, str],
     ) -> None:
-        """`copies`: topic → its copy's name, of all that are chosen. Raises KafkaException, and as `said_of`."""
+        """Store the state. `copies`: topic → its copy's name, of all that are chosen. Raises KafkaException, and as
+        `said_of`.
+        """
         if self._written is None:
             with self._connect() as cluster:
                 self._written = said_of(self._flow, cluster)
@@ -64,7 +66,7 @@ class TopicTeller:
 
 
 def said_of(flow: str, cluster: ClusterConnections) -> set[TopicPartition]:
-    """Partitions of which something stands there. Raises ApiError, BrokerUnreachable, TimeoutError."""
+    """Return partitions of which the state topic has an entry. Raises ApiError, BrokerUnreachable, TimeoutError."""
     partitions: set[TopicPartition] = set()
     for run in read_to_end(cluster, [TopicPartition(STATUS_TOPIC, 0)], _pass_over):
         for _, _, key, value, _ in run.records:
@@ -75,7 +77,7 @@ def said_of(flow: str, cluster: ClusterConnections) -> set[TopicPartition]:
 
 
 def _pass_over(batch: LeftOutBatch) -> None:
-    """No mirror writes what cannot be read."""
+    """Skip a batch that cannot be read: no mirror has written it."""
     _log.warning(
         "batch passed over", partition=str(batch.partition), first=batch.first, last=batch.last, reason=batch.reason
     )

@@ -30,7 +30,9 @@ class MirrorTopicChanges:
 
 
 def decide(names: Mapping[str, str], source: Mapping[str, int], target: Mapping[str, int]) -> MirrorTopicChanges:
-    """`names`: topic → its copy; the others: topic → partitions. A copy never gets fewer partitions."""
+    """Decide changes of topics. `names`: topic → its copy; the others: topic → partitions. A copy never gets fewer
+    partitions.
+    """
     changes = MirrorTopicChanges({}, {}, {})
     for topic, copy in names.items():
         wanted, there = source[topic], target.get(copy)

@@ -65,7 +65,7 @@ class WriterPool:
     def do(
         self, jobs: Iterable[tuple[PoolWriter, Callable[[], T]]], on_wait: Callable[[], None] = lambda: None
     ) -> list[T]:
-        """All of it, that of each hand in order; what they brought, hand by hand. `on_wait`: about once a second.
+        """Do all jobs, each writer's in order, and return the results writer by writer. `on_wait`: about once a second.
 
         Each hand ends what it does, or fails; then the first failure is raised.
         """

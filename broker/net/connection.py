@@ -149,7 +149,9 @@ class Connection:
     # -- inbound
 
     def _on_tls_readable(self) -> None:
-        """The socket tells nothing of what TLS has read of it already: that is read when others had their turn."""
+        """Read from TLS after other connections had their turn: the socket tells nothing of bytes that TLS has
+        buffered.
+        """
         self._is_reading_on = False
         if self.is_open and self._is_reading:
             self._on_readable()
@@ -227,7 +229,7 @@ class Connection:
         self._handle_frames()
 
     def _hang_up(self, reason: str) -> None:
-        """The peer is gone. Of thousands that go at once each has its turn to be closed."""
+        """Close after the peer is gone. Of thousands that go at once each has its turn to be closed."""
         self._loop.remove_reader(self._fd)
         self._is_reading = False
         self._turns.ask(lambda: self.close(reason))
@@ -310,7 +312,7 @@ class Connection:
         return len(self._slots)
 
     def may_take_long(self, frame: memoryview) -> bool:
-        """Whether a request that may take long is handled now.
+        """Return whether a request that may take long is handled now.
 
         If not, it comes again when others have had their turn, and whatever comes after it on this connection waits.
         """
@@ -321,7 +323,7 @@ class Connection:
         return False
 
     def ask_again(self, frame: memoryview) -> None:
-        """The request being handled needs another turn: it comes again, before all others of this connection."""
+        """Handle the frame again later, before all others of this connection."""
         self._frames.appendleft(frame)
         self._waits_for_turn = True
 
@@ -347,14 +349,14 @@ class Connection:
             self._pause_or_resume()
 
     def _unmute(self) -> None:
-        """Its client may have waited as it was told: it was not idle."""
+        """Unmute the connection, which counts as active: its client may have waited as it was told."""
         self._muted = None
         self.progress_count += 1
         self._pause_or_resume()
         self._release()
 
     def answer(self, parts: Parts) -> int:
-        """The response to the request that is being handled; how many bytes it has."""
+        """Queue the response to the request that is being handled; return its bytes."""
         if self._slots:
             return self.fill(self.reserve(), parts)
         self._unsent.parts += parts
@@ -389,7 +391,7 @@ class Connection:
         return size
 
     def _handle_soon(self) -> None:
-        """When others have had their turn."""
+        """Handle the next frame after other connections had their turn."""
         if not self._is_scheduled:
             self._is_scheduled = True
             self._turns.ask(self._handle_scheduled)
@@ -469,11 +471,11 @@ class Connection:
         self._on_closed(self, reason)
 
     def _let_go(self) -> None:
-        """Of who holds us: a connection that has ended goes at once, not when cycles are looked for."""
+        """Break the reference cycles, so that a closed connection is freed at once."""
         self.on_frame = _unheard
         self._close_socket = self._sock.close
         self._muted = None
 
 
 def _unheard(_connection: Connection, _frame: memoryview) -> None:
-    """What comes after the end."""
+    """Ignore a frame that comes after the end."""

@@ -78,12 +78,14 @@ class ConnectionQuotas:
             rate.take()
 
     def _rates(self, listener: Limited) -> tuple[CreationRate, ...]:
-        """A protected listener has only its own."""
+        """Return the rates that count for a listener; a protected one has only its own."""
         own = listener.creation_rate
         return (own,) if self.is_protected(listener) else (own, self.creation_rate)
 
     def limit_reached(self, listener: Limited, address: str) -> str:
-        """The key that refuses one more connection, after others have made room if they can; empty: it is welcome."""
+        """Return the key whose limit refuses one more connection, after others have made room if they can; empty: it is
+        accepted.
+        """
         total, per_address, of_address, _ = self.limits
         if self._of_address[address] >= of_address.get(address, per_address):
             return "max.connections.per.ip"

@@ -27,7 +27,7 @@ class FilePart:
         return self.length
 
     def drop(self, count: int) -> None:
-        """The first `count` bytes have been sent."""
+        """Drop the first `count` bytes, which have been sent."""
         self.position += count
         self.length -= count
 

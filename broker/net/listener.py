@@ -46,14 +46,16 @@ class ListenerTls(Protocol):
     """TLS of one listener."""
 
     def protect(self, connection: Connection) -> None:
-        """`connection` was accepted and nothing was read of it: all it reads and sends goes through TLS."""
+        """Protect an accepted connection of which nothing was read: all it reads and sends goes through TLS."""
 
 
 class ListenerLogin(Protocol):
     """The login of a listener that authenticates clients."""
 
     def begin(self, connection: Connection, serve: OnFrame) -> None:
-        """`connection` was accepted: its frames are for the login (`on_frame`), and for `serve` when that is done."""
+        """Begin a login on an accepted connection: its frames go to `on_frame`, and to `serve` when the login is
+        done.
+        """
 
 
 class Listener:
@@ -227,7 +229,7 @@ class Listener:
         return True
 
     def _log_refusals(self, last_address: str = "") -> None:
-        """The first at once, then the sum of what came since, at intervals."""
+        """Log the first refused connection at once, then the sum of further ones, at intervals."""
         now = self._loop.time()
         if self._refused and now - self._refusals_logged_at >= REFUSALS_LOGGED_EVERY_S:
             for limit, count in self._refused.items():

@@ -32,7 +32,7 @@ class Holder(Protocol):
     def resume_receiving(self) -> None: ...
 
     def has_bytes_waiting(self) -> bool:
-        """Whether the peer has sent what we have not read."""
+        """Return whether the peer has sent what we have not read."""
 
     def close(self, reason: str) -> None: ...
 
@@ -77,14 +77,16 @@ class ConnectionMemory:
         return bool(self._waiting)
 
     def may_receive(self, holder: Holder) -> bool:
-        """Whether to read on in a half-received frame; if not, `resume_receiving` is called when it may go on."""
+        """Return whether to read on in a half-received frame; if not, `resume_receiving` is called when it may go
+        on.
+        """
         if self.request_bytes < self._requests_max or next(iter(self._half_frames), holder) is holder:
             return True
         self._waiting[holder] = None
         return False
 
     def received(self, holder: Holder, count: int, now_s: float) -> None:
-        """`count` more bytes of the large frame that `holder` is in the middle of."""
+        """Count `count` more bytes of the large frame that `holder` is in the middle of."""
         half = self._half_frames.get(holder)
         if half is None:
             half = self._half_frames[holder] = _HalfFrame(now_s)
@@ -93,7 +95,7 @@ class ConnectionMemory:
         self.request_bytes += count
 
     def frame_ended(self, holder: Holder) -> None:
-        """The frame is whole, or the connection over."""
+        """Forget a frame that is whole, or whose connection closed."""
         half = self._half_frames.pop(holder, None)
         self._waiting.pop(holder, None)
         if half is None:
@@ -139,7 +141,7 @@ class ConnectionMemory:
     # -- requests that wait for their answers
 
     def park(self, holder: Holder, byte_count: int) -> None:
-        """`holder`'s unanswered requests now take so many bytes. It may be closed on the spot."""
+        """Count `byte_count` bytes of `holder`'s unanswered requests. It may be closed on the spot."""
         self.parked_bytes += byte_count - self._parked.get(holder, 0)
         if byte_count:
             self._parked[holder] = byte_count
@@ -157,7 +159,7 @@ class ConnectionMemory:
         return self.answer_bytes > self._answers_max // 2
 
     def hold_answers(self, holder: Holder, byte_count: int) -> None:
-        """`holder` now holds so many bytes of what its peer has not taken. It may be closed on the spot."""
+        """Count `byte_count` bytes that `holder`'s peer has not taken yet. It may be closed on the spot."""
         self.answer_bytes += byte_count - self._answers.get(holder, 0)
         if byte_count:
             self._answers[holder] = byte_count

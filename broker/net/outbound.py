@@ -51,7 +51,7 @@ class OutboundConnection:
         self._line = await self._dialer.dial(self._host, self._port, timeout_ms)
 
     async def request(self, message: Request[AnyResponse], version: int, timeout_ms: int) -> AnyResponse:
-        """The response. Raises PeerUnreachable, or ProtocolError when the answer cannot be read."""
+        """Return the response. Raises PeerUnreachable, or ProtocolError when the answer cannot be read."""
         async with self._turn:
             line = self._line
             if line is None:

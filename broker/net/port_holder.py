@@ -9,7 +9,7 @@ _EPHEMERAL_RANGE = "sys/net/ipv4/ip_local_port_range"
 
 
 def port_holder(port: int, proc: Path = Path("/proc")) -> str:
-    """For example "process 4711 (java) has it"; empty where nothing is known. Looks at every process once."""
+    """Return, for example, "process 4711 (java) has it"; empty where nothing is known. Looks at every process once."""
     known = []
     inodes = set(_inodes(port, proc))
     if inodes:
@@ -21,7 +21,7 @@ def port_holder(port: int, proc: Path = Path("/proc")) -> str:
 
 
 def _inodes(port: int, proc: Path) -> Iterator[str]:
-    """Of every socket with this local port that a process holds."""
+    """Yield inodes of sockets with this local port that a process holds."""
     for name in ("net/tcp", "net/tcp6"):
         for line in _text(proc / name).splitlines()[1:]:
             fields = line.split()

@@ -35,12 +35,12 @@ class SendQueue:
         return sent
 
     def offer(self, more: Iterable[Part]) -> None:
-        """The last that is sent, up to a piece of a file, as far as the socket takes it. Raises OSError."""
+        """Offer the last buffer, up to a piece of a file, and send as far as the socket takes it. Raises OSError."""
         if ready := list(islice(_leading_buffers(chain(self.parts, more)), SENDMSG_BUFFERS_MAX)):
             self._sock.sendmsg(ready)
 
     def _send_buffers(self) -> int:
-        """What stands before a piece of a file travels with it, not in a packet of its own."""
+        """Send the buffers in front of a file's piece together with it, not in a packet of their own."""
         parts = self.parts
         if len(parts) <= SENDMSG_BUFFERS_MAX and _are_buffers(parts):
             buffers, flags = parts, 0
@@ -54,7 +54,7 @@ class SendQueue:
         return sent
 
     def _drop(self, buffers: Sequence[BufferPart], sent: int) -> None:
-        """Of the buffers at the beginning of the parts `sent` bytes have been sent, not all."""
+        """Drop the buffers of which `sent` bytes, not all, have been sent."""
         count = 0
         while sent >= len(buffers[count]):
             sent -= len(buffers[count])

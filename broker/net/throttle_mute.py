@@ -50,7 +50,7 @@ class Mute:
 
 
 def _has_hung_up(fd: int) -> bool:
-    """Whether the peer has closed, also behind what it sent before and nobody has read."""
+    """Return whether the peer has closed, also behind what it sent before and nobody has read."""
     poll = select.poll()
     poll.register(fd, select.POLLRDHUP)
     return bool(poll.poll(0))

@@ -27,7 +27,7 @@ class Turns:
         self._pass_end: float | None = None
 
     def ask(self, work: Callable[[], None]) -> None:
-        """`work` is called once, after what was asked for before, in this pass of the loop or a later one."""
+        """Call `work` once, after earlier requests, in this pass of the loop or a later one."""
         self._queue.append(work)
         self._schedule()
 

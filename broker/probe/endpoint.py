@@ -100,7 +100,7 @@ class ProbeEndpoint:
 
 
 def _head_from(caller: socket.socket) -> bytes:
-    """All of it, within the time and bytes there are for it; else nothing. Raises OSError."""
+    """Return the whole request head, if it comes within its time and size; else nothing. Raises OSError."""
     deadline, head = time.monotonic() + _TIMEOUT_S, b""
     while END_OF_HEAD not in head:
         caller.settimeout(max(0.001, deadline - time.monotonic()))

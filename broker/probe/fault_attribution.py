@@ -44,7 +44,7 @@ class BrokerWatch:
             self.brokers[broker].is_asked = True
 
     def answer(self, broker: int) -> bool:
-        """Whether it was blamed until now."""
+        """Return whether it was blamed until now."""
         was = self.brokers.get(broker)
         if was is not None:
             self.brokers[broker] = BrokerBlame()

@@ -22,7 +22,7 @@ def fetch_request(topic: str, wanted: dict[int, int], wait_ms: int) -> FetchRequ
 
 
 def marks_of(data: PartitionData, position: int) -> tuple[list[ProbeMark], int, str]:
-    """The marks of the probe's records from `position` on, what is to be read next, and why it cannot be known."""
+    """Return the probe's marks from `position` on, the next position, and why a batch could not be read."""
     if data.error_code:
         return [], position, error_code_of(data.error_code).meaning
     marks, records = [], memoryview(data.records or b"")

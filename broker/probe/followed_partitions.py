@@ -95,7 +95,7 @@ class FollowedPartitions:
         return fresh
 
     def answered(self, broker: int) -> bool:
-        """Whether that ends its being blamed."""
+        """Return whether that ends its being blamed."""
         for tally in self.tallies.of(broker, None):
             tally.answered += 1
         return self.watch.answer(broker)
@@ -129,7 +129,9 @@ class FollowedPartitions:
     def not_written(
         self, broker: int | None, partition: int, index: int | None, at_ms: float, why: str, *, is_refused: bool
     ) -> None:
-        """`is_refused`: it is certainly not there. `index` None: it could not even be sent."""
+        """Note a record that was not acknowledged. `is_refused`: it is certainly not there. `index` None: it could not
+        even be sent.
+        """
         followed = self.partitions.get(partition)
         if followed is None:
             return
@@ -194,7 +196,7 @@ class FollowedPartitions:
     def not_fetched(
         self, broker: int | None, partition: int, at_ms: float, why: str, *, is_out_of_range: bool = False
     ) -> None:
-        """`is_out_of_range`: reading goes on where the next record is written."""
+        """Note a failed fetch. `is_out_of_range`: reading goes on where the next record is written."""
         followed = self.partitions.get(partition)
         if followed is None:
             return
@@ -212,7 +214,7 @@ class FollowedPartitions:
                 self.not_fetched(None, partition.index, at_ms, "it has no leader")
 
     def troubled(self, at_ms: float) -> list[dict[str, object]]:
-        """Partitions that fail for a while, each with the blamed brokers among its replicas: none explain it."""
+        """Return partitions that fail for a while, each with the blamed brokers among its replicas: none explain it."""
         blamed = self.watch.blamed.keys()
         return [
             {
@@ -260,7 +262,7 @@ class FollowedPartitions:
         return figures
 
     def _mirror(self) -> dict[str, object]:
-        """`waiting`: records that have not come."""
+        """Return the mirror's figures; `waiting`: records that have not come."""
         ledgers = [partition.mirrored for partition in self.partitions.values() if partition.mirrored is not None]
         return {"waiting": sum(ledger.waiting for ledger in ledgers), "error": self._mirror_error}
 

@@ -75,7 +75,7 @@ class Keeper:
             self._last_error = ""
 
     def _view(self) -> View:
-        """Whoever is silent may be about to leave: nothing is given to it."""
+        """Return the view without silent brokers, which may be about to leave and get no replicas."""
         view = self._desk.book.topology.view
         silent = self._desk.book.watch.blamed
         return View({item: rack for item, rack in view.brokers.items() if item not in silent}, view.partitions)
@@ -126,7 +126,7 @@ def _request(step: Step, topic: str, config: ProbeConfig) -> Request[Message]:
 
 
 def _errors(answer: Any) -> Iterable[tuple[int, str | None]]:
-    """(code, message) of each part of an answer."""
+    """Yield (code, message) of each part of a response."""
     if getattr(answer, "error_code", 0):
         yield answer.error_code, getattr(answer, "error_message", None)
     for name in getattr(answer, "topics", None) or getattr(answer, "results", None) or ():

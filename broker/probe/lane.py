@@ -84,7 +84,7 @@ class ProbeLane:
                 self._desk.book.not_fetched(self._broker, number, at_ms, why)
 
     def _write(self, topic: str, marks: dict[int, ProbeMark], sent_at_ms: float) -> set[int]:
-        """The partitions that have the record."""
+        """Write the marks and return the partitions that acknowledged theirs."""
         now_ms = self._desk.now_ms()
         data = [PartitionProduceData(index=item, records=encode(mark, now_ms)) for item, mark in marks.items()]
         request = ProduceRequest(

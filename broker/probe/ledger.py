@@ -48,7 +48,7 @@ class ProbeLedger:
         return len(self._waiting)
 
     def send(self, at_ms: float) -> int:
-        """The index of the record that is sent now."""
+        """Return the index of the record that is sent now."""
         index, self._next = self._next, self._next + 1
         self._waiting[index] = _PendingRecord(at_ms)
         if len(self._waiting) > WAITING_MAX:

@@ -50,7 +50,7 @@ class ProbeMetrics(Collector):
             yield family
 
     def _latencies(self) -> Iterable[Metric]:
-        """Percentiles of the last whole minute: of a life they would not move any more."""
+        """Yield percentiles of the last whole minute: over a whole life they would hardly change any more."""
         minutes = self._desk.book.tallies.minutes(0)
         parts = minutes[-1][1] if minutes else {}
         for name in ("produce", "end_to_end"):
@@ -69,7 +69,7 @@ _LABELS = ["broker", "partition", "mirror"]
 
 
 def _labels(part: str) -> list[str]:
-    """All empty: the whole. `mirror` is yes for what was read there."""
+    """Return labels, all empty for the total; `mirror` is yes for records read from a copy."""
     kind, _, number = part.partition("/")
     is_mirror = kind == MIRROR
     return [number if kind == "broker" else "", number if kind != "broker" else "", "yes" if is_mirror else ""]

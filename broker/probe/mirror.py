@@ -60,7 +60,7 @@ class MirrorReader:
             self._fetch(led)
 
     def _learn(self) -> None:
-        """A partition that came after the first look is read from its beginning."""
+        """Learn the topic's partitions; one that was added later is read from its beginning."""
         there = self._leaders.partitions(self._topic)
         new = [item for item in there if item not in self._positions]
         begins_at = EARLIEST_TIMESTAMP if self._positions else LATEST_TIMESTAMP

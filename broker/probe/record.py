@@ -19,14 +19,14 @@ class ProbeMark(NamedTuple):
 
 
 def encode(mark: ProbeMark, now_ms: int) -> bytearray:
-    """A batch of one record, not yet given an offset."""
+    """Encode a batch of one record, not yet given an offset."""
     content = {"run": mark.run, "partition": mark.partition, "index": mark.number, "time": now_ms, "content": ""}
     content["content"] = "x" * max(0, VALUE_BYTES - len(json.dumps(content)))
     return build_batch([Record(0, now_ms, None, json.dumps(content).encode(), ())])
 
 
 def decode(value: bytes | None) -> ProbeMark | None:
-    """None for what no probe wrote."""
+    """Decode a mark; None for a record that no probe wrote."""
     try:
         document = json.loads(value or b"")
         return ProbeMark(str(document["run"]), int(document["partition"]), int(document["index"]))

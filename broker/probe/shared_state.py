@@ -37,7 +37,7 @@ class ProbeSharedState:
         return self._clock.now_ms()
 
     def claims_look(self) -> bool:
-        """Whether it is this caller who asks now."""
+        """Return whether it is this caller who asks now."""
         with self.lock:
             past_ms = self.at_ms() - self._looked_at_ms
             if past_ms < (LOOK_APART_MS if self.look_again else LOOK_EVERY_MS):
@@ -46,7 +46,9 @@ class ProbeSharedState:
             return True
 
     def learn(self, response: MetadataResponse) -> None:
-        """A broker that knows of none, itself included, has just started."""
+        """Learn the brokers and partitions; a response without brokers is ignored, because its broker has just
+        started.
+        """
         if not response.brokers:
             return
         with self.lock:

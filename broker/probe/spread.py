@@ -67,7 +67,7 @@ def next_step(view: View, factor: int) -> Step | None:
 
 
 def _cover(view: View, copies: int) -> Step | None:
-    """A partition that each broker leads by preference."""
+    """Return a step that adds a partition for each broker that is no preferred leader; None if all are."""
     preferred = [partition.replicas[0] for partition in view.partitions if partition.replicas]
     uncovered = sorted(view.brokers.keys() - set(preferred))
     if not uncovered:
@@ -84,7 +84,7 @@ def _cover(view: View, copies: int) -> Step | None:
 
 
 def _spare(view: View, preferred: Sequence[int]) -> list[PartitionState]:
-    """Those whose preferred leader is gone, then those of brokers with more than one."""
+    """Return spare partitions: those whose preferred leader is gone, then those of brokers with more than one."""
     left = {broker: preferred.count(broker) for broker in view.brokers}
     gone, doubled = [], []
     for partition in view.partitions:
@@ -98,19 +98,19 @@ def _spare(view: View, preferred: Sequence[int]) -> list[PartitionState]:
 
 
 def _led_by(broker: int, state: PartitionState, view: View, copies: int) -> tuple[int, ...]:
-    """As many of its replicas stay as there is room for: little has to be copied."""
+    """Return replicas led by `broker`, keeping as many as fit, so that little has to be copied."""
     staying = [other for other in state.replicas if other != broker and other in view.brokers]
     return _filled([broker, *staying][:copies], view.brokers, copies)
 
 
 def _thicken(view: View, copies: int) -> Step | None:
-    """Replicas are added to what was made when there were fewer brokers."""
+    """Return a step that adds replicas to partitions made when there were fewer brokers."""
     thin = [partition for partition in view.partitions if len(partition.replicas) < copies]
     return ReplicaMove({state.index: _filled(state.replicas, view.brokers, copies) for state in thin}) if thin else None
 
 
 def _elect(view: View) -> Step | None:
-    """When a broker leads none."""
+    """Return a preferred election when a broker leads none."""
     leaders = {partition.leader for partition in view.partitions}
     if view.brokers.keys() <= leaders:
         return None
@@ -129,7 +129,7 @@ def _replicas(brokers: Mapping[int, str | None], leader: int, copies: int) -> tu
 
 
 def _filled(kept: Iterable[int], brokers: Mapping[int, str | None], copies: int) -> tuple[int, ...]:
-    """Other racks first, then the next broker in the ring."""
+    """Fill the replicas with brokers of other racks first, then the next in the ring."""
     chosen = list(kept)
     ring = sorted(brokers)
     while len(chosen) < copies:

@@ -75,7 +75,7 @@ class Tallies:
         return self._named(names)
 
     def forget(self, names: set[str]) -> None:
-        """Brokers and partitions that are not there any more."""
+        """Forget brokers and partitions that no longer exist."""
         for name in names:
             self.total.pop(name, None)
 

@@ -16,7 +16,7 @@ _checks: dict[type[Message], ErrorCheck] = {}
 
 
 def error_check(message_class: type[Message]) -> ErrorCheck:
-    """The first error code in a message, 0 (NONE) if it has no other."""
+    """Return the first error code in a message, 0 (NONE) if it has no other."""
     check = _checks.get(message_class)
     if check is None:
         source = SourceWriter()

@@ -32,7 +32,7 @@ _stepwise_decoders: dict[tuple[type[Versioned], int, bool, int | None], Stepwise
 
 
 def decode(message_class: type[AnyMessage], buffer: Buffer, version: int, *, ignore_rest: bool = False) -> AnyMessage:
-    """The message that fills `buffer`; its byte fields are memoryview slices of it.
+    """Return the message that fills `buffer`; its byte fields are memoryview slices of it.
 
     Raises ProtocolError for anything else: truncated, longer than the message, impossible lengths, broken UTF-8.
     With `ignore_rest` bytes behind the message are no error: Kafka's brokers read requests so, and librdkafka 2.16

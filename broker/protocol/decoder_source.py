@@ -55,7 +55,7 @@ def compile_stepwise_decoder(
 
 
 def has_bytes(struct: Any, version: int) -> bool:
-    """Whether messages of this version hold byte fields."""
+    """Return whether messages of this version hold byte fields."""
     kinds = (_element(field.type) for field in struct.fields if field.exists_in(version))
     return any(
         kind in (bytes_, records) or (isinstance(kind, Declaration) and has_bytes(kind, version)) for kind in kinds
@@ -63,7 +63,7 @@ def has_bytes(struct: Any, version: int) -> bool:
 
 
 def wire_bytes_min(kind: Any, version: int, flexible: bool, nullable: bool = False) -> int:
-    """The fewest bytes a value takes: bounds how many elements an array can truthfully announce."""
+    """Return the fewest bytes a value takes: bounds how many elements an array can truthfully announce."""
     if isinstance(kind, Array):
         return 1 if flexible else 4
     if isinstance(kind, Primitive):
@@ -227,7 +227,7 @@ class _DecoderSource(SourceWriter):
             body()
 
     def _long_length(self) -> None:
-        """`n` is the first byte of a varint. Two bytes are read in place: most record batches have so many."""
+        """Read a varint whose first byte is `n`. Two bytes are read in place: most record batches have so many."""
         with self.block("if n > 127:"):
             self.line("high = data[at]")
             with self.block("if high < 128:"):
@@ -283,7 +283,7 @@ class _DecoderSource(SourceWriter):
             self.line(f"{target}, at = read_integers(data, at, n, {code!r}, {what!r})")
 
     def _nullable_struct(self, struct: Any, target: str, depth: int) -> None:
-        """KIP-893: a byte, -1 for null and 1 for present, comes first."""
+        """Read a byte, -1 for null and 1 for present, before the struct (KIP-893)."""
         self._run.append(("n", "b"))
         self._flush()
         with self.block("if n == -1:"):

@@ -105,7 +105,7 @@ class _EncoderSource(SourceWriter):
             self._tagged_section(struct, tagged, source, depth)
 
     def _is_default(self, field: WireField, source: str, depth: int) -> str:
-        """An expression: whether the field holds its default."""
+        """Return an expression that is true if the field holds its default."""
         value = f"{source}.{field.name}"
         if not field.has_fresh_default:
             if field.default is None:
@@ -157,7 +157,7 @@ class _EncoderSource(SourceWriter):
             self._struct(kind, source, depth)
 
     def _slice(self, kind: Primitive, source: str, nullable: bool) -> None:
-        """A string or bytes: the value goes into `s`, its length into `n`."""
+        """Write code that puts a string's or bytes' value into `s` and its length into `n`."""
         extra = " + 1" if self._flexible else ""
         value = f"{source}.encode()" if kind is string else source
         if nullable:
@@ -204,7 +204,7 @@ class _EncoderSource(SourceWriter):
         self.line(f"append({short}[n](*{values}) if n <= {_SHORT_ARRAY_MAX} else write_integers({values}, {code!r}))")
 
     def _nullable_struct(self, struct: Any, source: str, depth: int) -> None:
-        """KIP-893: a byte, -1 for null and 1 for present, comes first."""
+        """Write a byte, -1 for null and 1 for present, before the struct (KIP-893)."""
         run = list(self._run)
         with self.block(f"if {source} is None:"):
             self._run.append(("-1", "b"))

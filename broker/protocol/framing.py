@@ -26,7 +26,7 @@ class FrameTooLarge(BadFrameSize):
 
 
 def split_frames(buffer: bytearray, end: int, limit_bytes: int) -> tuple[list[bytearray], int]:
-    """Copies of the whole frames at the start of buffer[:end], their sizes left out, and where the rest begins.
+    """Return copies of the whole frames at the start of buffer[:end], their sizes left out, and where the rest begins.
 
     Raises FrameTooLarge or BadFrameSize as soon as a size can be read and is impossible.
     """

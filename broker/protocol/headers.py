@@ -48,7 +48,7 @@ class RequestHeader(NamedTuple):
 
 
 def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
-    """The header and the position where the body begins.
+    """Return the header and the position where the body begins.
 
     An API or version that is not declared still yields its header, so that the caller can answer or refuse it; the
     position then tells nothing. Raises ProtocolError if the header is truncated or not text.
@@ -80,7 +80,7 @@ def encode_request_header(header: RequestHeader) -> bytes:
 
 
 def decode_response_header(api_key: int, api_version: int, frame: Buffer) -> tuple[int, int]:
-    """(correlation id, position where the body begins); ProtocolError if truncated."""
+    """Return (correlation id, position where the body begins); ProtocolError if truncated."""
     try:
         (correlation_id,) = _CORRELATION_ID.unpack_from(frame, 0)
         at = _CORRELATION_ID.size
@@ -94,10 +94,12 @@ def decode_response_header(api_key: int, api_version: int, frame: Buffer) -> tup
 
 
 def _is_flexible(api_key: int, api_version: int) -> bool:
-    """Unknown APIs and versions count as not flexible: no more of their header is read than all versions share."""
+    """Return whether the header is flexible; unknown APIs and versions are not, so that only fields all versions share
+    are read.
+    """
     return _FLEXIBLE[api_key, api_version]
 
 
 def has_flexible_response_header(api_key: int, api_version: int) -> bool:
-    """Whether tagged fields follow the correlation id."""
+    """Return whether tagged fields follow the correlation id."""
     return api_key != ApiKey.API_VERSIONS and _is_flexible(api_key, api_version)

@@ -65,7 +65,7 @@ def made_late(things: Collection[Any], make: Callable[[Any], Any]) -> Any:
 
 
 def joined(arrays: Sequence[Collection[Any]]) -> Any:
-    """Several arrays as one: a list if it is short."""
+    """Join several arrays; a short result is a list."""
     array = _Joined(arrays)
     if len(array) > _MANY:
         return array

@@ -74,12 +74,12 @@ def array(element: Any) -> Array:
 
 @lru_cache(maxsize=4096)
 def uuid_from_bytes(raw: bytes) -> UUID:
-    """Cached because a fetch names the same few topics again and again and a UUID is slow to build."""
+    """Return the UUID; cached because a fetch names the same few topics again and again and a UUID is slow to build."""
     return UUID(bytes=raw)
 
 
 def read_uvarint(data: Any, at: int) -> tuple[int, int]:
-    """(value, position after it); at most five bytes and at most 32 bits."""
+    """Return (value, position after it); at most five bytes and at most 32 bits."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -108,12 +108,12 @@ SHORT_UVARINTS = tuple(_uvarint(value) for value in range(1 << 14))
 
 
 def uvarint(value: int) -> bytes:
-    """An unsigned varint: seven bits to a byte, lowest first."""
+    """Encode an unsigned varint: seven bits to a byte, lowest first."""
     return SHORT_UVARINTS[value] if value < 1 << 14 else _uvarint(value)
 
 
 def read_compact_length(data: Any, at: int, what: str) -> tuple[int, int]:
-    """(length plus one, position after it) of something that may not be null."""
+    """Return (length plus one, position after it) of something that may not be null."""
     length, at = read_uvarint(data, at)
     if length == 0:
         raise ProtocolError(f"{what} is null")
@@ -150,7 +150,7 @@ def _integers_layout(count: int, code: str) -> Layout:
 
 
 def read_integers(data: Any, at: int, count: int, code: str, what: str) -> tuple[list[int], int]:
-    """(the integers, position after them)"""
+    """Return (the integers, position after them)."""
     width = WIDTHS[code]
     if count * width > len(data) - at:
         refuse_count(count, what)
@@ -162,7 +162,7 @@ def write_integers(values: list[int], code: str) -> bytes:
 
 
 def read_tag_count(data: Any, at: int) -> tuple[int, int]:
-    """(how many tagged fields follow, position after that number)"""
+    """Return (number of tagged fields that follow, position after it)."""
     count, at = read_uvarint(data, at)
     if count > TAGGED_FIELDS_MAX:
         raise ProtocolError(f"a section announces {count} tagged fields")
@@ -170,7 +170,7 @@ def read_tag_count(data: Any, at: int) -> tuple[int, int]:
 
 
 def skip_tagged_fields(data: Any, at: int) -> int:
-    """The position after a section of tagged fields none of which is known."""
+    """Return the position after a section of tagged fields none of which is known."""
     count, at = read_tag_count(data, at)
     for _ in range(count):
         _tag, at = read_uvarint(data, at)

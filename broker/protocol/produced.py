@@ -36,7 +36,7 @@ class Produced(NamedTuple):
 
 
 def encode_produced(version: int, topics: Sequence[tuple[str, Sequence[Produced]]]) -> bytes:
-    """`topics` are names with their partitions; `version` is FIRST_VERSION or later."""
+    """Encode a Produce body. `topics` are names with their partitions; `version` is FIRST_VERSION or later."""
     if version >= _FIRST_FLEXIBLE_VERSION:
         return _encode_flexible(topics)
     no_errors = _NO_ERRORS if version >= _FIRST_VERSION_WITH_RECORD_ERRORS else b""
@@ -51,7 +51,7 @@ def encode_produced(version: int, topics: Sequence[tuple[str, Sequence[Produced]
 
 
 def with_throttle_time(version: int, body: bytes, throttle_time_ms: int) -> bytes:
-    """The same, for a producer that is to wait so long before it sends more."""
+    """Return the body with a throttle time, for a producer that is to wait so long before it sends more."""
     end = _NO_TAGS if version >= _FIRST_FLEXIBLE_VERSION else b""
     return body[: -len(_THROTTLE_TIME + end)] + _write_count(throttle_time_ms) + end
 

@@ -22,7 +22,7 @@ _FLEXIBLE_HEAD = struct.Struct(">iix")
 
 
 def response_framer(message_class: type[Message], version: int) -> Callable[[Message, int], Sequence[Buffer]]:
-    """A function of a message and the correlation id of its request that returns the frame in pieces.
+    """Return a function of a message and the correlation id of its request that returns the frame in pieces.
 
     Large byte fields are passed on, not copied. It raises InvariantViolation if this version cannot express the
     message: the peer did not ask for it.
@@ -56,7 +56,7 @@ class Framed(NamedTuple):
 def stepwise_framer(
     message_class: type[Message], version: int
 ) -> Callable[[Message, int], Generator[None, None, Framed]]:
-    """The same in steps, for answers that may be long: what is encoded in a step is joined in it."""
+    """Return a framer in steps, for answers that may be long: what is encoded in a step is joined in it."""
     head = _FLEXIBLE_HEAD if has_flexible_response_header(message_class.api, version) else _HEAD
     room_for_head = bytes(head.size)
     join = _join_small if has_bytes(message_class, version) else _join
@@ -88,7 +88,7 @@ def _inexpressible(message_class: type[Message], version: int, error: Exception)
 
 
 def body_framer(message_class: type[Message], version: int) -> Callable[[bytes, int], Sequence[Buffer]]:
-    """The same for a body that is encoded already."""
+    """Return a framer for a body that is encoded already."""
     head = _FLEXIBLE_HEAD if has_flexible_response_header(message_class.api, version) else _HEAD
     write_head, uncounted = head.pack, SIZE_BYTES - head.size
 
@@ -103,7 +103,7 @@ def _join(pieces: list[Buffer]) -> list[Buffer]:
 
 
 def _join_small(pieces: list[Buffer]) -> list[Buffer]:
-    """Large pieces stay as they are."""
+    """Join small pieces; large ones stay as they are."""
     if max(map(len, pieces)) < PART_BYTES_MIN:
         return _join(pieces)
     parts: list[Buffer] = []

@@ -124,7 +124,7 @@ def wire(
 
 
 def _constructor(name: str, fields: tuple[WireField, ...]) -> Any:
-    """A keyword-only __init__ written out in full: as cheap as one made by hand."""
+    """Compile a keyword-only __init__: as fast as one written by hand."""
     globals_: dict[str, Any] = {"_FRESH": _FRESH}
     parameters, body = [], ["    pass"]
     for field in fields:
@@ -187,7 +187,7 @@ class Struct(metaclass=Declaration):
 
 
 def _short_repr(value: object) -> str:
-    """Payloads can be megabytes; a log line wants their size."""
+    """Return a short repr: payloads can be megabytes; a log line wants their size."""
     if isinstance(value, bytes | bytearray | memoryview) and len(value) > 32:
         return f"<{len(value)} bytes>"
     return repr(value)

@@ -11,7 +11,9 @@ from typing import Any
 
 
 def function_name(verb: str, code: str) -> str:
-    """A name that tells the layout: read_ihq reads an int32, an int16 and an int64 ("?" is no letter, "t" is free)."""
+    """Return a name that tells the layout: read_ihq reads an int32, an int16 and an int64 ("?" is no letter, "t" is
+    free).
+    """
     return f"{verb}_{code.replace('?', 't')}"
 
 
@@ -35,7 +37,7 @@ class SourceWriter:
         self._indent -= 1
 
     def name(self, prefix: str, value: Any) -> str:
-        """A global name of the generated module that stands for `value`; the same one for the same pair."""
+        """Return a global name of the generated module that stands for `value`; the same one for the same pair."""
         name = prefix
         count = 1
         while name in self._names and self._names[name] is not value:

@@ -132,7 +132,7 @@ class BatchHeader(NamedTuple):
 
 
 def is_transactional(batch: bytes | bytearray | memoryview) -> bool:
-    """Whether whoever sent the batch says so; of what is too short for one, no."""
+    """Return whether whoever sent the batch says so; of what is too short for one, no."""
     return len(batch) >= HEADER_BYTES and bool(batch[_ATTRIBUTES_LOW_AT] & TRANSACTIONAL_BIT)
 
 
@@ -142,7 +142,7 @@ def uses_zstd(batch: bytes | bytearray | memoryview) -> bool:
 
 
 def parse_batch_header(buffer: bytes | bytearray | memoryview, at: int = 0) -> BatchHeader:
-    """The header that starts at `at`. Raises ApiError(CORRUPT_MESSAGE) if fewer than 61 bytes are left there."""
+    """Return the header that starts at `at`. Raises ApiError(CORRUPT_MESSAGE) if fewer than 61 bytes are left there."""
     try:
         return new_tuple(BatchHeader, HEADER.unpack_from(buffer, at))
     except struct.error:
@@ -150,7 +150,7 @@ def parse_batch_header(buffer: bytes | bytearray | memoryview, at: int = 0) -> B
 
 
 def iterate_headers(buffer: bytes | bytearray | memoryview) -> Iterator[tuple[int, BatchHeader]]:
-    """(position, header) of each whole batch in `buffer`; a batch that is cut off at the end is left out.
+    """Yield (position, header) of each whole batch in `buffer`; a batch that is cut off at the end is left out.
 
     Raises ApiError(CORRUPT_MESSAGE) for a length no batch can have. Magic and CRC are not looked at.
     """
@@ -171,12 +171,13 @@ def patch_batch(buffer: bytearray | memoryview, at: int, base_offset: int, leade
 
 
 def crc_matches(batch: bytes | bytearray | memoryview, header: BatchHeader) -> bool:
-    """Whether the CRC-32C of the batch at the start of `batch`, read in place, is the one in its header."""
+    """Return whether the CRC-32C of the batch at the start of `batch`, read in place, is the one in its header."""
     return crc32c(memoryview(batch)[CHECKED_FROM : header.size_bytes]) == header.crc
 
 
 def check_produced_batch(buffer: bytes | bytearray | memoryview) -> BatchHeader:
-    """The header of `buffer`, which a client wants to append, if it is exactly one intact batch a client may send.
+    """Return the header of `buffer`, which a client wants to append, if it is exactly one intact batch a client may
+    send.
 
     Raises ApiError with the code Kafka answers: CORRUPT_MESSAGE (damaged, cut off, CRC), INVALID_RECORD (none or
     several batches, old format, contradictions, things only a broker may write), INVALID_TIMESTAMP,

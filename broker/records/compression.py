@@ -61,7 +61,7 @@ def _zstd(payload: Buffer, level: int | None) -> bytes:
 
 
 def _lz4(payload: Buffer, level: int | None) -> bytes:
-    """The codec links blocks, so each is taken from a frame of its own.
+    """Compress with LZ4; the codec links blocks, so each is taken from a frame of its own.
 
     As in Java the default level, which is a high one by its number, means the fast compressor.
     """
@@ -92,7 +92,9 @@ def decompress(compression: Compression, payload: Buffer, limit_bytes: int = DEC
 
 
 def _decompress_growing(decompress_into: Callable[..., int], payload: Buffer, limit_bytes: int) -> memoryview:
-    """The codecs do not tell "too little room" from "damaged", so a failure counts only once the room is the limit."""
+    """Decompress with growing room. The codecs do not tell "too little room" from "damaged", so a failure counts only
+    at the limit.
+    """
     capacity = min(limit_bytes, max(_FIRST_GUESS_BYTES, _RATIO_GUESS * len(payload)))
     while True:
         output = bytearray(capacity)

@@ -33,7 +33,7 @@ class EndMarker(NamedTuple):
 
 
 def build_marker(marker: EndMarker, producer_id: int, producer_epoch: int, now_ms: int) -> bytearray:
-    """The control batch that ends the producer's transaction in one partition."""
+    """Return the control batch that ends the producer's transaction in one partition."""
     key, value = _KEY.pack(_VERSION, marker.type), _VALUE.pack(_VERSION, marker.coordinator_epoch)
     return build_batch(
         [Record(0, now_ms, key, value)],

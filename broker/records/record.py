@@ -112,8 +112,7 @@ def _iterate(header: BatchHeader, data: bytes) -> Iterator[Record]:
 
 
 def _rest_of(first: int, data: bytes, at: int) -> tuple[int, int]:
-    """A longer integer as it is written, its sign in the lowest bit, and the position behind it; `at` is its second
-    byte."""
+    """Read a longer varint, its sign in the lowest bit, and the position behind it; `at` is its second byte."""
     byte = data[at]
     if byte < _LONGER:
         return first & 0x7F | byte << 7, at + 1

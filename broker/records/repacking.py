@@ -32,7 +32,7 @@ class Repacked(NamedTuple):
 
 
 def repack_batch(batch: Buffer, header: BatchHeader, packing: Packing, unpacked_bytes_max: int) -> Repacked:
-    """The batch, which passed `check_produced_batch`, with its records packed as asked.
+    """Return the batch, which passed `check_produced_batch`, with its records packed as asked.
 
     Nothing else changes: not the records, nor offsets, times, producer and sequence, nor what it belongs to. Raises
     ApiError(CORRUPT_MESSAGE) if the records cannot be unpacked, or to more than `unpacked_bytes_max`.

@@ -33,7 +33,9 @@ def varint(value: int) -> bytes:
 
 
 def read_varint(buffer: bytes | bytearray | memoryview, at: int) -> tuple[int, int]:
-    """(value, position after it). Raises IndexError past the end of `buffer`, ApiError(CORRUPT_MESSAGE) if endless."""
+    """Return (value, position after it). Raises IndexError past the end of `buffer`, ApiError(CORRUPT_MESSAGE) if
+    endless.
+    """
     byte = buffer[at]
     at += 1
     raw = byte & 0x7F

@@ -153,7 +153,7 @@ def version_property(metadata: Value | None) -> str | None:
 
 
 def differ_in_version_alone(content: Content, number: int | None, stored: Content, stored_number: int) -> bool:
-    """Whether metadata are the same where one of them has no `confluent:version`; rules are compared whole.
+    """Return whether metadata are the same where one of them has no `confluent:version`; rules are compared whole.
 
     number: the version in the metadata of `content`, where there is one: it must be that of the stored version.
     """
@@ -204,7 +204,7 @@ def _loaded(text: str) -> Value | None:
 
 
 def _merged(older: Any, newer: Any) -> Value | None:
-    """Member by member, the newer one wins; lists of rules by the names of the rules."""
+    """Merge member by member, the newer one wins; lists of rules by the names of the rules."""
     if not isinstance(older, dict) or not isinstance(newer, dict):
         return newer if isinstance(newer, dict) else older if isinstance(older, dict) else None
     merged = dict(older)

@@ -77,7 +77,7 @@ def subject_for_good(store: SchemaStore, subject: str) -> tuple[list[int], list[
 
 
 def find(store: SchemaStore, subject: str, number: int | None, *, deleted: bool) -> Version:
-    """A version by its number, or the latest (None). Raises RegistryError 40401, 40402."""
+    """Return a version by its number, or the latest (None). Raises RegistryError 40401, 40402."""
     versions = store.versions(subject, deleted=deleted)
     if not versions:
         raise subject_not_found(subject)
@@ -98,13 +98,15 @@ def require_unreferenced(store: SchemaStore, version: Version, *, deleted: bool,
 
 
 def _settings(store: SchemaStore, subject: str) -> list[RegistryRecord]:
-    """Those of a subject go with it."""
+    """Return tombstones of the subject's settings, which are deleted with it."""
     records = [RegistryRecord(CompatibilityKey(subject), None)] if store.config(subject) is not None else []
     return [*records, RegistryRecord(ModeKey(subject), None)] if store.mode(subject) is not None else records
 
 
 def _ids_kept(store: SchemaStore, subject: str) -> list[RegistryRecord]:
-    """Before the last word of an id goes: once the topic is compacted nothing else would say that it was given."""
+    """Return records that keep the ids before their last version is deleted: after compaction nothing else shows that
+    an id was given.
+    """
     context = context_of(subject)
     highest = store.ids_max(context)
     return (

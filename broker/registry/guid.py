@@ -39,7 +39,7 @@ def _guid(content: Content) -> UUID:
 
 
 def read_guid(text: str) -> UUID | None:
-    """None for what is none."""
+    """Parse a GUID; None for anything else."""
     try:
         return UUID(text)
     except ValueError:

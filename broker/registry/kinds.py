@@ -25,7 +25,7 @@ class ParsedSchema(Protocol):
     canonical: str
 
     def normalized(self) -> str:
-        """The text when order and spelling that mean nothing are not to count."""
+        """Return the text when order and spelling that mean nothing are not to count."""
 
     def incompatibilities(self, writer: Any, *, lenient: bool) -> list[str]:
         """Return why this schema cannot read data of `writer`, which is of the same kind; empty if it can."""
@@ -37,20 +37,20 @@ class ParsedSchema(Protocol):
         """Raise InvalidSchema for names of fields that `validateFields` refuses."""
 
     def has_top_level_field(self, name: str) -> bool:
-        """Whether the outermost type has a field of the name."""
+        """Return whether the outermost type has a field of the name."""
 
     def with_tags(self, changes: TagChanges) -> str:
-        """The text with other tags in it. Raises InvalidSchema where the schema lacks what is to have them."""
+        """Return the text with other tags in it. Raises InvalidSchema where the schema lacks what is to have them."""
 
     def inline_tags(self) -> TaggedEntities:
-        """The tags in the text."""
+        """Return the tags in the text."""
 
     def formatted(self, format_name: str) -> str:
-        """The text in another of the forms of its kind; in its own if there is no such form."""
+        """Return the text in another of the forms of its kind; in its own if there is no such form."""
 
 
 def parse(type_: str, text: str, referred: Sequence[NamedSchema], *, is_new: bool = True) -> ParsedSchema:
-    """`referred` has whatever is referred to before what refers to it. Raises InvalidSchema.
+    """Parse a schema; `referred` has each referenced schema before those that refer to it. Raises InvalidSchema.
 
     What is stored already is taken as it is where only new schemas are held to a rule.
     """
@@ -67,7 +67,9 @@ def parse(type_: str, text: str, referred: Sequence[NamedSchema], *, is_new: boo
 
 
 def _require_whole_characters(text: str) -> None:
-    """JSON may escape half of a character, which no record and no answer can hold. Raises InvalidSchema."""
+    """Require whole characters: JSON may escape half a surrogate pair, which no record and no answer can hold. Raises
+    InvalidSchema.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:

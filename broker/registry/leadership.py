@@ -84,7 +84,7 @@ class Leadership:
             await session.wait_connected()
 
     async def _round(self, session: ZooKeeperSession, path: str, is_eligible: bool) -> None:
-        """One look, and the wait until there is a reason for another."""
+        """Take part in the election once, and wait until there is a reason for another round."""
         look_again = asyncio.Event()
         if is_eligible:
             with contextlib.suppress(NodeExists):
@@ -101,7 +101,7 @@ class Leadership:
         await look_again.wait()
 
     def _identity(self) -> bytes:
-        """In the words of Confluent's registries that were elected through ZooKeeper."""
+        """Return the identity in the format of Confluent's registries that were elected through ZooKeeper."""
         host, port = self._address
         identity = {"host": host, "port": port, "master_eligibility": True, "scheme": self._scheme, "version": 1}
         return json.dumps(identity).encode()

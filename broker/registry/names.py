@@ -11,13 +11,13 @@ _NAME_LENGTH_MAX = 1_000
 
 
 def qualified(text: str) -> str:
-    """The one way in which a subject is written here: `:.:orders` is `orders`."""
+    """Return the one way in which a subject is written here: `:.:orders` is `orders`."""
     context, name = split(text)
     return join(context, name)
 
 
 def split(text: str) -> tuple[str, str]:
-    """Context and the name within it, which is empty if a context as a whole is meant."""
+    """Return context and name, which is empty if a context as a whole is meant."""
     if text.startswith(":."):
         context, colon, name = text[1:].partition(":")
         if colon:
@@ -40,12 +40,12 @@ def context_of(subject: str) -> str:
 
 
 def within(context: str, subject: str) -> str:
-    """A subject as it is named from within a context: one that names none belongs to that."""
+    """Return the subject with its context; one that names no context belongs to `context`."""
     return qualified(subject) if subject.startswith(":.") else join(context, subject)
 
 
 def has_prefix(subject: str, prefix: str) -> bool:
-    """Whether `subjectPrefix` means the subject: `:*:x` those of every context, `x` those of the default one."""
+    """Return whether `subjectPrefix` means the subject: `:*:x` those of every context, `x` those of the default one."""
     if prefix.startswith(EVERY_CONTEXT):
         return split(subject)[1].startswith(prefix.removeprefix(EVERY_CONTEXT))
     return subject.startswith(prefix) and subject.startswith(":.") == prefix.startswith(":.")

@@ -83,7 +83,9 @@ def config_of(registry: SchemaRegistry, subject: str) -> Value:
 async def understood(
     registry: SchemaRegistry, subject: str, request: SchemaRequest, config: Value, *, validates: bool
 ) -> tuple[Content, ParsedSchema]:
-    """The content by which it is recognised. `validates`: defaults must fit their types. Raises InvalidSchema."""
+    """Return the content that identifies the schema, and the parsed schema. `validates`: defaults must fit their types.
+    Raises InvalidSchema.
+    """
     content = resolved_references(registry.store, subject, request.content)
     context = context_of(subject)
     key = content, referred(registry.store, context, content, also_deleted=False)
@@ -102,7 +104,7 @@ async def understood(
 
 
 async def registered(registry: SchemaRegistry, subject: str, request: SchemaRequest) -> Version | None:
-    """The version that is this schema already: it needs no leader, and is no matter of compatibility."""
+    """Return the version that has this schema already, else None: it needs no leader and no compatibility check."""
     versions = registry.store.versions(subject)
     config = config_of(registry, subject)
     changes_text = request.tags or request.propagates_tags or not request.content.text.strip()
@@ -115,7 +117,7 @@ async def registered(registry: SchemaRegistry, subject: str, request: SchemaRequ
 async def register(
     registry: SchemaRegistry, subject: str, request: SchemaRequest
 ) -> tuple[Version, list[RegistryRecord]]:
-    """Decides. The version that is this schema already, without records, or the one to be."""
+    """Return the version that is this schema already, without records, or the new one with its records."""
     store = registry.store
     mode = require_writable(store, subject)
     config = config_of(registry, subject)
@@ -140,7 +142,8 @@ async def register(
 
 
 def _populated(versions: list[Version], request: SchemaRequest, config: Value) -> SchemaRequest:
-    """Without a text it is the latest schema; metadata and rules that it does not say are those of the latest one.
+    """Return the request completed from the latest version: its schema if there is no text, its metadata and rules
+    where none are given.
 
     versions: of the subject, softly deleted ones too. Raises InvalidSchema.
     """
@@ -158,7 +161,7 @@ def _populated(versions: list[Version], request: SchemaRequest, config: Value) -
 async def _tagged(
     registry: SchemaRegistry, subject: str, request: SchemaRequest, versions: list[Version]
 ) -> SchemaRequest:
-    """With the tags of the latest version in its text, if it takes these over, and with those that it asks for itself.
+    """Return the request with tags: the latest version's if it takes them over, and its own.
 
     Raises InvalidSchema.
     """
@@ -177,7 +180,7 @@ async def _tagged(
 async def _present(
     registry: SchemaRegistry, subject: str, request: SchemaRequest, content: Content, versions: list[Version]
 ) -> Version | None:
-    """The live version that the request need not make again, or None."""
+    """Return the live version that the request need not make again, or None."""
     number = request.version or 0
     if number == LATEST:
         versions = versions[-1:]
@@ -192,7 +195,7 @@ async def _present(
 
 
 async def look_up(registry: SchemaRegistry, subject: str, request: SchemaRequest, *, deleted: bool) -> Version:
-    """The version of the subject that is this schema, or of one of its name in another context.
+    """Return the version of the subject that is this schema, or of one of its name in another context.
 
     Raises RegistryError 40401, 40403.
     """
@@ -231,7 +234,9 @@ async def _looked_up(
 
 
 def _with_any_contract(contract: ContractRequest, content: Content, versions: list[Version]) -> Version | None:
-    """A client without metadata or rules finds its schema although later versions changed them."""
+    """Return the newest version with this schema and any metadata or rules: a client without them finds its schema
+    although later versions changed them.
+    """
     for version in reversed(versions):
         candidate = replace(
             content,
@@ -252,7 +257,8 @@ async def _alike(
     *,
     resolves_all: bool = False,
 ) -> Version | None:
-    """The newest version that is the same but for how it is put: `confluent:version` left out, references written out.
+    """Return the newest version that is the same but for how it is put: `confluent:version` left out, references
+    written out.
 
     The version in inherited metadata is none of the request's own: it is left out, lest each look makes another one.
     resolves_all: versions with other references are compared as well, not only those of a schema that has none.
@@ -276,7 +282,7 @@ async def _alike(
 
 
 def _may_be_alike(content: Content, stored: Content, resolves_all: bool) -> bool:
-    """Whether two texts that differ may be one schema: parsing them to see takes long."""
+    """Return whether two texts that differ may be one schema: parsing them to see takes long."""
     if resolves_all and (content.references or stored.references):
         return True
     if stored.references and not content.references:
@@ -285,8 +291,8 @@ def _may_be_alike(content: Content, stored: Content, resolves_all: bool) -> bool
 
 
 async def _resolved(registry: SchemaRegistry, subject: str, content: Content) -> str:
-    """The text with all that it refers to, normalized: only so texts that were normalized in parts are the same, and
-    those with numbers as 10000000.0, which are 1.0E7 today.
+    """Return the text with all references written out and normalized: only so texts that were normalized in parts are
+    the same, and those with numbers as 10000000.0, which are 1.0E7 today.
     """
     parsed = await registry.parse_stored(subject, content)
     whole = Content(content.type, parsed.formatted("resolved"))
@@ -328,7 +334,7 @@ async def _incompatibilities(
 
 
 def _reserved(content: Content, parsed: ParsedSchema, versions: list[Version]) -> list[str]:
-    """Reserved fields stay reserved, and no version has one of them."""
+    """Return errors of reserved fields: they stay reserved, and no version has one of them."""
     reserved = reserved_fields(content)
     removed = reserved_fields(versions[-1].content) - reserved if versions else frozenset[str]()
     messages = [f"The new schema has reserved field {name} removed from its metadata" for name in sorted(removed)]
@@ -361,7 +367,9 @@ async def _differences(
 async def _compared(
     registry: SchemaRegistry, new: ParsedSchema, version: Version, level: str, *, lenient: bool
 ) -> list[str]:
-    """One pair is one job, behind which other clients have their turn."""
+    """Compare with a version and return its incompatibilities; one pair is one job, after which other clients have
+    their turn.
+    """
     old = await registry.parse_stored(version.subject, version.content)
     try:
         return await registry.think(partial(incompatibilities, level, new, (version, old), lenient=lenient))
@@ -370,8 +378,8 @@ async def _compared(
 
 
 def by_id(store: SchemaStore, subject: str, schema_id: int) -> Version:
-    """The version of the subject that has the id; else, where the subject names no context, that of the same name in
-    another one; else the first version of its context. Raises RegistryError 40403.
+    """Return the version of the subject that has the id; else, where the subject names no context, that of the same
+    name in another one; else the first version of its context. Raises RegistryError 40403.
     """
     context, name = split(subject)
     if name:
@@ -387,7 +395,7 @@ def by_id(store: SchemaStore, subject: str, schema_id: int) -> Version:
 
 
 def in_contexts(store: SchemaStore, subject: str) -> list[str]:
-    """The subject, and those of its name in other contexts where it names none itself."""
+    """Return the subject, and those of its name in other contexts where it names none itself."""
     context, name = split(subject)
     if context != DEFAULT_CONTEXT:
         return [subject]
@@ -396,7 +404,7 @@ def in_contexts(store: SchemaStore, subject: str) -> list[str]:
 
 
 def aliased(store: SchemaStore, subject: str) -> str:
-    """The subject that is meant by this one: an alias names one of the same context where it names none."""
+    """Return the subject that is meant by this one: an alias names one of the same context where it names none."""
     alias = (store.config(subject) or {}).get("alias") if subject else None
     return within(context_of(subject), alias) if isinstance(alias, str) and alias else subject
 

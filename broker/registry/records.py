@@ -119,7 +119,7 @@ def _about(keytype: str, subject: str) -> dict[str, object]:
 
 
 def decode_key(data: bytes) -> Key | None:
-    """None for a kind of key that is not known here: later registries have some. ValueError for what is no key."""
+    """Decode a key; None for an unknown type of key, as later registries have some. ValueError for malformed ones."""
     fields = orjson.loads(data)
     if not isinstance(fields, dict):
         raise ValueError("a key is a JSON object")
@@ -247,7 +247,8 @@ def references_of(listed: object) -> tuple[SchemaReference, ...]:
 
 
 def canonical_json(value: object) -> str:
-    """The same text for the same metadata or rules, whatever the order of their members; nothing for what is empty.
+    """Return the same text for the same metadata or rules, whatever the order of their members; nothing for what is
+    empty.
 
     ValueError for what is nested more deeply than JSON is written here.
     """
@@ -275,14 +276,14 @@ def _children(value: object) -> Iterable[object]:
 
 
 def properties_of(content: Content) -> Value:
-    """The properties in the metadata of a schema; none where another program wrote something else there."""
+    """Return the properties in the metadata of a schema; none where another program wrote something else there."""
     metadata = orjson.loads(content.metadata) if content.metadata else {}
     properties = metadata.get("properties") if isinstance(metadata, dict) else None
     return properties if isinstance(properties, dict) else {}
 
 
 def has_rule_type(content: Content, rule_type: str) -> bool:
-    """Whether a rule of the schema is of the type."""
+    """Return whether a rule of the schema is of the type."""
     rules = orjson.loads(content.rule_set) if content.rule_set else {}
     lists = rules.values() if isinstance(rules, dict) else ()
     listed = (rule for rules in lists if isinstance(rules, list) for rule in rules)

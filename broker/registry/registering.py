@@ -81,7 +81,7 @@ def _leads_nowhere(reference: SchemaReference) -> InvalidSchema:
 
 
 def live_version(store: SchemaStore, subject: str, content: Content, *, deleted: bool = False) -> Version | None:
-    """The newest version of the subject that is this schema."""
+    """Return the newest version of the subject that is this schema."""
     schema_id = store.id_of(context_of(subject), content)
     if schema_id is None:
         return None
@@ -91,7 +91,9 @@ def live_version(store: SchemaStore, subject: str, content: Content, *, deleted:
 
 
 def require_mode(subject: str, mode: str, schema_id: int | None) -> None:
-    """Ids come from elsewhere, all of them, or none. Raises RegistryError 42205."""
+    """Require that the mode allows the request: ids are all given by the client, or none are. Raises RegistryError
+    42205.
+    """
     takes_ids = mode in ("IMPORT", "FORWARD")
     if takes_ids is (schema_id is None):
         raise not_permitted(f"Subject {subject} is not in {'read-write' if takes_ids else 'import'} mode")
@@ -100,7 +102,7 @@ def require_mode(subject: str, mode: str, schema_id: int | None) -> None:
 def registration(
     store: SchemaStore, subject: str, content: Content, *, mode: str, schema_id: int | None, number: int | None
 ) -> tuple[Version, list[RegistryRecord]]:
-    """The version to be and its records, after `require_mode`.
+    """Return the version to be and its records, after `require_mode`.
 
     Raises RegistryError 42205, 42201 (see B2 of the rules: ids, explicit or next).
     """
@@ -120,7 +122,7 @@ def registration(
 
 
 def _context_record(context: str) -> RegistryRecord:
-    """By which other registries know of a context at all."""
+    """Return the record by which other registries know of a context."""
     return RegistryRecord(ContextKey(context), {"tenant": "default", "context": context})
 
 
@@ -139,7 +141,9 @@ def _require_free(store: SchemaStore, context: str, schema_id: int, content: Con
 
 
 def _superseded(store: SchemaStore, version: Version) -> list[RegistryRecord]:
-    """Softly deleted versions that are the same schema: this one takes their place, unless one is referred to."""
+    """Return tombstones of softly deleted versions of the same schema, which this one replaces, unless one is referred
+    to.
+    """
     return [
         RegistryRecord(SchemaKey(place.subject, place.version), None)
         for place in store.places(context_of(version.subject), version.id)

@@ -56,7 +56,7 @@ class SchemaRecord(NamedTuple):
 
 
 def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: int) -> str:
-    """The id of the cluster it is in.
+    """Create the topic if it is missing and return the id of its cluster.
 
     StartupError for a topic that would lose schemas or their order: it has one partition, and is compacted.
     """
@@ -230,7 +230,7 @@ class SchemaReader:
 
 
 def _offset(message: Message) -> int:
-    """Every message that came from a broker, or went to one, has one."""
+    """Return the offset, which every consumed or delivered message has."""
     return int(message.offset() or 0)
 
 

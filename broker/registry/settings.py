@@ -39,7 +39,7 @@ def scopes(subject: str) -> Iterator[str]:
 
 
 def as_scope(subject: str) -> str:
-    """The context `.` as a whole is what is set for all."""
+    """Return the scope; the context `.` as a whole is the global one."""
     return "" if subject in ("", ":.:") else subject
 
 
@@ -53,14 +53,14 @@ def effective_config(store: SchemaStore, subject: str, default_level: str) -> Va
 
 
 def effective_mode(store: SchemaStore, subject: str) -> str:
-    """READONLY_OVERRIDE of all goes before what a subject says."""
+    """Return the effective mode; a global READONLY_OVERRIDE wins over a subject's mode."""
     if store.mode("") == "READONLY_OVERRIDE":
         return "READONLY_OVERRIDE"
     return next((mode for scope in scopes(subject) if (mode := store.mode(scope))), "READWRITE")
 
 
 def require_writable(store: SchemaStore, subject: str) -> str:
-    """The mode. Raises RegistryError 42205 where nothing may be written."""
+    """Return the mode. Raises RegistryError 42205 where nothing may be written."""
     mode = effective_mode(store, subject)
     if mode in _READ_ONLY:
         raise not_permitted(f"Subject {subject or 'global'} is in read-only mode")
@@ -106,7 +106,8 @@ def _level(text: object) -> str:
 
 
 def mode_records(store: SchemaStore, subject: str, text: object, *, force: bool) -> list[RegistryRecord]:
-    """IMPORT, where ids come from elsewhere, only where there is no schema, lest ids mean two things; or by force.
+    """Return records that set the mode. IMPORT, where clients give ids, only where there is no schema, lest ids mean
+    two things; or by force.
 
     None takes the mode back. Raises RegistryError 42204, 42205, 42206.
     """

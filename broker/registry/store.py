@@ -201,7 +201,9 @@ class SchemaStore:
         read: Callable[[Value | None], Setting | None],
         value: Value | None,
     ) -> str:
-        """What is wrong with it, in which case what was set before stays; a tombstone takes the setting back."""
+        """Apply a scope's setting, or remove it for a tombstone. Return why a value cannot be read; the earlier one
+        then stays.
+        """
         try:
             setting = read(value)
             held_bytes = memory_of_setting(setting)
@@ -221,12 +223,12 @@ class SchemaStore:
         return sorted(self._contexts.keys() | {"."})
 
     def has_versions(self, context: str) -> bool:
-        """Whether the context has a version, softly deleted ones too."""
+        """Return whether the context has a version, softly deleted ones too."""
         known = self._contexts.get(context)
         return bool(known and known.by_id)
 
     def is_written(self, context: str) -> bool:
-        """Whether a record names the context."""
+        """Return whether a record names the context."""
         return context in self._written_contexts
 
     def subjects(self) -> Iterator[tuple[str, Iterable[Version]]]:
@@ -257,13 +259,15 @@ class SchemaStore:
         return known.content if known else None
 
     def places(self, context: str, schema_id: int) -> list[Version]:
-        """The versions that are this schema, softly deleted ones too."""
+        """Return the versions that are this schema, softly deleted ones too."""
         context_ids = self._contexts.get(context)
         known = context_ids.by_id.get(schema_id) if context_ids else None
         return [self._subjects[subject][number] for subject, number in known.places] if known else []
 
     def place(self, context: str, schema_id: int, subject: str = "") -> Version | None:
-        """The newest version of the subject that is this schema; without a subject the first of any; else None."""
+        """Return the newest version of the subject that is this schema; without a subject the first of any; else
+        None.
+        """
         in_context = self._contexts.get(context)
         known = in_context.by_id.get(schema_id) if in_context else None
         if known is None:
@@ -278,7 +282,7 @@ class SchemaStore:
         return versions[max(numbers)] if numbers else None
 
     def ids_of_guid(self, guid: UUID) -> list[tuple[str, int]]:
-        """Contexts and ids under which it is known."""
+        """Return contexts and ids under which the GUID is known."""
         return sorted(self._guids.get(guid, ()))
 
     def guid(self, context: str, schema_id: int) -> UUID | None:
@@ -291,7 +295,7 @@ class SchemaStore:
         return context_ids.ids.get(content) if context_ids else None
 
     def ids_max(self, context: str) -> int:
-        """The highest id the context ever gave, also if its schema is gone."""
+        """Return the highest id the context ever gave, also if its schema is gone."""
         context_ids = self._contexts.get(context)
         return context_ids.ids_max if context_ids else 0
 
@@ -301,7 +305,7 @@ class SchemaStore:
         return context_ids.ids_kept if context_ids else 0
 
     def referrers(self, subject: str, number: int, *, deleted: bool = False) -> list[Version]:
-        """The versions that refer to this one."""
+        """Return the versions that refer to this one."""
         places = self._referrers.get((subject, number), {})
         versions = [self._subjects[name][place] for name, place in places]
         return [version for version in versions if deleted or not version.deleted]
@@ -318,12 +322,12 @@ class SchemaStore:
         return self._modes.get(subject)
 
     def written_keys(self, key: Key) -> list[bytes]:
-        """The bytes to write a tombstone under: ours, and whatever others called the same thing."""
+        """Return the key bytes to write a tombstone under: ours, and other registries' spellings of the same key."""
         return [encode_key(key), *sorted(self._foreign_keys.get(key, ()))]
 
 
 def _meant(version: Version) -> list[Place]:
-    """What its references mean: a subject that names no context is of the context it is named in."""
+    """Return the versions that its references name; a subject without a context is looked up in the schema's own."""
     context = context_of(version.subject)
     return [(within(context, reference.subject), reference.version) for reference in version.content.references]
 
@@ -335,5 +339,5 @@ def memory_of(content: Content) -> int:
 
 
 def memory_of_setting(setting: object) -> int:
-    """The same of a setting; nothing for None, of a scope without one."""
+    """Return the memory of a setting; 0 for None, a scope without one."""
     return 0 if setting is None else _SETTING_BYTES + _SETTING_FACTOR * len(orjson.dumps(setting))

@@ -34,7 +34,7 @@ class TextCache(Generic[Key, Made]):
             return entry[0]
 
     def keep(self, key: Key, made: Made, characters: int) -> None:
-        """characters: of all texts that it was made of."""
+        """Keep a result. characters: of all texts that it was made of."""
         with self._turn:
             if key in self._entries:
                 self.characters -= self._entries.pop(key)[1]

@@ -8,7 +8,7 @@ from broker.replication.partition import ReplicaPartition
 def closest_replica(
     partition: ReplicaPartition, rack: str, racks: Mapping[int, str | None], fetch_offset: int
 ) -> int | None:
-    """The in-sync follower in `rack` that has come furthest and holds what is before `fetch_offset`.
+    """Return the in-sync follower in `rack` that has come furthest and holds what is before `fetch_offset`.
 
     None when the leader is as close as any. `racks` are those of the live brokers.
     """

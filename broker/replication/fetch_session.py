@@ -51,10 +51,10 @@ class Fetch(Protocol):
     partitions: list[Asked]
 
     def finish(self, answers: list[Answered]) -> tuple[int, list[Answered]]:
-        """(session id, answers that are sent), given one answer for each of `partitions`. Raises ApiError."""
+        """Return (session id, answers that are sent), given one answer for each of `partitions`. Raises ApiError."""
 
     def put_off(self) -> int:
-        """The session id of an answer without anything, after which nothing is told (KAFKA-6946). Raises ApiError."""
+        """Return the session id of an empty response to a follower that is put off (KAFKA-6946). Raises ApiError."""
 
 
 @dataclass(slots=True)
@@ -229,7 +229,7 @@ class FetchSessions:
         return _IncrementalFetch(partitions, session, session.epoch)
 
     def _update(self, session: _Session, opening: Opening) -> None:
-        """A session that outgrows the limit ends: its client asks in full then, and is served without one."""
+        """Update a session; one that outgrows the limit ends, and its client is served without one."""
         self.partition_count -= len(session.partitions)
         session.update(opening.partitions, opening.forgotten)
         self.partition_count += len(session.partitions)
@@ -238,7 +238,7 @@ class FetchSessions:
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, "fetch sessions hold no more partitions")
 
     def create(self, opening: Opening, now_ms: int) -> _Session | None:
-        """A session for what `opening` asks for, None when there is no room for it."""
+        """Create a session for what `opening` asks for; None when there is no room for it."""
         size = len(opening.partitions)
         if not self._has_room(size, now_ms):
             return None
@@ -258,7 +258,7 @@ class FetchSessions:
         return True
 
     def _least_worthy(self, size: int, now_ms: int) -> _Session | None:
-        """The session whose place a new one of `size` partitions may take (KIP-227, "session cache")."""
+        """Return the session whose place a new one of `size` partitions may take (KIP-227, "session cache")."""
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None or now_ms - oldest.last_used_ms > FETCH_SESSION_EVICTION_MS:
             return oldest

@@ -58,18 +58,18 @@ class FollowerFeed:
         return bool(self._urgent)
 
     def accept(self, epoch: int) -> None:
-        """The next request of the session came. Raises INVALID_FETCH_SESSION_EPOCH if it is not the next one."""
+        """Accept the session's next request. Raises INVALID_FETCH_SESSION_EPOCH if it is not the next one."""
         if epoch != self.next_epoch:
             raise ApiError(ErrorCode.INVALID_FETCH_SESSION_EPOCH, f"epoch {epoch} instead of {self.next_epoch}")
         self.next_epoch = epoch % _EPOCH_MAX + 1
 
     def ask(self, partition: FedPartition) -> None:
-        """The follower wants the partition from an offset on, whatever it was sent before."""
+        """Note the offset the follower wants next, whatever it was sent before."""
         self.partitions[partition.topic_partition] = partition
         self._urgent[partition.topic_partition] = None
 
     def acknowledge(self, topic_partition: TopicPartition, log_end_offset: int) -> None:
-        """The follower holds all before `log_end_offset`; it may be that it skipped what it was sent."""
+        """Note that the follower holds all before `log_end_offset`; it may have skipped what it was sent."""
         fed = self.partitions.get(topic_partition)
         if fed is not None and log_end_offset > fed.read_from:
             fed.read_from = log_end_offset
@@ -79,7 +79,7 @@ class FollowerFeed:
             known.pop(topic_partition, None)
 
     def records_came(self, topic_partition: TopicPartition) -> None:
-        """Or anything else a follower should hear of at once."""
+        """Note new records, or anything else that a follower should be sent at once."""
         fed = self.partitions.get(topic_partition)
         if fed is not None and not fed.is_paused:
             self._urgent[topic_partition] = None

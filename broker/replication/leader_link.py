@@ -140,7 +140,7 @@ class LeaderLink:
         now_ms: int,
         is_ready: Callable[[FollowerPartition], bool] = lambda _known: True,
     ) -> FetchPlan | None:
-        """The next request to send now, of PARTITIONS_PER_FETCH partitions at most; None if there is none.
+        """Return the next request to send now, of PARTITIONS_PER_FETCH partitions at most; None if there is none.
 
         What is to be asked for from where its log ends, and is not `is_ready`, is held (`hold`): to ask from there says
         that all before it is safe.
@@ -154,7 +154,7 @@ class LeaderLink:
         return self._plan(position_of, is_ready)
 
     def _wanted(self, now_ms: int) -> int:
-        """How many fetches are to be under way."""
+        """Return how many fetches are to be under way."""
         return FETCHES_UNDER_WAY if self._is_busy and self._are_close(now_ms) else 1
 
     def _are_close(self, now_ms: int) -> bool:
@@ -206,12 +206,12 @@ class LeaderLink:
     # -- answers
 
     def answered(self, session_id: int) -> int:
-        """An answer came; the number of its request."""
+        """Note that a response came, and return the number of its request."""
         self.session_id = session_id
         return self._under_way.popleft()
 
     def counts(self, topic_partition: TopicPartition, request: int) -> bool:
-        """Whether what the answer to that request says of the partition is to be gone by."""
+        """Return whether what the answer to that request says of the partition is to be gone by."""
         known = self.followed.get(topic_partition)
         if known is None or known.is_held:
             return False
@@ -237,7 +237,7 @@ class LeaderLink:
         return known
 
     def is_followed(self, known: FollowerPartition) -> bool:
-        """Whether it still is followed as it was, in the same leader epoch."""
+        """Return whether it still is followed as it was, in the same leader epoch."""
         return self.followed.get(known.topic_partition) is known
 
     def release(self, known: FollowerPartition, retry_at_ms: int | None = None) -> None:
@@ -250,7 +250,7 @@ class LeaderLink:
                 self._refused[known.topic_partition] = retry_at_ms
 
     def pause(self, topic_partition: TopicPartition, retry_at_ms: int) -> None:
-        """The leader is to send nothing of it until then."""
+        """Pause the partition until `retry_at_ms`: the leader is to send nothing of it."""
         known = self.followed[topic_partition]
         self.ask_later(topic_partition, retry_at_ms)
         self._forgotten[known.topic_id, topic_partition.partition] = None
@@ -263,7 +263,7 @@ class LeaderLink:
 
 
 def _take(waiting: dict[T, None], count: int) -> list[T]:
-    """The first of them, no longer waiting."""
+    """Take the first `count` from those waiting."""
     taken = list(islice(waiting, count))
     for item in taken:
         del waiting[item]

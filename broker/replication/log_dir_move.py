@@ -31,8 +31,8 @@ class EpochStart(NamedTuple):
 
 
 def next_step(log: MovedExtent, copy: MovedExtent, bytes_missing: int, rest_bytes_max: int) -> LogDirMoveStep:
-    """A copy that ends before the log begins (retention was faster), or begins after it (the log was begun anew at an
-    earlier offset), holds nothing of use.
+    """Return what the move does next. A copy that ends before the log begins (retention was faster), or begins after it
+    (the log was begun anew at an earlier offset), is useless and starts again.
     """
     if copy.end_offset < log.start_offset or copy.start_offset > log.start_offset:
         return LogDirMoveStep.START_OVER
@@ -54,6 +54,6 @@ def shared_end(
 
 
 def _ends(epochs: Sequence[EpochStart], end_offset: int) -> dict[int, int]:
-    """By epoch, in their order: the offset after its last record."""
+    """Return the end offset of each epoch, in their order."""
     next_starts = [epoch.start_offset for epoch in epochs[1:]]
     return {epoch.epoch: end for epoch, end in zip(epochs, [*next_starts, end_offset], strict=False)}

@@ -144,12 +144,14 @@ class ReplicaPartition:
             raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, reason)
 
     def require_in_sync(self, min_insync_replicas: int) -> bool:
-        """The topic asks for so many replicas in sync from now on; whether more is committed because of that."""
+        """Take over the topic's min.insync.replicas; return whether more is committed because of that."""
         self.min_insync_replicas = min_insync_replicas
         return self._isr_changed()
 
     def _compare_with_min_isr(self, state: LeadershipState) -> None:
-        """No more than there are is needed: a broker-wide minimum must not make topics with one replica useless."""
+        """Compare the ISR with min.insync.replicas, at most the number of replicas: a broker-wide minimum must not make
+        topics with one replica useless.
+        """
         needed = min(self.min_insync_replicas, len(state.replicas))
         self.is_under_min_isr = self.is_leader and len(state.isr) < needed
 
@@ -164,7 +166,7 @@ class ReplicaPartition:
     # -- how far the replicas are
 
     def record_append(self, log_end_offset: int, now_ms: int = 0) -> bool:
-        """The leader wrote up to `log_end_offset`; True when the high watermark moved.
+        """Record that the leader wrote up to `log_end_offset`; return True when the high watermark moved.
 
         Who held all there was is caught up until now: of an idle partition followers have nothing to say.
         """
@@ -186,8 +188,8 @@ class ReplicaPartition:
     def record_fetch(
         self, replica_id: int, log_end_offset: int, now_ms: int, broker_epoch: int = UNKNOWN_BROKER_EPOCH
     ) -> bool:
-        """A follower, as registered under `broker_epoch`, holds everything below `log_end_offset`; True when that
-        moved the high watermark.
+        """Record that a follower, as registered under `broker_epoch`, holds everything below `log_end_offset`; return
+        True when that moved the high watermark.
         """
         follower = self.followers.get(replica_id)
         if follower is None:
@@ -198,7 +200,7 @@ class ReplicaPartition:
         return before <= self.high_watermark and self._advance_high_watermark()
 
     def record_log_start(self, replica_id: int, log_start_offset: int) -> bool:
-        """A follower's log starts there; whether that is news."""
+        """Record a follower's log start; return whether it changed."""
         follower = self.followers.get(replica_id)
         if follower is None or follower.log_start_offset == log_start_offset:
             return False
@@ -238,7 +240,8 @@ class ReplicaPartition:
         self.log_end_offset = self.high_watermark = offset
 
     def _advance_high_watermark(self) -> bool:
-        """What the whole maximal ISR holds is committed: the ISR, with whoever may be joining it at this moment.
+        """Advance the high watermark to what all of the maximal ISR holds: the ISR and replicas that are joining it.
+        Return whether it moved.
 
         A member that was not heard of in this epoch holds everything back. Otherwise an acknowledged record could be
         missing from a replica that has just been counted in. While the ISR is smaller than the topic asks for, nothing
@@ -284,7 +287,7 @@ class ReplicaPartition:
         return follower is not None and follower.log_end_offset >= max(self.high_watermark, self.epoch_start_offset)
 
     def isr_without_laggards(self, now_ms: int, lag_ms_max: int) -> tuple[int, ...] | None:
-        """The ISR to write because followers have not been caught up for `lag_ms_max`; None when there is no reason."""
+        """Return the ISR without followers that have not been caught up for `lag_ms_max`; None when there are none."""
         state = self.state
         if state is None or not self.is_leader or self.pending_isr is not None or len(state.isr) == 1:
             return None
@@ -292,7 +295,9 @@ class ReplicaPartition:
         return kept if kept != state.isr else None
 
     def lags(self, replica_id: int, now_ms: int, lag_ms_max: int) -> bool:
-        """Whether it lacks records and has not been caught up for `lag_ms_max`; a leader asks of its replicas."""
+        """Return whether it lacks records and has not been caught up for `lag_ms_max`; a leader asks of its
+        replicas.
+        """
         if replica_id == self.broker_id:
             return False
         follower = self.followers.get(replica_id)
@@ -309,7 +314,7 @@ class ReplicaPartition:
         return self._isr_changed()
 
     def _isr_changed(self) -> bool:
-        """True also when nothing moved, but what lies below the high watermark counts again."""
+        """Apply a changed ISR; return True also when the high watermark stays, but what lies below it counts again."""
         was_under_min_isr = self.is_under_min_isr
         if self.state is None or not self.is_leader:
             return False

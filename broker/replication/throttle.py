@@ -39,7 +39,7 @@ class ReplicationThrottle:
         self._saved = min(self._saved, bytes_per_second * _SAVED_MS)
 
     def set_topic(self, topic: str, replicas: Iterable[ThrottledReplica | str]) -> None:
-        """The value of the topic's `….replication.throttled.replicas`; none takes the topic out."""
+        """Set the topic's `….replication.throttled.replicas`; an empty value removes it."""
         named = tuple(replicas)
         self._throttled.pop(topic, None)
         if named == ALL_REPLICAS:

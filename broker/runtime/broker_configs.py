@@ -58,7 +58,7 @@ class BrokerConfigs:
                 await self._tell()
 
     def _leave_out_impossible_listeners(self, own: dict[str, Any], cluster_wide: dict[str, Any]) -> None:
-        """Those written past every check."""
+        """Leave out impossible listeners, which were written without validation."""
         try:
             self._config.with_dynamic(own, cluster_wide).check_listeners()
         except ConfigError as error:

@@ -79,7 +79,7 @@ class ControlledShutdown:
         return False
 
     async def _ask(self, changed: asyncio.Event) -> ControlledShutdownResponse | None:
-        """A controller's answer, None when there is none; `changed` is set when another broker becomes controller."""
+        """Ask the controller; None when there is no answer. `changed` is set when another broker becomes controller."""
         try:
             async with asyncio.timeout(_ASK_TIMEOUT_S):
                 response = await self._ask_controller(changed)

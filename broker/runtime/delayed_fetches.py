@@ -81,7 +81,7 @@ class DelayedFetches:
         return future
 
     def wake(self, key: TopicPartition) -> None:
-        """The partition moved: whoever waits for it looks again."""
+        """Wake the requests that wait for this partition."""
         waiters = self._waiters.pop(key, None)
         if waiters is None:
             return

@@ -77,7 +77,7 @@ class Housekeeping:
         await self._note_high_watermarks()
 
     def reconfigure(self) -> None:
-        """The configuration has changed: each chore beats at once and then in its new rhythm.
+        """Run each chore at once and then at its newly configured interval.
 
         A pass of the cleaner that has begun ends as it began.
         """
@@ -96,7 +96,7 @@ class Housekeeping:
         )
 
     async def _every(self, interval: str, chore: Callable[[], Awaitable[None]]) -> None:
-        """`interval` is the attribute of the configuration, which may change."""
+        """Run a chore. `interval` is the attribute of the configuration, which may change."""
         pause_ms = min(getattr(self._config, interval), self._config.log_initial_task_delay_ms)
         while not await self._is_over_after(pause_ms):
             try:
@@ -108,7 +108,7 @@ class Housekeeping:
             pause_ms = getattr(self._config, interval)
 
     async def _is_over_after(self, pause_ms: int) -> bool:
-        """Whether the chores are to stop, asked after `pause_ms`, or earlier at an alarm."""
+        """Return whether the chores are to stop, asked after `pause_ms`, or earlier at an alarm."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(pause_ms / 1000):
                 await self._alarm.wait()
@@ -160,7 +160,9 @@ class Housekeeping:
 
     @contextlib.contextmanager
     def _reporting_retention(self, hosted: HostedPartition) -> Iterator[None]:
-        """A failed log directory was reported once, as such; a log that is let go meanwhile is no failure."""
+        """Report failures of retention. A failed log directory was reported before; a log that was closed meanwhile is
+        no failure.
+        """
         topic_partition = hosted.partition.topic_partition
         try:
             yield
@@ -194,7 +196,7 @@ class Housekeeping:
             await asyncio.sleep(0)
 
     async def _compact(self) -> None:
-        """Passes until no log is due.
+        """Compact in passes until no log is due.
 
         A pass drops records for later ones of their keys: those are on disk before it begins.
         """

@@ -123,7 +123,9 @@ def begun(reply: Result | Awaitable[Result]) -> Result | Awaitable[Result]:
 
 
 def in_order(work: Callable[[Callable[[], None]], Awaitable[Any]]) -> InOrder:
-    """`work(done)` makes the reply, and calls `done` once what others might overtake is over: at its end at last."""
+    """Answer in order. `work(done)` makes the reply, and calls `done` once later requests may overtake it, at its end
+    at the latest.
+    """
     is_done = asyncio.get_running_loop().create_future()
 
     def done() -> None:

@@ -55,7 +55,7 @@ class LogDirFailures:
         task.add_done_callback(self._telling.discard)
 
     async def _tell(self) -> None:
-        """Until ZooKeeper has it; twice does no harm."""
+        """Notify ZooKeeper, repeated until it has it; twice does no harm."""
         while True:
             try:
                 await self._store.announce_log_dir_failure(self._broker_id)

@@ -46,8 +46,8 @@ class LogDirRoom:
         await self._disk.idle()
 
     def moved(self) -> None:
-        """A log has changed its directory: what the controller knows of full ones is another log's now, and what waited
-        for room in the old one looks again.
+        """Announce that a log changed its directory: the controller's list of full directories has changed, and waiting
+        replicas look again.
         """
         self.on_writable()
         if any(room.is_full for room in self._logs.rooms.values()):
@@ -73,7 +73,7 @@ class LogDirRoom:
             self._watches[path] = asyncio.get_running_loop().create_task(self._watch(path))
 
     async def _watch(self, path: Path) -> None:
-        """Until the directory is full no longer, or has failed."""
+        """Look at a full directory until it has room again, or has failed."""
         while (room := self._logs.rooms.get(path)) is not None and room.is_full:
             await asyncio.sleep(_LOOK_S)
             room_now = await self._look(path)
@@ -94,7 +94,7 @@ class LogDirRoom:
                 self.on_writable()
 
     async def _look(self, path: Path) -> DirectorySpace | None:
-        """None where the disk cannot be asked: whoever uses it meets the fault and reports it."""
+        """Return the directory's space; None where it cannot be read: its next user meets the fault and reports it."""
         try:
             return await self._disk.submit(path, path, partial(look, path))
         except OSError as error:

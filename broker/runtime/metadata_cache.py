@@ -69,7 +69,7 @@ class _Topics:
         self.is_changed = False  #: a topic came, went or has other partitions
 
     def take(self, topic: UpdateMetadataTopicState) -> Iterator[None]:
-        """A partition in each step; the topic is seen as it was until all are through.
+        """Yield after each partition; the topic is seen as it was until all are through.
 
         The partitions of a former topic of the same name are gone.
         """
@@ -168,7 +168,7 @@ class MetadataCache:
         self._changed = asyncio.Event()
 
     def is_live(self, broker_id: int) -> bool:
-        """Whether the controller counts the broker as registered."""
+        """Return whether the controller counts the broker as registered."""
         return broker_id in self.brokers
 
     def topic_ids(self) -> dict[str, UUID]:
@@ -196,12 +196,12 @@ class MetadataCache:
         return len(known.partitions) if known and known.is_whole else 0
 
     def leader_of(self, topic: str, partition: int) -> int:
-        """The leader's id, -1 when there is none or the partition is not known."""
+        """Return the leader's id, -1 when there is none or the partition is not known."""
         state = self.partition_of(topic, partition)
         return state.leader if state else -1
 
     async def wait_until(self, condition: Callable[[], bool], timeout_ms: int) -> bool:
-        """True as soon as `condition` holds, False when `timeout_ms` pass without."""
+        """Return True as soon as `condition` holds, False when `timeout_ms` pass without."""
         try:
             async with asyncio.timeout(timeout_ms / 1000):
                 while not condition():

@@ -113,7 +113,7 @@ class RetentionPreviews:
     async def _on_thread(
         self, hosted: Sequence[HostedPartition], config: LogConfig, deadline_ms: int, with_compaction: bool
     ) -> list[LogPreview | Exception]:
-        """Of each, or what it raised."""
+        """Return previews, or the errors raised, of each log."""
         if not hosted:
             return []
         targets: list[tuple[LogToClean, int] | ApiError] = [_target(item, config) for item in hosted]
@@ -152,7 +152,7 @@ class RetentionPreviews:
 
 
 def _target(hosted: HostedPartition, config: LogConfig) -> tuple[LogToClean, int] | ApiError:
-    """The log as it is now, and its high watermark."""
+    """Return the log as it is now with its high watermark, or why it cannot be cleaned."""
     log, high_watermark = hosted.log, hosted.partition.high_watermark
     try:
         end, producers = log.last_stable_offset(high_watermark), log.last_offsets_of_producers

@@ -40,13 +40,13 @@ class SerializedChanges(asyncio.Lock):
             return await change()
 
     async def close(self) -> None:
-        """The broker stops: what is under way may wait for what never comes again."""
+        """Cancel work under way when the broker stops: it may wait for what never comes again."""
         for work in self._under_way:
             work.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
 
 def _tell_unforeseen(work: asyncio.Task[Any]) -> None:
-    """Nobody waits for its answer any more: a refusal is nobody's business then."""
+    """Log unforeseen errors of unawaited work; a refusal is none."""
     if not work.cancelled() and (error := work.exception()) is not None and not isinstance(error, ApiError):
         _log.error("what a controller said was not done", exc_info=error)

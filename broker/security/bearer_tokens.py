@@ -127,7 +127,7 @@ def _check_audience(claims: Mapping[str, Any], expected: tuple[str, ...]) -> Non
 
 
 def _check_scopes(scopes: Any) -> None:
-    """They play no part in what a user may do. A text is one scope, as to Kafka."""
+    """Check the scopes, which do not affect a user's rights. A text is one scope, as in Kafka."""
     if scopes is None or isinstance(scopes, str):
         return
     if not isinstance(scopes, list) or not all(isinstance(scope, str) and scope.strip() for scope in scopes):
@@ -137,7 +137,9 @@ def _check_scopes(scopes: Any) -> None:
 
 
 def _subject(claims: Mapping[str, Any], claim: str) -> str:
-    """The cluster's own members prove themselves by the cluster's secret: no issuer speaks for them."""
+    """Return the claim's text. The cluster's own members authenticate by the cluster's secret: no issuer speaks for
+    them.
+    """
     subject = claims.get(claim)
     name = subject.strip() if isinstance(subject, str) else ""
     if not name or name == CLUSTER_USER or not name.isprintable():

@@ -28,7 +28,7 @@ class Principal(NamedTuple):
 
 
 def parse_principal(text: str) -> Principal:
-    """`Type:name`; the name may have further colons. Raises ValueError."""
+    """Parse `Type:name`; the name may have further colons. Raises ValueError."""
     kind, colon, name = text.partition(":")
     if not (kind and colon and name):
         raise ValueError(f"{text!r:.300} is not Type:name")
@@ -85,7 +85,7 @@ def issue(
     lifetimes: Lifetimes,
     now_ms: int,
 ) -> DelegationToken:
-    """`parties` are owner, requester and renewers; `asked_ms` not above 0 is as long as it may be."""
+    """Issue a token. `parties` are owner, requester and renewers; `asked_ms` not above 0 is as long as it may be."""
     lives_ms = min(asked_ms, lifetimes.max_ms) if asked_ms > 0 else lifetimes.max_ms
     max_ms = now_ms + lives_ms
     return DelegationToken(token_id, *parties, now_ms, max_ms, min(max_ms, now_ms + lifetimes.until_renewed_ms))
@@ -120,7 +120,7 @@ def _expiring_in(token: DelegationToken, period_ms: int, now_ms: int) -> Delegat
 
 
 def is_shown(token: DelegationToken, owners: frozenset[Principal] | None, asker: Principal, rights: Rights) -> bool:
-    """Whether the asker may see the token; `owners` are those of the request (None: any)."""
+    """Return whether the asker may see the token; `owners` are those of the request (None: any)."""
     if owners is not None and not any(token.may_be_changed_by(owner) for owner in owners):
         return False
     return (

@@ -52,7 +52,7 @@ def _attribute(der: bytes) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The JDK also escapes what RFC 2253 leaves alone, a `#` in the middle for one."""
+    """Escape a value of a name; the JDK also escapes what RFC 2253 leaves alone, a `#` in the middle for one."""
     lead = len(text) - len(text.lstrip(_EDGE_BLANKS))
     trail = len(text.rstrip(_EDGE_BLANKS))
     letters = []
@@ -63,7 +63,7 @@ def _escaped(text: str) -> str:
 
 
 def _dotted(identifier: bytes) -> str:
-    """An object identifier (X.690 section 8.19)."""
+    """Return an object identifier in dotted form (X.690 section 8.19)."""
     numbers, number = [], 0
     for byte in identifier:
         number = number << 7 | byte & 0x7F

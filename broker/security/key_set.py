@@ -35,7 +35,7 @@ KeySet = Mapping[str, PublicKey]
 
 
 def read_key_set(data: bytes) -> KeySet:
-    """The usable keys by id. Those of other kinds, uses and sizes are passed over. Raises KeySetUnreadable."""
+    """Return the usable keys by id. Those of other kinds, uses and sizes are passed over. Raises KeySetUnreadable."""
     try:
         listed = json.loads(data)["keys"]
     except (ValueError, RecursionError, KeyError, TypeError) as error:

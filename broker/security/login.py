@@ -48,7 +48,7 @@ def authenticate(mechanism: str, tokens: Tokens) -> Login:
 
 
 def _refusal(answer: SaslHandshakeResponse) -> str:
-    """With what it would take instead."""
+    """Return the refusal with the mechanisms that would be accepted."""
     enabled = ", ".join(answer.mechanisms)
     return f"{_name(answer.error_code)}; it takes {enabled}" if enabled else _name(answer.error_code)
 

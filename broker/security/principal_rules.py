@@ -78,8 +78,8 @@ def _rule(pattern: str, replacement: str, case: str) -> _Rule:
 
 
 def _parts(replacement: str, groups: int) -> list[str | int]:
-    """As Java's Matcher reads it: `$12` is group 12, or group 1 and a 2 if there are fewer; Kafka takes a number beyond
-    all groups for text.
+    """Parse a replacement as Java's Matcher does: `$12` is group 12, or group 1 and a 2 if there are fewer; Kafka takes
+    a number beyond all groups for text.
     """
     parts: list[str | int] = []
     at = 0

@@ -15,19 +15,19 @@ class Rights(Protocol):
         ...
 
     def may(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:
-        """Whether the operation is allowed on that resource; a denial is told to the authorizer's log."""
+        """Return whether the operation is allowed on that resource; a denial is told to the authorizer's log."""
         ...
 
     def sees(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:
-        """The same for a list that leaves out what is not allowed: no attempt, so not told."""
+        """Return whether an operation is allowed, for a list that leaves out the rest: no attempt, so not logged."""
         ...
 
     def may_on_any(self, operation: AclOperation, kind: ResourceType) -> bool:
-        """Whether there can be a resource of that type on which the operation is allowed (KIP-679)."""
+        """Return whether there can be a resource of that type on which the operation is allowed (KIP-679)."""
         ...
 
     def operations(self, kind: ResourceType, name: str) -> int:
-        """The bits of all that is allowed on that resource (KIP-430); not told."""
+        """Return the bits of all that is allowed on that resource (KIP-430); not logged."""
         ...
 
 

@@ -7,10 +7,10 @@ DEFAULT = "<default>"
 
 
 def sanitized(name: str) -> str:
-    """Letters, digits and `.-_` stay, of everything else each UTF-8 byte becomes `%XX`."""
+    """Return the name with letters, digits and `.-_` as they are, and each UTF-8 byte of others as `%XX`."""
     return quote(name, safe="", errors="replace").replace("~", "%7E")
 
 
 def desanitized(name: str) -> str:
-    """The name that was sanitized; what is no such text is read as far as it goes."""
+    """Return the name that was sanitized; a malformed text is decoded as far as possible."""
     return unquote(name, errors="replace")

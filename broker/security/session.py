@@ -18,11 +18,11 @@ class Door(Protocol):
     is_for_clients: bool
 
     def on_handshake(self, mechanism: str, version: int, client_id: str) -> tuple[SaslHandshakeResponse, str]:
-        """A login after the connection was let in, a first or a further one: the answer, and why it is refused."""
+        """Begin a login on an open connection, the first or a further one: return the answer, and why it is refused."""
         ...
 
     def close(self) -> None:
-        """The connection is over."""
+        """Let go of what the connection holds."""
 
 
 class Session:

@@ -54,7 +54,7 @@ class BrokerAddresses:
         return BrokerRegistration(self._config.broker_id, endpoints, rack, features=self._features)
 
     def is_ours(self, address: str) -> bool:
-        """`address` is "host:port", by any listener."""
+        """Return whether `address`, "host:port", belongs to this broker, by any listener."""
         return any(
             address == f"{endpoint.host}:{endpoint.port}" for endpoint in (*self._announced, *self._announced_before)
         )

@@ -51,7 +51,7 @@ class BearerListeners:
         return lambda: OAuthBearerServer(believed)
 
     def tokens_of(self, listener: ListenerSettings, ca_file: str | None = None) -> BearerTokens:
-        """Listeners with the same settings share their keys. Raises StartupError."""
+        """Return the verifier of tokens; listeners with the same settings share their keys. Raises StartupError."""
         settings = jwks_settings(listener, ca_file)
         return self._by_settings.setdefault(settings, BearerTokens(settings, self._clock))
 
@@ -86,7 +86,8 @@ def unsecured_rules(listener: str, options: Mapping[str, str]) -> BearerRules:
 
 
 def jwks_settings(listener: ListenerSettings, ca_file: str | None = None) -> JwksSettings:
-    """Kafka would take tokens that nobody has signed where no keys are named; here that does not start: StartupError.
+    """Return the JWKS settings. Kafka would accept unsigned tokens where no keys are named; here that does not start:
+    StartupError.
 
     `ca_file` has the certificates by which the server of the keys is known, if not by those of the system.
     """

@@ -120,7 +120,7 @@ class Broker:
             raise NotNowError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
 
     async def _load(self, listeners: Listeners, logs: LogManager) -> BrokerComponents:
-        """What there is once the logs are loaded, which nothing has been started of."""
+        """Build the components that need loaded logs; none of them is started yet."""
         failures = LogDirFailures(self._store, self.config.broker_id, self.failed)
         self._exits.add(failures.stop)
         logs.on_directory_failed = failures.report
@@ -168,7 +168,7 @@ class Broker:
         _log.info("logs loaded", partitions=len(logs.logs), took_ms=self._clock.monotonic_ms() - began_ms)
 
     def _after_each_log(self, _loaded: int, _total: int) -> None:
-        """On the loading thread."""
+        """Report progress, called on the loading thread."""
         if self._is_stopping:
             raise NotNowError("told to stop while the logs were being loaded")
 
@@ -260,7 +260,7 @@ def _new_nonce() -> str:
 
 
 def _names(config: BrokerConfig) -> OwnNames:
-    """By which metrics are asked."""
+    """Return the host names for metrics."""
     listeners = (*config.listeners, *(config.advertised_listeners or ()))
     hosts = (config.metrics_listener.host, *(listener.host for listener in listeners))
     return OwnNames("metrics.allowed.hosts", config.metrics_allowed_hosts, hosts)

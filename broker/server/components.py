@@ -104,7 +104,7 @@ class BrokerComponents:
         self._register_metrics()
 
     async def _follow_listeners(self) -> None:
-        """Nobody is told of a listener that is not open yet, or sent to one that is closed."""
+        """Announce listeners only while they are open."""
         listeners = self._ground.listeners
         listeners.open_new()
         await self.registration.update_registration()
@@ -125,7 +125,7 @@ class BrokerComponents:
         )
 
     def _room(self) -> LogDirRoom:
-        """Followers wait for room, and a log that moves may be in a full directory then."""
+        """Return the watch on full directories, after which followers and log moves wait for room."""
         room = self._ground.room
         room.on_writable, self.log_dir_moves.on_moved = self.replicas.logs.writable_again, room.moved
         return room

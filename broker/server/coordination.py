@@ -72,7 +72,7 @@ class Coordination:
         metadata.on_deleted.append(partial(forget_partitions, self.groups, deleted, clock))
 
     def serve(self, services: Services, listener_name: str) -> None:
-        """Markers for this broker's own partitions take the way of all others, without the socket."""
+        """Serve markers: those for this broker's own partitions take the same way as others, without the socket."""
         session = Session("", listener_name, MEMBER, is_member=True)
         context = RequestContext(services, _WRITE_TXN_MARKERS_VERSION, "", session)
         self.markers.write_here = lambda request: handle_write_txn_markers(request, context)

@@ -58,7 +58,7 @@ class CoordinatorMetrics:
 
 
 def _budgets(name: str, unit: str, things: str, budgets: Iterable[tuple[str, SharedBudget]]) -> Iterable[Metric]:
-    """Without the clients' names: an endpoint without a login is no place for them."""
+    """Yield metrics of budgets without clients' names: the endpoint has no login."""
     held = GaugeMetricFamily(PREFIX + name + unit, f"What {things} of all clients hold.", labels=["of"])
     size = GaugeMetricFamily(PREFIX + name + "_max" + unit, f"What {things} of all clients may hold.", labels=["of"])
     refused = CounterMetricFamily(

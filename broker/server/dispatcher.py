@@ -112,7 +112,7 @@ class Dispatcher:
             self._fail(connection, decode_request_header(frame)[0])
 
     def on_closed(self, connection: Connection) -> None:
-        """Cancels what still works for the connection: in turns. A task that never began could not clean up now."""
+        """Cancel work for the closed connection, in turns. A task that never began could not clean up now."""
         self._long_requests.forget(connection)
         if works := self._working.pop(connection, None):
             cancelling = asyncio.ensure_future(self._cancel(works))
@@ -124,7 +124,7 @@ class Dispatcher:
         await in_turns(works, lambda work: work.cancel(), self._services.turns)
 
     def _add_route(self, api_key: int, version: int) -> Route | None:
-        """None if that version is not served."""
+        """Return a new route; None if that version is not served."""
         handler = self._handlers.get(api_key)
         if handler is None or not handler.served[0] <= version <= handler.served[1]:
             return None
@@ -135,7 +135,7 @@ class Dispatcher:
     def _find_route(
         self, connection: Connection, header: RequestHeader, frame: memoryview, body_at: int
     ) -> Route | None:
-        """None if it has been answered: that version is not served, or not to this client."""
+        """Return the route; None if the request was answered: that version is not served, or not to this client."""
         api_key, version = header.api_key, header.api_version
         route = self._member_routes.get((api_key, version)) or self._add_route(api_key, version)
         if route is None:
@@ -186,7 +186,7 @@ class Dispatcher:
         reply: Message | bytes | Awaitable[Message | bytes | None] | InOrder,
         began_ns: int,
     ) -> None:
-        """A future costs no task: acks=all and followers' fetches end in one."""
+        """Answer from a future, which costs no task: acks=all and followers' fetches end in one."""
         if isinstance(reply, (Message, bytes)):
             raise InvariantViolation(f"{route.api.name} is answered with a {type(reply).__name__}")
         if isinstance(reply, InOrder):
@@ -209,7 +209,7 @@ class Dispatcher:
     async def _framed(
         self, reply: Awaitable[Message | bytes | None], route: Route, correlation_id: int, later: LaterResponse | None
     ) -> Message | bytes | Framed | None:
-        """An answer that may be long, encoded in turns; of those that are, a few at a time, the others wait."""
+        """Encode a long response in turns, a few at a time; the others wait."""
         answer = await reply
         if not isinstance(answer, Message):
             return answer
@@ -250,12 +250,12 @@ class Dispatcher:
             self._fail(connection, header)
 
     def _reject(self, close: Callable[[str], None], error: BarnabasError) -> None:
-        """A fault of the client's. What it asked before the fault is answered all the same, if it can be."""
+        """Close the connection for a client's fault, after answering its earlier requests if that is possible."""
         self._metrics.rejected += 1
         close(str(error))
 
     def _fail(self, connection: Connection, header: RequestHeader) -> None:
-        """A fault of ours: nothing is known about the answer, so the client is told by the closed connection."""
+        """Close the connection after an internal error: the client learns from that that it has no answer."""
         _log.exception("request failed", peer=connection.peer, api=header.api_key, version=header.api_version)
         self._metrics.failed += 1
         connection.close("internal error")
@@ -266,7 +266,9 @@ def _is_admitted(session: Session | None, route: Route) -> bool:
 
 
 def _refused(route: Route, frame: memoryview, body_at: int) -> Message:
-    """To who may not ask. The body is not looked at, unless the answer has no other place for an error."""
+    """Return a refusal for a client without the right. The body is decoded only if the response has no other place for
+    an error.
+    """
     if route.refuse is None:
         response: Callable[..., Message] = route.response_class
         return response(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)

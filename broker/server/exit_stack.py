@@ -24,7 +24,7 @@ class LoggingExitStack:
             self._stack.push_async_callback(_carry_on_after, stop)
 
     async def leave(self) -> None:
-        """The second time there is nothing left to do."""
+        """Leave the cluster; a second call does nothing."""
         await self._stack.aclose()
 
 

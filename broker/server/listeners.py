@@ -163,12 +163,12 @@ class Listeners:
 
 
 def _has_sibling(endpoint: ListenerEndpoint, config: BrokerConfig) -> bool:
-    """On the same port, for the other family of addresses."""
+    """Return whether another listener has the same port, for the other family of addresses."""
     return any(listener != endpoint and listener.port == endpoint.port != 0 for listener in config.listeners)
 
 
 def _check_protection(listener: Listener, protocol: SecurityProtocol) -> None:
-    """Whatever was forgotten: nobody is served without what the protocol promises."""
+    """Check that a listener has the protection its protocol promises, before any client is served."""
     if protocol.has_tls and listener.tls is None:
         raise StartupError(f"listener {listener.name} is {protocol}, and has no TLS")
     if protocol.has_sasl and listener.login is None:

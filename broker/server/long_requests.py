@@ -24,7 +24,7 @@ class LongRequests:
         self._decoding: dict[Connection, Generator[None, None, Message]] = {}
 
     def decode(self, connection: Connection, frame: memoryview, body_at: int, route: Route) -> Message | None:
-        """The request; None if it is not its turn or not yet whole: then the frame comes again.
+        """Return the request; None if it has to wait for its turn or for bytes: then the frame comes again.
 
         Raises ProtocolError if it is larger than such a request may be, or malformed.
         """

@@ -40,7 +40,7 @@ class LoopAnswers:
         self._passed = 0
 
     def look(self) -> bool:
-        """Whether the loop has let too many looks pass."""
+        """Return whether the loop has let too many looks pass."""
         if self._is_answered:
             self._is_answered, self._passed = False, 0
             self._ask(self._answer)

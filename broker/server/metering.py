@@ -35,7 +35,7 @@ class Metering:
         body: bytes,
         began_ns: int,
     ) -> bytes:
-        """The body of an answer to Produce, with what its client has to wait.
+        """Return the body of an answer to Produce, with what its client has to wait.
 
         What small requests pay is counted: nothing is worked out while a budget lasts.
         """
@@ -68,7 +68,7 @@ class Metering:
         answer: Any,
         began_ns: int,
     ) -> Any:
-        """A response with what its client has to wait: for its handler's reasons, too."""
+        """Add the throttle time to a response, also that of the handler's own quotas."""
         session: Any = connection.session
         meter = session.meter
         if meter is None or meter.client_id != client_id:
@@ -90,7 +90,7 @@ class Metering:
     def unanswered(
         self, connection: Connection, client_id: str | None, request_bytes: int, route: Route, began_ns: int
     ) -> None:
-        """A request whose client wants no answer: a Produce, of which the bytes count."""
+        """Account for a request without an answer: a Produce with acks=0, of which the bytes count."""
         session: Any = connection.session
         sensor = self._quotas.meter_of(session, client_id or "", began_ns).produce
         if route.is_produce and sensor is not None and (wait_ms := sensor.record(request_bytes, began_ns)):

@@ -63,7 +63,7 @@ class ErrorMetrics:
 
 
 def _name_of(code: int) -> str:
-    """What another broker answered may be passed on."""
+    """Return the name of an error code, or its number: another broker may answer with an unknown one."""
     try:
         return ErrorCode(code).name
     except ValueError:

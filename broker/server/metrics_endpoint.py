@@ -36,7 +36,7 @@ class MetricsEndpoint:
         self._trying: asyncio.Task[None] | None = None
 
     async def start(self, host: str, port: int) -> None:
-        """Serves when this returns, or as soon as it can."""
+        """Serve on return, or as soon as the port is free."""
         error = await self._try(host, port)
         if error is not None:
             _log.warning(
@@ -54,7 +54,7 @@ class MetricsEndpoint:
             self._server.close()
 
     async def _try(self, host: str, port: int) -> OSError | None:
-        """Why it cannot be, None if it is."""
+        """Try to listen; return the error, None if there is none."""
         try:
             self._server = await asyncio.start_server(self._serve, host, port, limit=HEAD_BYTES_MAX)
         except OSError as error:
@@ -92,6 +92,6 @@ class MetricsEndpoint:
         return response(404, "text/plain", b"only GET /metrics and GET /healthz\n")
 
     def _chosen(self, query: bytes) -> CollectorRegistry | RestrictedRegistry:
-        """With `name[]` in the query, as elsewhere in Prometheus' client, those alone, and nothing else is counted."""
+        """Return only the metrics of `name[]` in the query, as Prometheus' clients do; others are not collected."""
         names = parse_qs(query.decode("latin-1")).get("name[]")
         return self._registry.restricted_registry(names) if names else self._registry

@@ -90,7 +90,7 @@ class Route:
         return self.frame(response, correlation_id)
 
     def error_of(self, response: Message | bytes | Framed | None) -> int:
-        """The first error in what is framed, 0 if there is none."""
+        """Return the first error in the framed response, 0 if there is none."""
         if response.__class__ is Framed:
             return response.error_code
         return self.error_in(response) if response.__class__ is self.response_class else 0

@@ -83,7 +83,7 @@ class ListenerLogins:
         self._waits: set[asyncio.Task[None]] = set()
 
     def begin(self, connection: Connection, serve: OnFrame) -> None:
-        """`serve` is what answers frames of who is let in."""
+        """Begin a login; `serve` handles the frames of a client that is logged in."""
         login = SaslLogin(self, connection, serve)
         session_of(connection).door = login
         if self.settings.is_required:
@@ -160,7 +160,7 @@ class SaslLogin:
             self._take(step, None)
 
     def _take(self, step: Step, slot: Slot | None) -> None:
-        """`slot` is the place of the answer, None while its request is being handled."""
+        """Process a step. `slot` is the place of the answer, None while its request is being handled."""
         match step:
             case SaslChallenge(parts):
                 self._send(parts, slot)
@@ -179,7 +179,7 @@ class SaslLogin:
             self._connection.fill(slot, parts)
 
     def _hold(self) -> asyncio.Future[None]:
-        """Nothing else of the connection is handled before it is done."""
+        """Hold back other requests of the connection until the future is done."""
         is_over = asyncio.get_running_loop().create_future()
         self._connection.hold_until(is_over)
         return is_over
@@ -241,7 +241,7 @@ class SaslLogin:
             self._connection.on_frame = self._on_frame_after_the_end
 
     def _on_frame_after_the_end(self, connection: Connection, frame: memoryview) -> None:
-        """Who goes on without logging in again loses the connection, without a word."""
+        """Close the connection of a client that did not log in again before its session ended."""
         try:
             is_handshake = decode_request_header(frame)[0].api_key == ApiKey.SASL_HANDSHAKE
         except ProtocolError:
@@ -253,7 +253,7 @@ class SaslLogin:
             connection.close_when_answered("")
 
     def close(self) -> None:
-        """The login is over, or the connection is; what else would end it need not."""
+        """End the login, whether it is complete or the connection closed."""
         self._logins.room.leave(self._connection)
         for timer in (self._deadline, self._expiry):
             if timer is not None:
@@ -278,4 +278,4 @@ def session_of(connection: Connection) -> Session:
 
 
 def _ignore(_connection: Connection, _frame: memoryview) -> None:
-    """What is sent after a failure."""
+    """Ignore frames sent after a failure."""

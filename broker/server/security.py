@@ -67,7 +67,7 @@ class Security:
         listener.login = ListenerLogins(logins, self._waiting_room, self._bounds, self.rights_of, self._clock)
 
     def _new_session(self, host: str, listener: str) -> Session:
-        """Nobody in particular yet, with the rights of such."""
+        """Return a session of an anonymous user."""
         return Session(host, listener, ANONYMOUS, self.rights_of(ANONYMOUS, host))
 
     @property

@@ -19,7 +19,9 @@ _QUOTA_LABELS = ["quota", "user", "client_id"]
 
 
 def has_names(config: BrokerConfig) -> bool:
-    """Whether /metrics, which asks for no login, names topics and principals: rules may hide them from who asks."""
+    """Return whether /metrics, which asks for no login, names topics and principals: rules may hide them from who
+    asks.
+    """
     enabled = config.metrics_names_enable
     return not config.authorizer_class_name if enabled is None else enabled
 

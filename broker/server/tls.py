@@ -37,7 +37,7 @@ class ListenersTls:
         self.rights_of: Callable[[str, str], Rights] = _nobody_yet
 
     def of_listener(self, settings: ListenerSettings) -> Handshakes | None:
-        """None for one without TLS. Raises StartupError."""
+        """Return a listener's TLS handshakes; None for one without TLS. Raises StartupError."""
         if not settings.protocol.has_tls:
             return None
         listener_settings = tls_settings(settings)
@@ -68,7 +68,7 @@ class ListenersTls:
         return keepers[1] if keepers else None
 
     async def reconfigure(self, config: BrokerConfig) -> None:
-        """Other stores may have been named; also the same, whose files are looked at then."""
+        """Reload the stores: others may have been named, or the same files be replaced."""
         for listener in self._of_listeners:
             await self._change(listener, tls_settings(config.of_listener(listener)))
 

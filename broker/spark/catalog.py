@@ -59,7 +59,7 @@ def user_jobs(directory: Path | None) -> list[str]:
 
 
 def user_job_meaning(name: str, directory: Path) -> str:
-    """The first line of the file's docstring; nothing is run."""
+    """Return the first line of the file's docstring; nothing is run."""
     try:
         documented = ast.get_docstring(ast.parse((directory / f"{name}.py").read_text()))
     except (OSError, SyntaxError, ValueError):

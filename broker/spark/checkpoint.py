@@ -26,7 +26,7 @@ class QueryCheckpoint(NamedTuple):
 
 
 def read_checkpoint(directory: Path) -> QueryCheckpoint | None:
-    """None if there is no checkpoint below the job's `directory`, or it cannot be understood."""
+    """Read a query's checkpoint; None if there is none below the job's `directory`, or it is malformed."""
     root = directory / "checkpoint"
     if not (root / "offsets").is_dir():
         return None

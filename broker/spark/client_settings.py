@@ -67,7 +67,7 @@ _clusters: dict[ClientSettings, ClusterConnections] = {}
 
 
 def cluster_of(client: ClientSettings) -> ClusterConnections:
-    """The connections of this process to a cluster: Spark's workers run task after task. For one thread."""
+    """Return this process's connections to a cluster: Spark's workers run task after task. For one thread."""
     if client not in _clusters:
         _clusters[client] = ClusterConnections(
             client.bootstrap_servers,
@@ -144,7 +144,7 @@ def positive(name: str, text: str) -> int:
 
 
 def one_of(name: str, text: str, choices: tuple[str, ...]) -> str:
-    """The choice `text` names, whatever its case; else ValueError."""
+    """Return the choice that `text` names, whatever its case; else ValueError."""
     if text.strip().lower() not in choices:
         raise ValueError(f"option {name}: {text!r} is none of {', '.join(choices)}")
     return text.strip().lower()

@@ -39,7 +39,9 @@ def partitions_of(admin: AdminClient, topics: Iterable[str]) -> list[TopicPartit
 
 
 def latest_offsets(admin: AdminClient, partitions: Iterable[TopicPartition], committed_only: bool = False) -> Offsets:
-    """The next offset of each partition; `committed_only`: the first offset of an open transaction, if there is one."""
+    """Return the next offset of each partition; `committed_only`: the first offset of an open transaction, if there is
+    one.
+    """
     latest = OffsetSpec.latest()
     question = {ConsumerPosition(topic, partition): latest for topic, partition in partitions}
     if not question:

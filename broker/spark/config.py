@@ -91,7 +91,7 @@ class StreamConfig:
         return {"kafka.bootstrap.servers": self.bootstrap_servers} | named
 
     def path_of_files(self, name: str) -> str:
-        """`files.dir` may be an address that Spark knows, as hdfs://host/directory."""
+        """Return the path; `files.dir` may be an address that Spark knows, as hdfs://host/directory."""
         return f"{(self.files_dir or str(self.directory / 'files')).rstrip('/')}/{name}"
 
 
@@ -124,6 +124,6 @@ def _refuse_circle(definition: Job, settings: Settings) -> None:
 
 
 def read_settings(definition: Job, texts: dict[str, str]) -> Settings:
-    """The job's parameters by name. ConfigError names the one that is wrong."""
+    """Return the job's parameters by name. ConfigError names the one that is wrong."""
     values = read_values(definition.keys, texts)
     return {key.name: values[key.attribute] for key in definition.keys}

@@ -23,7 +23,7 @@ exec {python} "$@"
 
 
 def frugal_python(directory: Path) -> Path:
-    """A program in `directory` that is this Python, but for what Spark starts as its daemon."""
+    """Return a program in `directory` that is this Python, but for what Spark starts as its daemon."""
     program = directory.absolute() / "python"
     program.unlink(missing_ok=True)
     with os.fdopen(os.open(program, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o700), "w") as file:
@@ -54,7 +54,7 @@ class RestlessPoll:
 
 
 def has_children() -> bool:
-    """Unknown is yes: the kernel may not tell."""
+    """Return whether the process has children; True if the kernel does not tell."""
     try:
         return bool(Path(f"/proc/self/task/{os.getpid()}/children").read_text())
     except OSError:

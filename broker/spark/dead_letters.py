@@ -43,7 +43,9 @@ class Sifted(NamedTuple):
 def sift(
     inputs: Inputs, topic: str, rules: Rules, settings: Settings, *, side: str = "input", headers: bool = False
 ) -> Sifted:
-    """The records of a topic that fulfil every rule, and the others. `side` tells apart the inputs of one job."""
+    """Return the records of a topic that fulfil every rule, and the others. `side` tells apart the inputs of one
+    job.
+    """
     where = settings["dead.letter.topic"]
     judged = judge(inputs.topic(topic, headers=headers or bool(where)), rules)
     sound = observe(judged, side).where(f"size({BROKEN}) = 0").drop(BROKEN)
@@ -87,7 +89,7 @@ def dead_letters(dead: "DataFrame", topic: str) -> "DataFrame":
 
 
 def why_dead() -> "Column":
-    """The headers that say which rules a record breaks, and where it was read."""
+    """Return the headers that say which rules a record breaks, and where it was read."""
     from pyspark.sql import functions as f
 
     return dead_headers(f.concat_ws("; ", BROKEN), f.concat_ws("-", "topic", "partition", "offset"))
@@ -100,7 +102,7 @@ def dead_headers(reason: "Column", place: "Column") -> "Column":
 
 
 def with_dead_letters(rows: "DataFrame", settings: Settings, *sifted: Sifted) -> "DataFrame":
-    """A job's output, and the dead letters of all its inputs beside it."""
+    """Return a job's output with the dead letters of all its inputs."""
     from pyspark.sql import functions as f
 
     output = rows

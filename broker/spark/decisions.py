@@ -105,7 +105,7 @@ class CommitDecisions:
         return decisions
 
     def _committed(self, once: bool) -> Iterator[PartitionData]:
-        """All there was when this began."""
+        """Yield the partition's committed records up to now."""
         try:
             position = list_offsets(self._leaders, {PARTITION: EARLIEST_TIMESTAMP})[PARTITION]
             end = list_offsets(self._leaders, {PARTITION: LATEST_TIMESTAMP})[PARTITION]

@@ -21,18 +21,18 @@ class Inputs(Protocol):
     """Where a job's records come from. Records have the columns of `format("barnabas")`."""
 
     def topic(self, name: str, *, headers: bool = False) -> "DataFrame":
-        """The records of a topic as they come, no more in one batch than `max.offsets.per.trigger`.
+        """Return the records of a topic as they come, no more in one batch than `max.offsets.per.trigger`.
 
         With `headers` for jobs that pass records on as they are.
         """
         ...
 
     def whole_topic(self, name: str) -> "DataFrame":
-        """The same without that limit: the first batch has everything there is. For topics that are tables."""
+        """Return the topic without that limit: the first batch has everything there is. For topics that are tables."""
         ...
 
     def parquet(self, path: str, max_files: int) -> "DataFrame":
-        """The rows of Parquet files below `path`, and of those that are added, `max_files` in one batch."""
+        """Return the rows of Parquet files below `path`, and of those that are added, `max_files` in one batch."""
         ...
 
 

@@ -8,7 +8,7 @@ from broker.spark.definition import Job
 
 
 def describe_job(job: Job) -> dict[str, Any]:
-    """JSON; `reads` and `writes` name the parameters that are topics."""
+    """Describe a job as JSON; `reads` and `writes` name the parameters that are topics."""
     return {
         "name": job.name,
         "meaning": job.meaning,
@@ -33,7 +33,7 @@ def describe_key(key: Key) -> dict[str, Any]:
 
 
 def documentation(job: Job) -> str:
-    """The docstring of the file the job is in."""
+    """Return the docstring of the file the job is in."""
     module = sys.modules.get(job.build.__module__)
     text = (module.__doc__ or "").strip() if module and getattr(module, "JOB", None) is job else ""
     return text or job.meaning

@@ -92,7 +92,7 @@ def _named(match: re.Match[str]) -> SparkField:
 
 
 def text_of(field: SparkField) -> "Column":
-    """Null if the record does not say it."""
+    """Return a text column, null if the record lacks the field."""
     from pyspark.sql import functions as f
 
     value = f.col("value").cast("string")
@@ -109,14 +109,14 @@ def text_of(field: SparkField) -> "Column":
 
 
 def exactly(field: SparkField) -> "Column":
-    """A text that differs whenever what the record says differs, though it is bytes that are no text."""
+    """Return a text that differs whenever the field's bytes differ, also for bytes that are no text."""
     from pyspark.sql import functions as f
 
     return f.base64(f.col(field.source)) if field.source in ("key", "value") else text_of(field)
 
 
 def group_columns(fields: Iterable[SparkField], missing: str) -> "list[Column]":
-    """The fields as columns g0, g1, …: cut to TEXT_LENGTH_MAX, `missing` in place of what is not said."""
+    """Return the fields as columns g0, g1, …: cut to TEXT_LENGTH_MAX, `missing` in place of what is not said."""
     from pyspark.sql import functions as f
 
     return [
@@ -126,7 +126,7 @@ def group_columns(fields: Iterable[SparkField], missing: str) -> "list[Column]":
 
 
 def number_of(field: SparkField) -> "Column":
-    """Null if the record does not say it, or says no number that can be added up."""
+    """Return a number column, null if the record lacks the field or its number cannot be added up."""
     from pyspark.sql import functions as f
 
     number = text_of(field).try_cast("double")
@@ -169,7 +169,7 @@ def _said_time(field: SparkField, time_format: str) -> "Column":
 
 
 def instant(column: str) -> "Column":
-    """2026-01-31T12:00:00Z, with milliseconds if there are any."""
+    """Format an instant: 2026-01-31T12:00:00Z, with milliseconds if there are any."""
     from pyspark.sql import functions as f
 
     whole = f.date_format(column, "yyyy-MM-dd'T'HH:mm:ss'Z'")
@@ -178,7 +178,9 @@ def instant(column: str) -> "Column":
 
 
 def as_json(text: "Column") -> "Column":
-    """The text as what it is in JSON, or as a JSON string if it is none: to be put into an object with to_json."""
+    """Return the text as what it is in JSON, or as a JSON string if it is none: to be put into an object with
+    to_json.
+    """
     from pyspark.sql import functions as f
 
     return f.coalesce(f.try_parse_json(text), text.cast("variant"))

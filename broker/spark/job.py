@@ -108,7 +108,7 @@ def _end_at_once(progress: ProgressFile) -> None:
 
 @contextmanager
 def _only_driver(directory: Path) -> Iterator[None]:
-    """Two drivers on one checkpoint would both write the same batches: the second one does not start."""
+    """Hold the checkpoint's lock: two drivers would both write the same batches, so the second one does not start."""
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "driver.lock").open("w") as lock:
         try:
@@ -145,7 +145,7 @@ def make_topics(config: StreamConfig) -> None:
 
 
 def _run_queries(spark: "SparkSession", config: StreamConfig, report: "JobReporter", guard: StopGuard) -> int:
-    """One query after the other, as long as waiting mends what ended it."""
+    """Run one query after the other, as long as waiting mends what ended it."""
     stop = guard.stop
     while not stop.is_set():
         try:
@@ -192,7 +192,7 @@ def _start(spark: "SparkSession", config: StreamConfig) -> "StreamingQuery":
 
 
 def _follow(query: "StreamingQuery", report: "JobReporter", stop: Event) -> str | None:
-    """Why the query ended; None: it was told to."""
+    """Follow the query; return why it ended; None: it was told to."""
     while query.isActive and not stop.wait(HEARTBEAT_S):
         report.running(query)
     if query.isActive:
@@ -239,7 +239,7 @@ class JobReporter:
         self.say("waiting" if trouble else "running", waiting_for=trouble, doing=query.status["message"], **facts)
 
     def tell_of_dead(self, reports: list[dict[str, Any]]) -> None:
-        """A line of the log for each batch in which there were records that the job could not use."""
+        """Log one line for each batch with records that the job could not use."""
         for report in reports:
             if report["batchId"] > self._told_of and (dead := records_dead(report)):
                 in_all = self._progress.add_dead(dead)

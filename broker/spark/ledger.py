@@ -100,7 +100,7 @@ class CommitDecision:
     producers: tuple[ProducerIdentity, ...] = ()
 
     def to_text(self) -> str:
-        """Some 1,500 tasks fit into what a group may say beside an offset."""
+        """Write the decision; some 1,500 tasks fit into an offset's metadata."""
         assert self.committer is not None, "no run has taken over"
         who = [self.committer.producer_id, self.committer.epoch]
         name = self.committer.transactional_id
@@ -112,7 +112,7 @@ class CommitDecision:
 
 
 def parse_decision(name: str, text: str, offset: int = 0) -> CommitDecision:
-    """`offset` is what was committed with it: of older ledgers it alone says the batch."""
+    """Parse a decision. `offset` was committed with it; in older ledgers only that names the batch."""
     document = json.loads(text)
     tasks = _unpacked(document["tasks"])
     producers = tuple(ProducerIdentity(_id_of(name, task, attempt), *who) for task, attempt, *who in tasks)
@@ -121,7 +121,7 @@ def parse_decision(name: str, text: str, offset: int = 0) -> CommitDecision:
 
 
 def is_task_id(text: str) -> bool:
-    """Whether it ends as the id of a task does: no ledger may be named so."""
+    """Return whether it ends as the id of a task does: no ledger may be named so."""
     return re.search(r"-\d+\.\d+$", text) is not None
 
 
@@ -135,7 +135,9 @@ def _task_of(name: str, transactional_id: str) -> tuple[int, int]:
 
 
 def _packed(tasks: list[tuple[int, ...]]) -> str:
-    """By columns, each number as its step from the one before: of tasks in order hardly anything is left."""
+    """Pack the tasks by columns, each number as its step from the one before, which leaves hardly anything of tasks in
+    order.
+    """
     columns = [[after - before for before, after in pairwise((0, *column))] for column in zip(*tasks, strict=True)]
     return base64.b64encode(zlib.compress(json.dumps(columns, separators=(",", ":")).encode(), 9)).decode()
 
@@ -218,7 +220,9 @@ class SinkCommitLog:
         self._write(CommitDecision(run, committer, batch, producers), committer)
 
     def finish(self, batch: int) -> None:
-        """Commits what the decision on `batch` names. Again is no error. LostPartError if it is too late."""
+        """Commit the transactions that the decision on `batch` names. Repeating it is no error. LostPartError if it is
+        too late.
+        """
         decision = self._read()
         if decision.batch != batch:
             raise SinkError(f"{self.name}: batch {decision.batch} is decided, not {batch}")
@@ -246,7 +250,7 @@ class SinkCommitLog:
             self._abort(abandoned)
 
     def _open_tasks(self, keep: Iterable[ProducerIdentity] = ()) -> list[ProducerIdentity]:
-        """Who has an open transaction as a task of this query, in the epoch it has now."""
+        """Return producers with an open transaction as a task of this query, in their current epoch."""
         kept = {producer.transactional_id for producer in keep}
         of_task = re.compile(re.escape(self.name) + r"-\d+\.\d+")
         identities = []
@@ -257,7 +261,7 @@ class SinkCommitLog:
         return identities
 
     def _abort(self, producers: Iterable[ProducerIdentity]) -> None:
-        """Whoever has another epoch by now is somebody else, and left alone."""
+        """Abort the producers' transactions; one with another epoch by now is left alone."""
         for producer in producers:
             try:
                 init_producer(self._coordinators, producer.transactional_id, _LEDGER_TIMEOUT_MS, producer)
@@ -266,7 +270,7 @@ class SinkCommitLog:
                     raise
 
     def is_undecided(self, run: str, batch: int) -> bool:
-        """Whether `run` may decide on the batch and has not; False when in doubt."""
+        """Return whether `run` may decide on the batch and has not; False when in doubt."""
         decision = self._read_when_stable(0)
         return decision is not None and decision.run == run and decision.batch < batch
 
@@ -302,7 +306,7 @@ class SinkCommitLog:
         end_transaction(self._coordinators, committer, commit=True)
 
     def _read_when_stable(self, patience_s: float = _STABLE_PATIENCE_S) -> CommitDecision | None:
-        """None while a transaction on the ledger stays open."""
+        """Read the decision; None while a transaction on the ledger stays open."""
         deadline = time.monotonic() + patience_s
         while True:
             try:
@@ -315,7 +319,7 @@ class SinkCommitLog:
                 time.sleep(0.05)
 
     def _read(self, *, once: bool = False) -> CommitDecision:
-        """`once`: an open transaction on the ledger is not waited for."""
+        """Read the decision. `once`: an open transaction on the ledger is not waited for."""
         request = OffsetFetchRequest(group_id=self.name, topics=None, require_stable=True)
         answer = self._coordinators.ask(
             CoordinatorType.GROUP,

@@ -49,7 +49,9 @@ def from_json(document: Mapping[str, Mapping[str, int]]) -> Offsets:
 
 
 def resolve(position: Mapping[TopicPartition, int], earliest: Offsets, latest: Offsets) -> Offsets:
-    """The offset of every partition, EARLIEST and LATEST replaced. ValueError unless exactly those there are named."""
+    """Return the offset of every partition, EARLIEST and LATEST replaced. ValueError unless exactly those there are
+    named.
+    """
     missing, unknown = sorted(latest.keys() - position.keys()), sorted(position.keys() - latest.keys())
     if missing or unknown:
         wrong = f"{', '.join(map(str, missing))} is left out" if missing else f"there is no {unknown[0]}"
@@ -59,7 +61,7 @@ def resolve(position: Mapping[TopicPartition, int], earliest: Offsets, latest: O
 
 
 def lost(start: Offsets, latest: Offsets) -> list[TopicPartition]:
-    """Partitions that end before the stream's position, or are no longer there."""
+    """Return partitions that end before the stream's position, or no longer exist."""
     return sorted(partition for partition, offset in start.items() if latest.get(partition, -1) < offset)
 
 
@@ -73,7 +75,7 @@ def check_nothing_lost(start: Offsets, latest: Offsets) -> None:
 
 
 def limit(start: Offsets, end: Offsets, max_offsets: int) -> Offsets:
-    """An end with at most `max_offsets` offsets from `start`, each partition in proportion to what it has."""
+    """Return an end with at most `max_offsets` offsets from `start`, each partition in proportion to what it has."""
     backlog = {partition: max(0, end[partition] - start.get(partition, 0)) for partition in end}
     total = sum(backlog.values())
     if total <= max_offsets:
@@ -89,7 +91,9 @@ def limit(start: Offsets, end: Offsets, max_offsets: int) -> Offsets:
 
 
 def ranges(start: Offsets, end: Offsets) -> list[OffsetRange]:
-    """The ranges that hold anything. A partition that `start` does not know is new and read from its first record."""
+    """Return the ranges that hold anything. A partition that `start` does not know is new and read from its first
+    record.
+    """
     between = (OffsetRange(partition, start.get(partition, 0), end[partition]) for partition in sorted(end))
     return [part for part in between if part.start < part.end]
 
@@ -100,7 +104,7 @@ def backlog(start: Offsets, end: Offsets) -> int:
 
 
 def split(whole: list[OffsetRange], at_least: int | None, max_records: int | None) -> list[OffsetRange]:
-    """The ranges in pieces of at most `max_records` offsets, and so many pieces that there are about `at_least`.
+    """Return the ranges in pieces of at most `max_records` offsets, and so many pieces that there are about `at_least`.
 
     Larger ranges get more pieces; together the pieces are what `whole` is.
     """

@@ -58,7 +58,7 @@ def by_partition(
 
 
 def _by_topic(column: pa.Array | None, topic: str | None, count: int) -> Iterable[tuple[str, pa.Array | None]]:
-    """Each topic with the places of its rows; None for all."""
+    """Yield each topic with the places of its rows; None for all."""
     if topic is not None:
         return [(topic, None)] if count else []
     assert column is not None, "check_columns lets no other rows pass"

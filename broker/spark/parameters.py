@@ -25,7 +25,7 @@ def parse_optional_topic(text: str) -> str:
 
 @accepting("a path below files.dir (letters, digits, . _ - and / between)")
 def parse_path(text: str) -> str:
-    """A way down from `files.dir`: never up, never somewhere else."""
+    """Parse a path below `files.dir`: relative, without ".."."""
     if not _PATH.fullmatch(text) or len(text) > 200:
         raise ValueError(text)
     return text

@@ -8,7 +8,7 @@ _SEED, _M = 0x9747B28C, np.uint32(0x5BD1E995)
 
 
 def partitions_of(key: pa.Array, named: np.ndarray | None, count: int, keyless: int) -> np.ndarray:
-    """A partition for each row. `named` holds -1 where a row names none; rows without key go to `keyless`.
+    """Return a partition for each row. `named` holds -1 where a row names none; rows without key go to `keyless`.
 
     ValueError for a row that names a partition the topic of `count` partitions does not have.
     """
@@ -25,7 +25,7 @@ def partitions_of(key: pa.Array, named: np.ndarray | None, count: int, keyless: 
 
 
 def _murmur2(keys: pa.Array) -> np.ndarray:
-    """Of each key; four bytes of all keys at a time."""
+    """Hash each key; four bytes of all keys at a time."""
     edges = np.frombuffer(keys.buffers()[1], np.int32)[keys.offset : keys.offset + len(keys) + 1].astype(np.int64)
     data = np.frombuffer(bytes(keys.buffers()[2] or b"") + bytes(4), np.uint8)
     start, length = edges[:-1], np.diff(edges)

@@ -36,7 +36,9 @@ class ProgressFile:
         }
 
     def write(self, state: str, **facts: Any) -> None:
-        """`state`: starting, running, waiting, stopped or failed. Facts given once stay; `waiting_for` is of now."""
+        """Write the progress. `state`: starting, running, waiting, stopped or failed. Facts given once stay;
+        `waiting_for` is of now.
+        """
         self._facts |= {"waiting_for": ""} | facts | {"state": state, "heartbeat_ms": self._clock.now_ms()}
         fresh = self._path.with_name(f"{FILE_NAME}.new")
         fresh.write_text(json.dumps(self._facts))
@@ -90,7 +92,7 @@ def progress_facts(progress: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def read_up_to(progress: Mapping[str, Any] | None) -> dict[TopicPartition, int]:
-    """The next offset of each partition, by Spark's report; of sources that are no topics nothing is said."""
+    """Return the next offset of each partition, by Spark's report; of sources that are no topics nothing is said."""
     positions: dict[TopicPartition, int] = {}
     for source in (progress or {}).get("sources") or ():
         if is_offsets(source.get("endOffset")):
@@ -99,7 +101,7 @@ def read_up_to(progress: Mapping[str, Any] | None) -> dict[TopicPartition, int]:
 
 
 def is_offsets(document: object) -> bool:
-    """Whether it is an `OffsetJson`: Spark's sources have offsets of forms of their own."""
+    """Return whether it is an `OffsetJson`: Spark's sources have offsets of forms of their own."""
     return isinstance(document, dict) and all(isinstance(partitions, dict) for partitions in document.values())
 
 
@@ -113,5 +115,5 @@ def lag_by_partition(position: Mapping[TopicPartition, int], ends: Mapping[Topic
 
 
 def rows_after(batch: int, reports: Iterable[dict[str, Any]]) -> int:
-    """Rows read by the batches behind `batch`."""
+    """Return the rows read by the batches behind `batch`."""
     return sum(records_read(report) for report in reports if report.get("batchId", -1) > batch)

@@ -36,7 +36,7 @@ _log = logger("broker.spark.source")
 def read_range(
     client: ClientSettings, wanted: OffsetRange, *, fail_on_data_loss: bool = True, with_headers: bool = False
 ) -> Iterator[pa.RecordBatch]:
-    """The records of the range in order.
+    """Yield the records of the range in order.
 
     Raises DataLossError when part of the range is gone and `fail_on_data_loss`, else leaves that part out;
     ApiError for what waiting does not mend (a damaged batch, no authorisation); TimeoutError when the brokers bring
@@ -70,7 +70,9 @@ class _RangeReader:
         return self._position >= self._wanted.end
 
     def next_fetched(self) -> tuple[int, PartitionData] | None:
-        """The offset that was asked for and what was answered; None when nothing came, perhaps for the moment."""
+        """Return the offset that was asked for and what was answered; None when nothing came, perhaps for the
+        moment.
+        """
         try:
             data = self._fetch()
             match error_code_of(data.error_code):

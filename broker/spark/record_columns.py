@@ -41,19 +41,21 @@ class RecordColumns(NamedTuple):
     end_at: np.ndarray
 
     def between(self, start: int, end: int) -> "RecordColumns":
-        """The records with offsets from `start` up to, not including, `end`."""
+        """Return the records with offsets from `start` up to, not including, `end`."""
         first, last = np.searchsorted(self.offset, (start, end))
         return self.rows(int(first), int(last))
 
     def rows(self, first: int, last: int) -> "RecordColumns":
-        """The rows from `first` up to, not including, `last`."""
+        """Return the rows from `first` up to, not including, `last`."""
         if first == 0 and last == len(self.offset):
             return self
         return RecordColumns(self.payload, *(column[first:last] for column in self[1:]))
 
 
 def unpack(header: BatchHeader, batch: memoryview) -> Unpacked:
-    """The batch with its records unpacked. Raises ApiError(CORRUPT_MESSAGE) if they cannot be, or are too many."""
+    """Return the batch with its records unpacked. Raises ApiError(CORRUPT_MESSAGE) if they cannot be, or are too
+    many.
+    """
     payload = decompress(header.compression, batch[HEADER_BYTES : header.size_bytes])
     if header.records_count > BATCH_RECORDS_MAX:
         raise _corrupt(f"a batch of {header.records_count} records; {BATCH_RECORDS_MAX} are read of one")
@@ -77,7 +79,7 @@ def decode_columns(batches: Iterable[Unpacked]) -> RecordColumns:
 
 
 def _find_records(payload: bytes, headers: list[BatchHeader], sizes: list[int]) -> np.ndarray:
-    """Where each record begins, its length first."""
+    """Find where each record begins, its length first."""
     begins: list[int] = []
     at = 0
     for header, size in zip(headers, sizes, strict=True):
@@ -154,7 +156,7 @@ def _check_lengths(key_length: np.ndarray, value_length: np.ndarray, headers_cou
 
 
 def _read_varints(buffer: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The zigzag number at each place, and the place behind it. Places must not be negative."""
+    """Return the zigzag number at each place, and the place behind it. Places must not be negative."""
     byte = buffer[at]
     after = at + 1
     raw = (byte & 0x7F).astype(np.uint64)

@@ -58,7 +58,9 @@ class EncodedRows(NamedTuple):
 
 
 def in_batches(rows: EncodedRows, bytes_max: int = BATCH_BYTES) -> Iterator[EncodedRows]:
-    """The rows in order, in parts that make one batch each; a record larger than `bytes_max` is one of its own."""
+    """Yield the rows in order, in parts that make one batch each; a record larger than `bytes_max` is one of its
+    own.
+    """
     ends = np.cumsum(_sizes(rows))
     start = 0
     while start < len(ends):
@@ -70,7 +72,7 @@ def in_batches(rows: EncodedRows, bytes_max: int = BATCH_BYTES) -> Iterator[Enco
 
 
 def size_of(rows: EncodedRows) -> int:
-    """Bytes that `in_batches` reckons with."""
+    """Return the bytes that `in_batches` counts for the rows."""
     return int(_sizes(rows).sum())
 
 
@@ -91,7 +93,7 @@ def encode_batch(rows: EncodedRows, writer: Writer, base_sequence: int, now_ms: 
 
 
 def encode_headers(headers: list[list[tuple[str, bytes | None]] | None]) -> pa.Array:
-    """The headers of each record with their count in front."""
+    """Return the headers of each record with their count in front."""
     return pa.array([_encode_headers(header) if header else _NO_HEADERS for header in headers], pa.binary())
 
 

@@ -36,7 +36,7 @@ _HEADERS_FIELD = pa.field("headers", pa.list_(pa.field("element", _HEADER)))
 
 
 def in_portions(batches: Iterator[Batch]) -> Iterator[list[Unpacked]]:
-    """The batches, unpacked, in lists of some ARROW_BATCH_BYTES each. Raises ApiError(CORRUPT_MESSAGE)."""
+    """Yield the batches, unpacked, in lists of some ARROW_BATCH_BYTES each. Raises ApiError(CORRUPT_MESSAGE)."""
     portion: list[Unpacked] = []
     size = count = 0
     for header, batch in batches:
@@ -54,8 +54,9 @@ def in_portions(batches: Iterator[Batch]) -> Iterator[list[Unpacked]]:
 def to_arrow(
     batches: list[Unpacked], partition: TopicPartition, start: int, end: int, with_headers: bool
 ) -> Iterator[pa.RecordBatch]:
-    """The records of `batches` with offsets in [start, end) as rows: in one Arrow batch, or in more if they have many
-    headers. Raises ApiError(CORRUPT_MESSAGE)."""
+    """Yield the records of `batches` with offsets in [start, end) as rows: in one Arrow batch, or in more if they have
+    many headers. Raises ApiError(CORRUPT_MESSAGE).
+    """
     columns = decode_columns(batches).between(start, end)
     for part in _by_headers(columns) if with_headers else (columns,):
         if len(part.offset):
@@ -63,7 +64,7 @@ def to_arrow(
 
 
 def _by_headers(columns: RecordColumns) -> Iterator[RecordColumns]:
-    """In parts of at most ARROW_BATCH_HEADERS headers, but at least a record."""
+    """Yield parts of at most ARROW_BATCH_HEADERS headers, but at least a record."""
     if np.any(columns.headers_count > HEADERS_PER_BATCH_MAX):
         raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"a record has more than the {HEADERS_PER_BATCH_MAX} headers it may")
     sums = np.cumsum(columns.headers_count)
@@ -94,7 +95,9 @@ def _rows(columns: RecordColumns, partition: TopicPartition, with_headers: bool)
 
 
 def _keys_and_values(columns: RecordColumns) -> tuple[pa.Array, pa.Array]:
-    """The payload is an Arrow array itself: of keys, what lies behind each, values, what lies behind; take picks."""
+    """Return keys and values as Arrow arrays over the payload: key, bytes behind it, value, bytes behind it; `take`
+    picks.
+    """
     count = len(columns.offset)
     if not count:
         return pa.array([], pa.binary()), pa.array([], pa.binary())
@@ -120,7 +123,7 @@ def _take(pieces: pa.Array, places: np.ndarray, is_null: np.ndarray) -> pa.Array
 
 
 def _headers(columns: RecordColumns) -> list[list[dict[str, object]] | None]:
-    """Null where a record has none, as in Spark's connector."""
+    """Return headers, null where a record has none, as in Spark's connector."""
     rows: list[list[dict[str, object]] | None] = [None] * len(columns.offset)
     for row in np.flatnonzero(columns.headers_count).tolist():
         place = columns.headers_at[row], columns.end_at[row], columns.headers_count[row]

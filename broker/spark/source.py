@@ -93,7 +93,7 @@ class _RangeSource:
         self._options = options
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Spark asks for one partition without content when there is nothing to read."""
+        """Read a partition. Spark asks for one partition without content when there is nothing to read."""
         if not isinstance(partition, RangePartition):
             return iter(())
         options = self._options
@@ -133,7 +133,9 @@ class BarnabasStreamReader(_RangeSource, DataSourceStreamReader, SupportsTrigger
         return stream.to_json(self._resolve(self._options.start))
 
     def latestOffset(self, start: stream.OffsetJson, limit: ReadLimit) -> stream.OffsetJson:
-        """Brokers that do not answer have nothing new: the stream stays where it is and asks at the next trigger."""
+        """Return the latest offset; unreachable brokers have nothing new: the stream stays and asks at the next
+        trigger.
+        """
         begin = stream.from_json(start)
         try:
             end = self._end(begin)
@@ -160,7 +162,7 @@ class BarnabasStreamReader(_RangeSource, DataSourceStreamReader, SupportsTrigger
         return self._partitions(stream.from_json(start), stream.from_json(end))
 
     def _end(self, begin: stream.Offsets) -> stream.Offsets:
-        """Where the stream may go: never back, unless records may be lost."""
+        """Return how far the stream may read: never back, unless records may be lost."""
         end = self._available_now or self._look()
         looks = 1
         while stream.lost(begin, end) and self._available_now is None and looks < LOSS_LOOKS:
@@ -180,7 +182,7 @@ class BarnabasStreamReader(_RangeSource, DataSourceStreamReader, SupportsTrigger
         return self._seen
 
     def _is_enough(self, waiting: int) -> bool:
-        """minOffsetsPerTrigger: a batch waits for so many records, but not longer than maxTriggerDelay."""
+        """Return whether minOffsetsPerTrigger records wait, or maxTriggerDelay is over."""
         fewest = self._options.min_offsets
         if fewest is None or self._available_now is not None or waiting >= fewest:
             return True

@@ -111,7 +111,7 @@ def read_source_options(options: Mapping[str, str], streaming: bool) -> SourceOp
 
 
 def boolean(given: Mapping[str, str], name: str, default: bool) -> bool:
-    """Option `name` of `given`, whose names are in lower case."""
+    """Read option `name` of `given`, whose names are in lower case."""
     return one_of(name, given.get(name.lower(), str(default)), ("true", "false")) == "true"
 
 
@@ -160,7 +160,9 @@ def _assigned(text: str) -> tuple[TopicPartition, ...]:
 
 
 def _position(given: Mapping[str, str], which: str, default: int) -> StartPosition:
-    """A moment for all partitions goes before moments by partition, and these before offsets."""
+    """Return the start position: a timestamp for all partitions wins over timestamps by partition, these over
+    offsets.
+    """
     strategy = one_of("startingOffsetsByTimestampStrategy", given.get("startingoffsetsbytimestampstrategy", "error"),
                       ("error", "latest"))  # fmt: skip
     late_is_latest = which == "ending" or strategy == "latest"

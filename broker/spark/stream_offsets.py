@@ -46,7 +46,9 @@ class StreamOffsets:
         return self._at(dict.fromkeys(self.partitions(leave_out_missing), LATEST_TIMESTAMP), level)
 
     def of(self, position: StartPosition) -> Offsets:
-        """The offsets of a position. ValueError for one that names other partitions, or a time without records."""
+        """Return the offsets of a position. ValueError for one that names other partitions, or a time without
+        records.
+        """
         if position.everywhere == EARLIEST:
             return self._at(dict.fromkeys(self.partitions(), EARLIEST_TIMESTAMP))
         latest = self.latest()
@@ -110,7 +112,7 @@ def _bounded(pattern: str) -> BoundedPattern:
 
 
 def _matches(pattern: str, topic: str) -> bool:
-    """A name made to be matched for years is none, and keeps no query from the others."""
+    """Return whether the topic matches; a name that takes too long to match is left out, and holds up no query."""
     try:
         return _bounded(pattern).fullmatch(topic) is not None
     except TooManyWays as error:

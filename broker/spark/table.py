@@ -17,7 +17,7 @@ class TableRow(NamedTuple):
 
 
 def read_table(cluster: ClusterConnections, topic: str, wants: Callable[[str], bool]) -> dict[str, object]:
-    """The newest value of each wanted key, JSON where it is; what is written while this reads may be left out.
+    """Return the newest value of each wanted key, JSON where it is; what is written while this reads may be left out.
 
     Raises ApiError when the topic cannot be asked for or a part of it cannot be read, BrokerUnreachable, and
     TimeoutError when its records do not come.
@@ -30,7 +30,7 @@ def read_table(cluster: ClusterConnections, topic: str, wants: Callable[[str], b
 
 
 def _refuse(batch: LeftOutBatch) -> None:
-    """Without it the table would be another one."""
+    """Refuse a batch that cannot be read: without it the table would be wrong."""
     span = f"{batch.partition} from offset {batch.first} to {batch.last}"
     raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{span} cannot be read: {batch.reason}")
 
@@ -47,7 +47,7 @@ def fold(table: dict[str, object], changes: Iterable[tuple[str, bytes | None]], 
 
 
 def greatest(table: Mapping[str, object], column: str, limit: int) -> list[TableRow]:
-    """Rows by `column` of their value, the greatest first; rows of the same by key."""
+    """Return rows by `column` of their value, the greatest first; equal rows by key."""
 
     def rank(item: tuple[str, object]) -> tuple[float, str]:
         number = item[1].get(column) if isinstance(item[1], dict) else item[1]

@@ -55,7 +55,7 @@ class TaskProducer:
             rest = self._write_what_fits(rest)
 
     def _write_what_fits(self, rows: dict[TopicPartition, EncodedRows]) -> dict[TopicPartition, EncodedRows]:
-        """The rows of partitions from where their topics want smaller batches on."""
+        """Return the rows of partitions from where their topics want smaller batches on."""
         parts = {
             partition: in_batches(item, self._bytes_max.get(partition.topic, BATCH_BYTES))
             for partition, item in rows.items()
@@ -87,7 +87,7 @@ class TaskProducer:
         return encode_batch(rows, self._writer, self._next_sequence[partition], time.time_ns() // 1_000_000)
 
     def _send(self, batches: dict[TopicPartition, bytearray]) -> set[TopicPartition]:
-        """Those whose batch is too large for their topic; all others are acknowledged."""
+        """Send batches; return partitions whose batch is too large for their topic; all others are acknowledged."""
         refused: set[TopicPartition] = set()
         deadline = time.monotonic() + WRITE_TIMEOUT_S
         trouble = ""
@@ -152,6 +152,6 @@ class TaskProducer:
 
 
 def _next_of(parts: Mapping[TopicPartition, Iterator[EncodedRows]]) -> dict[TopicPartition, EncodedRows]:
-    """The next batch of each that has one left."""
+    """Return the next batch of each that has one left."""
     heads = {partition: next(item, None) for partition, item in parts.items()}
     return {partition: head for partition, head in heads.items() if head is not None}

@@ -131,7 +131,7 @@ class _Sink:
         return SinkCommitLog(name, cluster, Coordinators(cluster))
 
     def _commit(self, messages: Messages) -> None:
-        """On the driver, when every task has a result."""
+        """Commit on the driver, when every task has a result."""
         results = _results(messages)
         written = [result for result in results if result.producer is not None]
         producers = _producers(results)
@@ -152,7 +152,9 @@ class _Sink:
             _log.warning("transactions of repeated tasks stay open until they time out", reason=str(error))
 
     def _abort(self, messages: Messages) -> None:
-        """Nothing decided is touched. What stays open is aborted by the next run, or by its coordinator."""
+        """Abort without touching what is decided. Open transactions are aborted by the next run, or by their
+        coordinator.
+        """
         written = [result for result in _results(messages) if result.producer is not None]
         try:
             if not written:
@@ -227,7 +229,7 @@ class _Task:
             producer.write(rows)
 
     def give_up(self) -> None:
-        """The attempt has failed: its transaction must not keep readers waiting."""
+        """Abort the failed attempt's transaction, which would keep readers waiting."""
         if self._result.producer is None:
             return
         try:

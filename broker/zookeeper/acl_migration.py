@@ -68,7 +68,7 @@ async def _open_registrations(session: ZooKeeperSession) -> str:
 
 
 async def _protect_tree(session: ZooKeeperSession, root: str) -> int:
-    """Parents before their children: below a znode that is protected nobody adds one that is not."""
+    """Protect the tree, parents before children: below a protected znode no client adds an open one."""
     count, level = 0, [root]
     while level:
         count += await _protect(session, (path for path in level if path != znodes.CLUSTER_ID))
@@ -77,7 +77,7 @@ async def _protect_tree(session: ZooKeeperSession, root: str) -> int:
 
 
 async def _protect(session: ZooKeeperSession, paths: Iterable[str]) -> int:
-    """How many of them were open."""
+    """Protect the znodes; return how many of them were open."""
     count = 0
     for chunk in _chunks(paths):
         open_flags = await asyncio.gather(*(_is_open(session, path) for path in chunk))
@@ -93,7 +93,7 @@ async def _protect_one(session: ZooKeeperSession, path: str) -> None:
 
 
 async def _is_open(session: ZooKeeperSession, path: str) -> bool:
-    """False also if there is no such znode."""
+    """Return whether the znode is open; False also if it does not exist."""
     try:
         return await session.acls(path) == OPEN
     except NodeMissing:

@@ -22,7 +22,7 @@ _VERSION = 1
 
 
 def pascal_case(name: str) -> str:
-    """`DESCRIBE_CONFIGS` as Kafka writes it in znodes and messages: `DescribeConfigs`."""
+    """Return `DESCRIBE_CONFIGS` as Kafka writes it in znodes and messages: `DescribeConfigs`."""
     return "".join(word.capitalize() for word in name.split("_"))
 
 
@@ -54,7 +54,7 @@ def kind_of(name: str) -> ResourceType | None:
 
 
 def acl_path(pattern: Pattern) -> str:
-    """OperationRefused for a name that cannot be that of a znode."""
+    """Return the path of an ACL. OperationRefused for a name that cannot be a znode's."""
     name = pattern.name
     if name in ("", ".", "..") or "/" in name or "\0" in name:
         raise OperationRefused(f"{_ROOTS[pattern.type]}/{name!r:.300}", "this is no name of a znode")

@@ -20,10 +20,10 @@ _OWNERS_READ_BY_ALL = (*CREATOR_ALL_ACL, *READ_ACL_UNSAFE)
 
 
 def is_sensitive(path: str) -> bool:
-    """`path` without the chroot."""
+    """Return whether the znode holds secrets. `path` is without the chroot."""
     return any(path == root or path.startswith(f"{root}/") for root in SENSITIVE_PATHS)
 
 
 def acl_of(path: str) -> tuple[Any, ...]:
-    """The access list of a protected cluster's znode; `path` without the chroot."""
+    """Return the access list of a protected cluster's znode; `path` without the chroot."""
     return _OWNERS if is_sensitive(path) else _OWNERS_READ_BY_ALL

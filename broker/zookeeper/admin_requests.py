@@ -24,14 +24,14 @@ Asked = TypeVar("Asked")
 
 
 async def read_reassignment_request(session: ZooKeeperSession, watch: Watcher | None = None) -> Targets | None:
-    """None when nothing is asked; no targets when what is asked cannot be read (logged)."""
+    """Read a reassignment request; None without one; no targets when it is malformed (logged)."""
     return await _read(session, REASSIGNMENT_REQUEST, decode_reassignment_request, {}, watch)
 
 
 async def read_election_request(
     session: ZooKeeperSession, watch: Watcher | None = None
 ) -> frozenset[TopicPartition] | None:
-    """None when nothing is asked; no partitions when what is asked cannot be read (logged)."""
+    """Read an election request; None without one; no partitions when it is malformed (logged)."""
     return await _read(session, ELECTION_REQUEST, decode_election_request, frozenset(), watch)
 
 

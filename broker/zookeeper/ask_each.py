@@ -17,7 +17,7 @@ AT_ONCE = 16
 
 
 async def ask_each(ask: Callable[[Asked], Awaitable[Answer]], about: Iterable[Asked]) -> list[Answer]:
-    """The answers in the order of what was asked about. What one raises ends all of it; no more is asked then."""
+    """Return the answers in order. The first error ends all of it; nothing more is asked then."""
     left = deque(enumerate(about))
     answers: dict[int, Answer] = {}
     count = len(left)

@@ -24,7 +24,7 @@ async def ensure_secret(session: ZooKeeperSession, levels: Mapping[str, int] | N
 
 
 async def read_secret(session: ZooKeeperSession) -> bytes | None:
-    """None where no broker of this kind has started yet. Raises as `ensure_secret`."""
+    """Read the cluster's secret; None where no broker of this kind has started yet. Raises as `ensure_secret`."""
     try:
         return znodes.decode_secret((await session.get(znodes.SECRET)).data)
     except NodeMissing:

@@ -103,7 +103,7 @@ class ControllerStore:
         }
 
     async def _ensure_parents(self, partitions: list[TopicPartition]) -> None:
-        """A state's znode stands below /partitions and /partitions/P, which come with the topic's first states."""
+        """Create the parents of new states: /partitions and /partitions/P of a topic."""
         topics = sorted({partition.topic for partition in partitions})
         await self._create_missing([znodes.partitions_path(topic) for topic in topics])
         await self._create_missing([znodes.partition_path(partition) for partition in partitions])
@@ -140,7 +140,7 @@ class ControllerStore:
                 return
 
     async def remove_deletion_request(self, topic: str) -> None:
-        """Unless the topic exists."""
+        """Remove a deletion request unless the topic exists."""
         if await self._session.exists(znodes.topic_path(topic)):
             return
         with contextlib.suppress(NodeMissing):
@@ -157,7 +157,7 @@ class ControllerStore:
                         await self.fenced([Delete(path)])
 
     async def _descendants(self, path: str) -> list[str]:
-        """Everything below `path`, children before their parents."""
+        """Return everything below `path`, children before their parents."""
         try:
             names = await self._session.children(path)
         except NodeMissing:

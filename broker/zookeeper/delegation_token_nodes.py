@@ -26,7 +26,7 @@ def token_path(token_id: str) -> str:
 
 
 def is_token_id(name: str) -> bool:
-    """Whether a token can have that id; Kafka's are 22 letters and digits."""
+    """Return whether a token can have that id; Kafka's are 22 letters and digits."""
     return _TOKEN_ID.fullmatch(name) is not None
 
 
@@ -65,7 +65,7 @@ def decode_token(token_id: str, data: bytes) -> DelegationToken:
 
 
 def decode_change(path: str, data: bytes) -> str:
-    """The id of the token that was changed."""
+    """Return the id of the token that was changed."""
     token_id = data.decode(errors="replace")
     if not is_token_id(token_id):
         raise MalformedZnode(f"{path} names no token")

@@ -23,7 +23,7 @@ class Digest(str):
 
 
 def read_digest(path: Path) -> Digest:
-    """The one line `user:password` of a regular file that only its owner may read; StartupError otherwise."""
+    """Return the one line `user:password` of a regular file that only its owner may read; StartupError otherwise."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:

@@ -38,7 +38,9 @@ class SessionNote:
                 _log.warning("zookeeper session not noted", directory=str(directory), reason=str(error))
 
     def remove(self) -> None:
-        """The session has ended as it should. If that is forgotten by a power failure, it is ended once more."""
+        """Remove the note of a session that has ended well. If a power failure undoes that, the session is ended once
+        more.
+        """
         for directory in self._directories():
             _remove(directory / NOTE_FILE)
 
@@ -67,7 +69,7 @@ def _write(path: Path, session_id: int, password: bytes) -> None:
 
 
 def _read(path: Path) -> tuple[int, bytes] | None:
-    """Id and password; None if there is no note that can be used."""
+    """Read session id and password; None if there is no usable note."""
     try:
         note = json.loads(path.read_text())
         return note["session_id"], bytes.fromhex(note["password"])

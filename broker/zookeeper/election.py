@@ -76,7 +76,7 @@ async def try_become_controller(
 
 
 async def _write_own_name(session: ZooKeeperSession, broker_id: int, now_ms: int, holder: "_Holder") -> None:
-    """What is written there meanwhile is seen at the next look, which a change of the znode brings."""
+    """Write our id into the znode. A concurrent write is seen at the next look, which the znode's change triggers."""
     _log.error("/controller was overwritten by somebody, written anew", controller=broker_id, said=holder.data)
     with contextlib.suppress(NodeMissing, WrongVersion):
         await session.set(CONTROLLER, encode_controller(broker_id, now_ms), holder.version)
@@ -136,8 +136,8 @@ _STOP_FOREIGN = "stop that broker and give its cluster a chroot of its own; the 
 
 
 async def doubt_of_controller(session: ZooKeeperSession) -> ControllerDoubt | None:
-    """None if the holder of /controller seems well, or it is vacant. A broker of another Kafka is no controller of this
-    cluster: it is no member, so that no broker here does what it says.
+    """Return why the holder of /controller seems unfit; None if it is well, or /controller is vacant. A broker of
+    another Kafka is no controller of this cluster: it is no member, so that no broker here does what it says.
 
     True for a moment of a broker that registers anew, or that is about to write its name again.
     """

@@ -209,7 +209,7 @@ def write_log_config(directory: Path) -> Path:
 
 
 def launch_command(java: Path, config: Path, config_name: str = "", log_config: str = _LOG_CONFIG) -> list[str]:
-    """The command that is the server of the file `config`, which it is told of as `config_name`.
+    """Return the command that is the server of the file `config`, which it is told of as `config_name`.
 
     With a bare `log_config` it runs inside the server's directory. Raises StartupError.
     """
@@ -224,7 +224,9 @@ def _serves_tls(text: str) -> bool:
 
 
 def class_path(*, serves_tls: bool = False) -> str:
-    """The jars a server needs, found by pattern because their versions move with pyspark. Raises StartupError."""
+    """Return the jars a server needs, found by pattern because their versions move with pyspark. Raises
+    StartupError.
+    """
     jars = _jar_directory()
     paths = []
     for pattern in (*_JAR_PATTERNS, *(_NETTY_JAR_PATTERNS if serves_tls else ())):
@@ -244,7 +246,9 @@ def _jar_directory() -> Path:
 
 
 def _servers(directory: Path, text: str) -> dict[int, ServerAddress]:
-    """Every server the configuration names, whether it still stands in zoo.cfg or in ZooKeeper's own dynamic file."""
+    """Return every server of the configuration, whether it still stands in zoo.cfg or in ZooKeeper's own dynamic
+    file.
+    """
     dynamic = _DYNAMIC_LINE.search(text)
     if dynamic is not None:
         moved = directory / Path(dynamic[1].strip()).name
@@ -264,14 +268,14 @@ def _server_id(directory: Path) -> int:
 
 
 def _with_server_line(text: str, server_id: int, address: ServerAddress) -> str:
-    """`text` naming this one server; a line without a version is established anew when the server leads."""
+    """Return `text` naming this one server; a line without a version is versioned when the server leads."""
     kept = _DYNAMIC_LINE.sub("", _SERVER_LINE.sub("", text))
     lines = [line for line in kept.splitlines() if line.strip()]
     return "\n".join([*lines, f"server.{server_id}={address}"]) + "\n"
 
 
 def _is_unborn(directory: Path, membership: ServerMembership) -> bool:
-    """It is to join others and has never run: ZooKeeper makes `version-2` at the first start."""
+    """Return whether the server is to join others and has never run: ZooKeeper makes `version-2` at the first start."""
     return bool(membership.members) and not (directory / "data" / "version-2").exists()
 
 
@@ -282,7 +286,9 @@ def super_digest(password: str) -> str:
 
 
 def _with_super_digest(text: str, password: str) -> str:
-    """ZooKeeper reads a key it does not know as the system property `zookeeper.` + key: so it is on no command line."""
+    """Return `text` with the super user's digest as a key: ZooKeeper reads unknown keys as system properties
+    `zookeeper.` + key, so the digest is on no command line.
+    """
     line = f"{_SUPER_DIGEST_KEY}={super_digest(password)}\n"
     return text if line in text else line + _SUPER_DIGEST_LINE.sub("", text)
 

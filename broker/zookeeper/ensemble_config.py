@@ -50,7 +50,7 @@ class EnsembleConfig:
 
 
 def parse_config(text: str) -> EnsembleConfig:
-    """Lines that name no member are left out; a configuration without a version has 0."""
+    """Parse a configuration. Lines that name no member are left out; a configuration without a version has 0."""
     version = _VERSION.search(text)
     ensemble_members = (_parse_member(line.strip()) for line in text.splitlines())
     members = sorted((member for member in ensemble_members if member is not None), key=lambda member: member.number)
@@ -82,7 +82,7 @@ def _split_host(text: str) -> tuple[str, str, str]:
 
 
 def _parse_client(text: str | None, host: str) -> tuple[str, int | None]:
-    """A member that listens for clients on every address is reached on the host it has for the others."""
+    """Return a member's client host and port; the host it has for other members if it listens on every address."""
     if not text:
         return host, None
     client_host, _, port = text.rpartition(":")

@@ -48,7 +48,7 @@ async def _guard(session: ZooKeeperSession) -> None:
 
 
 async def _set_quota(session: ZooKeeperSession, root: str, quota: Amount) -> None:
-    """The limits come first: ZooKeeper counts into the znode of what is used when that is made beside limits."""
+    """Set the quota; limits come first, because ZooKeeper counts used room only beside existing limits."""
     path, text = limits_path(root), encode_limits(quota)
     if await session.exists(path) is None:
         await session.ensure(f"{QUOTA_PATH}{root}")

@@ -15,13 +15,13 @@ log = logger(__name__)
 
 
 def names_a_member(configured: str, config_text: str) -> bool:
-    """Whether one of the `host:port,…` is the address under which a member serves."""
+    """Return whether one of the `host:port,…` is the address under which a member serves."""
     members = {member.address for member in parse_config(config_text).members if member.address}
     return not members.isdisjoint(part.strip() for part in configured.split(","))
 
 
 def known_servers(configured: str, config_text: str) -> str:
-    """`host:port,…`: the members first, then what was configured and is no member."""
+    """Return `host:port,…`: the members first, then configured servers that are no members."""
     members = [member.address for member in parse_config(config_text).members if member.address]
     others = [part.strip() for part in configured.split(",") if part.strip() and part.strip() not in members]
     return ",".join([*members, *others])

@@ -99,7 +99,7 @@ async def _write(
 
 
 async def _removal(session: ZooKeeperSession, znode: str, version: int | None) -> list[Operation]:
-    """A user's znode stays for the client ids below it."""
+    """Return the operations that remove the settings; a user's znode stays while client ids are below it."""
     if version is None:
         return []
     if await session.children_if_present(znode):
@@ -108,7 +108,7 @@ async def _removal(session: ZooKeeperSession, znode: str, version: int | None) -
 
 
 async def _remove_empty_parents(session: ZooKeeperSession, znode: str) -> None:
-    """Of a user's client id: those that stand between it and the users."""
+    """Remove empty znodes between a deleted client id of a user and the users."""
     parents = znode.removeprefix(f"{_ROOT}/").split("/")
     with contextlib.suppress(MalformedZnode, NodeMissing, NodeNotEmpty, WrongVersion):
         for depth in range(len(parents) - 1, 1, -1):
@@ -120,7 +120,7 @@ async def _remove_empty_parents(session: ZooKeeperSession, znode: str) -> None:
 
 
 async def _read(session: ZooKeeperSession, znode: str) -> tuple[Config, int | None]:
-    """What is set, and the version of the znode, None if there is none. Raises MalformedZnode."""
+    """Return the settings and the version of the znode, None if there is none. Raises MalformedZnode."""
     try:
         content = await session.get(znode)
     except NodeMissing:
@@ -129,7 +129,7 @@ async def _read(session: ZooKeeperSession, znode: str) -> tuple[Config, int | No
 
 
 def _znode(path: str) -> str:
-    """OperationRefused for a path that is no znode's."""
+    """Return the znode's path. OperationRefused for an invalid one."""
     if any(part in ("", ".", "..") or "\0" in part for part in path.split("/")):
         raise OperationRefused(f"{_ROOT}/{path:.300}", "this is no name of a znode")
     return f"{_ROOT}/{path}"

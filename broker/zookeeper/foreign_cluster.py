@@ -98,7 +98,9 @@ async def look_into(session: ZooKeeperSession) -> ChrootFindings:
 
 
 async def _registered(session: ZooKeeperSession) -> tuple[list[int], list[int]]:
-    """Ids of the registered brokers of this kind, and of another. One that cannot be read is another's."""
+    """Return the ids of the registered brokers of this kind, and of others. One that cannot be read counts as
+    another's.
+    """
     own: list[int] = []
     foreign: list[int] = []
     ids = [int(name) for name in await session.children_if_present(znodes.BROKER_IDS) if name.isdecimal()]

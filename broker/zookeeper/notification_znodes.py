@@ -35,7 +35,7 @@ def encode_log_dir_event(broker_id: int) -> bytes:
 
 
 def decode_log_dir_event(path: str, data: bytes) -> int:
-    """The broker a log directory of which has failed."""
+    """Return the broker a log directory of which has failed."""
     try:
         return int32(decode_fields(path, data)["broker"])
     except (KeyError, ValueError, TypeError) as error:

@@ -68,13 +68,13 @@ async def announce_log_dir_failure(session: ZooKeeperSession, broker_id: int) ->
 
 
 async def read_isr_changes(session: ZooKeeperSession, names: Collection[str]) -> set[TopicPartition]:
-    """The partitions these notifications name, as far as they are there and can be read."""
+    """Return the partitions these notifications name, as far as they are there and can be read."""
     named = await _read_all(session, notification_znodes.ISR_CHANGES, names, notification_znodes.decode_isr_change)
     return {partition for partitions in named for partition in partitions}
 
 
 async def read_log_dir_events(session: ZooKeeperSession, names: Collection[str]) -> set[int]:
-    """The brokers these notifications name, as far as they are there and can be read."""
+    """Return the brokers these notifications name, as far as they are there and can be read."""
     decode = notification_znodes.decode_log_dir_event
     return set(await _read_all(session, notification_znodes.LOG_DIR_EVENTS, names, decode))
 

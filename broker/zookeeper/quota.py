@@ -55,7 +55,7 @@ def encode_limits(quota: Amount) -> bytes:
 
 
 async def require_room(session: ZooKeeperSession, root: str, wanted: Amount) -> None:
-    """QuotaExceeded unless the subtree has room for `wanted` with some to spare; no quota is room enough."""
+    """Raise QuotaExceeded unless the subtree has room for `wanted` and a reserve; without a quota there is room."""
     try:
         quota, used = await asyncio.gather(session.get(limits_path(root)), session.get(used_path(root)))
     except NodeMissing:
@@ -72,13 +72,13 @@ async def require_room(session: ZooKeeperSession, root: str, wanted: Amount) -> 
 
 
 async def require_fitting(session: ZooKeeperSession, root: str, request_bytes: int) -> None:
-    """QuotaExceeded for a request that a server of ours would not read: it would end the connection instead."""
+    """Raise QuotaExceeded for a request larger than our servers read: they would close the connection instead."""
     most = int(limits.ZOOKEEPER_REQUEST_BYTES_MAX * _REQUEST_SHARE)
     if request_bytes > most and await session.exists(limits_path(root)):
         raise QuotaExceeded(root, f"{request_bytes} bytes at once are more than the {most} ZooKeeper takes")
 
 
 def _fields(data: bytes) -> dict[str, int]:
-    """ZooKeeper wrote or accepted these; what is no number is left out."""
+    """Parse the fields, which ZooKeeper wrote or accepted; anything but a number is left out."""
     pairs = (part.partition("=") for part in data.decode(errors="replace").replace(";", ",").split(","))
     return {name: int(value) for name, _, value in pairs if value.removeprefix("-").isdecimal()}

@@ -38,7 +38,7 @@ def read_server_file(text: str) -> ServerFile:
 
 
 def check_number(file: ServerFile) -> None:
-    """A member of an ensemble finds its number in its data directory. Raises StartupError."""
+    """Check that the data directory holds the member's number. Raises StartupError."""
     if len(file.members) < 2:
         return
     path = file.data_dir / _MYID

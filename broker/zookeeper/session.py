@@ -175,7 +175,7 @@ class ZooKeeperSession:
         self._client.chroot = self._chroot
 
     def set_servers(self, servers: str) -> None:
-        """`host:port,…` to connect to from the next time on; the connection there is stays."""
+        """Set the servers (`host:port,…`) of the next connection; the present one stays."""
         self._servers = servers
         self._client.set_hosts(f"{servers}{self._client.chroot or ''}")
 
@@ -232,7 +232,7 @@ class ZooKeeperSession:
         return _znode(data, stat)
 
     async def exists(self, path: str, watch: Watcher | None = None) -> Znode | None:
-        """The znode's facts without its content (`data` is empty), or None. A watch also fires on creation."""
+        """Return the znode's facts without its content (`data` is empty), or None. A watch also fires on creation."""
         stat: KazooStat | None = await self._await(path, self._client.exists_async(path, watch=self._watcher(watch)))
         return _znode(b"", stat) if stat else None
 
@@ -269,7 +269,9 @@ class ZooKeeperSession:
     async def create(
         self, path: str, data: bytes | None = b"", *, ephemeral: bool = False, sequential: bool = False
     ) -> str:
-        """The path of the new znode (ZooKeeper appends ten digits to a sequential one). Its data may be none at all."""
+        """Return the path of the new znode (ZooKeeper appends ten digits to a sequential one). Its data may be none at
+        all.
+        """
         acl = self._acl_of(path)
         created: str = await self._await(
             path, self._client.create_async(path, data, acl=acl, ephemeral=ephemeral, sequence=sequential)
@@ -277,7 +279,7 @@ class ZooKeeperSession:
         return created
 
     async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> int:
-        """The version the znode now has."""
+        """Return the version the znode now has."""
         stat: KazooStat = await self._await(path, self._client.set_async(path, data, version=version))
         return stat.version
 
@@ -346,13 +348,15 @@ class ZooKeeperSession:
         return None if watch is None else lambda _event: self._hand_over(watch)
 
     def _hand_over(self, callback: Callable[[Unpack[Arguments]], None], *arguments: *Arguments) -> None:
-        """The only way from kazoo's threads to the event loop. After the loop has ended nobody is left to tell."""
+        """Call on the event loop, the only way from kazoo's threads; after the loop has ended nothing is called."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(callback, *arguments)
 
 
 def _close_session(servers: str, identity: tuple[int, bytes], tls: TlsSettings | None) -> bool:
-    """An expired session is replaced by a new one on connecting, which is then closed as well."""
+    """Connect with the former session's identity and close that session; an expired one is replaced by a new one, which
+    is closed as well.
+    """
     client = KazooClient(hosts=servers, client_id=identity, timeout=_END_OTHER_TIMEOUT_S, **tls_arguments(tls))
     try:
         client.start(timeout=_END_OTHER_TIMEOUT_S)

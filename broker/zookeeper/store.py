@@ -50,7 +50,7 @@ class ClusterStore:
         await asyncio.gather(*(self.session.ensure(path) for path in znodes.PERSISTENT_PATHS))
 
     async def cluster_id(self) -> str:
-        """The cluster's id; the first broker of a cluster makes it."""
+        """Return the cluster's id; the first broker of a cluster makes it."""
         fresh = base64.urlsafe_b64encode(uuid4().bytes).rstrip(b"=").decode()
         await self.session.ensure("/cluster")
         with contextlib.suppress(NodeExists):
@@ -96,7 +96,7 @@ class ClusterStore:
 
     @contextlib.asynccontextmanager
     async def _patience(self, broker_id: int) -> AsyncIterator[None]:
-        """For as long as the session of an earlier life may last."""
+        """Retry for as long as the session of an earlier life may last."""
         try:
             async with asyncio.timeout((self.session.session_timeout_ms + _EXPIRY_GRACE_MS) / 1000):
                 yield
@@ -106,12 +106,12 @@ class ClusterStore:
             ) from None
 
     async def registered_epoch(self, broker_id: int) -> int | None:
-        """The broker epoch under which the broker is registered now, None if it is not."""
+        """Return the broker epoch under which the broker is registered now, None if it is not."""
         standing = await self.session.exists(znodes.broker_path(broker_id))
         return standing.czxid if standing else None
 
     async def own_epoch(self, broker_id: int) -> int:
-        """The broker epoch under which this session has registered the broker, -1 if it has not."""
+        """Return the broker epoch under which this session has registered the broker, -1 if it has not."""
         path = znodes.broker_path(broker_id)
         await self.session.sync(path)
         standing = await self.session.exists(path)
@@ -169,8 +169,8 @@ class ClusterStore:
         self.foreign_brokers = frozenset(broker_ids)
 
     async def broker(self, broker_id: int, watch: Watcher | None = None) -> LiveBroker | None:
-        """None if it is not registered, is another Kafka's, or its znode cannot be read (logged). The watch fires as in
-        `topic`.
+        """Return a registered broker; None if it is missing, another Kafka's, or unreadable (logged). The watch fires
+        as in `topic`.
         """
         registered = await self._registered(broker_id, watch)
         return None if registered is not None and registered.registration.is_foreign else registered
@@ -230,7 +230,7 @@ class ClusterStore:
         return [assignment for assignment in topics if assignment is not None]
 
     async def states(self, partitions: list[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
-        """The state of each partition that has one; one that cannot be read is left out and logged."""
+        """Return the state of each partition that has one; one that cannot be read is left out and logged."""
         states = await ask_each(self.state, partitions)
         return {partition: state for partition, state in zip(partitions, states, strict=True) if state is not None}
 
@@ -245,7 +245,7 @@ class ClusterStore:
             return None
 
     async def that_had_states(self, partitions: list[TopicPartition]) -> list[TopicPartition]:
-        """Those of partitions without a state that have had one, or are being given the first."""
+        """Return those of partitions without a state that have had one, or are being given the first."""
         paths = [znodes.partition_path(partition) for partition in partitions]
         parents = await ask_each(self.session.exists, paths)
         return [partition for partition, parent in zip(partitions, parents, strict=True) if parent is not None]
@@ -263,7 +263,7 @@ class ClusterStore:
         return await self.session.children(notification_znodes.LOG_DIR_EVENTS, watch)
 
     async def config(self, entity_type: str, name: str) -> dict[str, str]:
-        """The overrides set for a topic, broker…; none when nothing is set."""
+        """Return the overrides set for a topic, broker…; none when nothing is set."""
         return (await self._config(znodes.config_path(entity_type, name)))[0]
 
     async def configured(self, entity_type: str) -> list[str]:
@@ -343,7 +343,9 @@ class ClusterStore:
             await self.session.create(znodes.delete_topic_path(name))
 
     async def partition_exists(self, partition: TopicPartition) -> bool:
-        """False as soon as its topic is to be deleted; a topic that cannot be read may have it."""
+        """Return whether the partition exists; False once its topic is to be deleted; a topic that cannot be read may
+        have it.
+        """
         if await self.session.exists(znodes.delete_topic_path(partition.topic)) is not None:
             return False
         try:
@@ -393,7 +395,7 @@ class ClusterStore:
         raise OperationRefused(path, "it keeps changing, or its parent is missing")
 
     async def _config(self, path: str) -> tuple[dict[str, str], int | None]:
-        """The overrides and the version of their znode, None if there is none."""
+        """Return the overrides and the version of their znode, None if there is none."""
         try:
             znode = await self.session.get(path)
         except NodeMissing:
@@ -401,14 +403,16 @@ class ClusterStore:
         return znodes.decode_config(path, znode.data), znode.version
 
     async def _config_write(self, entity_type: str, name: str, config: dict[str, str]) -> Operation:
-        """Whether the znode is to be made or written over may change meanwhile; the caller then asks again."""
+        """Return the operation that makes the znode or writes over it. It may appear or go meanwhile; the caller then
+        asks again.
+        """
         path, data = znodes.config_path(entity_type, name), znodes.encode_config(config)
         return SetData(path, data) if await self.session.exists(path) else ZnodeCreation(path, data)
 
     # -- producer ids
 
     async def claim_producer_ids(self, broker_id: int) -> range:
-        """A block of producer ids nobody else has or will have."""
+        """Claim a block of producer ids no other broker has or will have."""
         while True:
             znode = await self.session.get(znodes.PRODUCER_ID_BLOCK)
             first = znodes.decode_producer_id_block_end(znode.data) + 1

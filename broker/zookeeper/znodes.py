@@ -82,7 +82,7 @@ def state_path(partition: TopicPartition) -> str:
 
 
 def config_path(entity_type: str, name: str) -> str:
-    """`entity_type` is Kafka's plural: topics, brokers, clients, users, ips."""
+    """Return the path of settings. `entity_type` is Kafka's plural: topics, brokers, clients, users, ips."""
     return _child(f"/config/{entity_type}", name)
 
 
@@ -91,7 +91,7 @@ def delete_topic_path(topic: str) -> str:
 
 
 def _child(parent: str, name: str) -> str:
-    """Whatever name somebody gave, its path is that of a child of `parent`; otherwise OperationRefused."""
+    """Return the path of a child of `parent`; OperationRefused for a name that would lead elsewhere."""
     if name in ("", ".", "..") or "/" in name or "\0" in name:
         raise OperationRefused(f"{parent}/{name!r:.300}", "this is no name of a znode")
     return f"{parent}/{name}"
@@ -105,8 +105,8 @@ _ENDPOINT = re.compile(r"(?P<listener>[^:/]+)://(?:\[(?P<ipv6>[^\]]*)\]|(?P<host
 
 
 def encode_broker(registration: BrokerRegistration, now_ms: int) -> bytes:
-    """host and port are those of the first PLAINTEXT endpoint, for readers older than endpoints. `barnabas` marks a
-    broker of this kind; Kafka passes over fields it does not know.
+    """Encode a registration. host and port are those of the first PLAINTEXT endpoint, for readers older than endpoints.
+    `barnabas` marks a broker of this kind; Kafka ignores fields it does not know.
     """
     plaintext = next((e for e in registration.endpoints if e.security_protocol == "PLAINTEXT"), None)
     fields: dict[str, Any] = {
@@ -161,8 +161,8 @@ def _parse_features(fields: Any) -> tuple[SupportedFeature, ...]:
 
 
 def _is_own(fields: dict[str, Any]) -> bool:
-    """Whether a broker of this kind wrote the registration. Those before the mark began with `version`; Kafka's begin
-    with `features`, or with what came before features.
+    """Return whether a broker of this kind wrote the registration. Those before the mark began with `version`; Kafka's
+    begin with `features`, or with what came before features.
     """
     return _OWN_MARK in fields or next(iter(fields), None) == "version"
 
@@ -199,7 +199,7 @@ def encode_topic(assignment: TopicAssignment) -> bytes:
 
 
 def decode_topic(topic: str, data: bytes) -> TopicAssignment:
-    """A topic written by a Kafka older than topic ids, or by a tool of one, has NO_TOPIC_ID.
+    """Decode a topic; one written by a Kafka older than topic ids, or by a tool of one, has NO_TOPIC_ID.
 
     A move of a partition that is not there is left out: a tool that knew nothing of moves took the partition away.
     """
@@ -274,7 +274,7 @@ def encode_controller(broker_id: int, now_ms: int) -> bytes:
 
 
 def decode_controller(data: bytes) -> int:
-    """The id of the broker that is controller."""
+    """Return the id of the broker that is controller."""
     broker_id = _integer(CONTROLLER, _decode(CONTROLLER, data).get("brokerid"))
     if not 0 <= broker_id < 2**31:
         raise MalformedZnode(f"{CONTROLLER} names a broker that cannot be")
@@ -323,7 +323,7 @@ def encode_producer_id_block(broker_id: int, first: int, last: int) -> bytes:
 
 
 def decode_producer_id_block_end(data: bytes) -> int:
-    """The last producer id given out, -1 before the first."""
+    """Return the last producer id given out, -1 before the first."""
     return _integer(PRODUCER_ID_BLOCK, _decode(PRODUCER_ID_BLOCK, data).get("block_end")) if data else -1
 
 
@@ -356,7 +356,7 @@ def decode_config_change(path: str, data: bytes) -> str:
 
 
 def encode_uuid(value: UUID) -> str:
-    """Kafka's text for an id: 22 characters of base64url."""
+    """Return Kafka's text for an id: 22 characters of base64url."""
     return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
 
 

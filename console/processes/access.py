@@ -31,7 +31,7 @@ def access_processes(user: User) -> QuerySet[ManagedProcess]:
 
 
 def access_process(user: User, name: str, right: Right = Right.VIEW) -> ManagedProcess:
-    """The process called `name`. PermissionDenied without `right`, Http404 if there is none."""
+    """Return the process called `name`. PermissionDenied without `right`, Http404 if there is none."""
     require_on(user, Resource.PROCESS, name, right)
     process = ManagedProcess.objects.filter(name=name).first()
     if process is not None:
@@ -71,13 +71,13 @@ def log_context(user: User, process: ManagedProcess) -> dict[str, object]:
 
 
 def may_operate_all(user: User, names: Iterable[str]) -> bool:
-    """True if `user` may operate each of these processes, whether it is there already or not."""
+    """Return True if `user` may operate each of these processes, whether it is there already or not."""
     reach = reach_of(user)
     return all(Right.OPERATE in reach.rights_on(Resource.PROCESS, name) for name in names)
 
 
 def may_still_operate(actor: User, names: Iterable[str]) -> bool:
-    """Whether `actor` still may operate these, for an operation that runs in their name."""
+    """Return whether `actor` still may operate these, for an operation that runs in their name."""
     return actor is not None and may_operate_all(actor, names)
 
 

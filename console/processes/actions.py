@@ -44,7 +44,7 @@ def do_restart(actor: User, process: ManagedProcess) -> None:
 
 
 def do_start_as_asked(actor: User, process: ManagedProcess) -> None:
-    """`do_start` by a person, whom rules of changes may hold. Raises NotConfirmedError."""
+    """Start a process for a person, which change rules may hold. Raises NotConfirmedError."""
     line = PlanLine("desired", process.desired, str(Desired.RUNNING))
     ask_rules(actor, Plan("start", "process", process.name, (line,), ()))
     do_start(actor, process)
@@ -56,7 +56,8 @@ def do_kill(actor: User, process: ManagedProcess) -> None:
 
 
 def do_set_restart(actor: User, process: ManagedProcess, policy: Policy) -> None:
-    """Whether it is started again when it ended by itself; one that waits for that is started, or not, accordingly.
+    """Set whether the process is started again after it ended by itself; one that waits for that is started, or not,
+    accordingly.
 
     Raises NotConfirmedError.
     """
@@ -125,7 +126,7 @@ def _wish(
     request: Request,
     task: Task | None = None,
 ) -> None:
-    """No `action`: whoever carries out the plan writes the audit row."""
+    """Set the desired state. Without an `action` the caller writes the audit row."""
     with cluster_atomic():
         locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
         before = {"desired": locked.desired, "observed": locked.observed}

@@ -34,7 +34,7 @@ def name_of(broker_id: int) -> str:
 
 
 def addition_plan(spec: Spec, around: AdditionFacts) -> Plan:
-    """`spec` has been checked by the broker's kind."""
+    """Plan an addition. `spec` has been checked by the broker's kind."""
     broker_id = spec["broker_id"]
     values = {
         "broker.id": broker_id,
@@ -65,7 +65,7 @@ def addition_plan(spec: Spec, around: AdditionFacts) -> Plan:
 
 
 def _obstacles(spec: Spec, around: AdditionFacts) -> Sequence[str]:
-    """In the order in which a person would look for them."""
+    """Return obstacles in the order in which a person would look for them."""
     broker_id, obstacles = spec["broker_id"], []
     if name_of(broker_id) in around.names:
         obstacles.append(f"There is a process called {name_of(broker_id)} already.")
@@ -85,7 +85,7 @@ def _obstacles(spec: Spec, around: AdditionFacts) -> Sequence[str]:
 
 
 def _owner_of(directory: str, directories: Mapping[str, str]) -> str:
-    """Whose directory it is, lies in, or has in it."""
+    """Return the process whose directory it is, lies in, or contains."""
     path = Path(directory)
     others = ((Path(item), owner) for item, owner in directories.items())
     return next((owner for other, owner in others if path.is_relative_to(other) or other.is_relative_to(path)), "")
@@ -96,7 +96,7 @@ def next_broker_id(taken: Collection[int]) -> int:
 
 
 def next_port(ports: Collection[int], of_brokers: Collection[int]) -> int:
-    """The first above the brokers' that no process has, with its metrics port free too."""
+    """Return the first port above the brokers' that no process has, with its metrics port free too."""
     port = max(of_brokers, default=9_091) + 1
     while port in ports or port + METRICS_PORT_DISTANCE in ports:
         port += 1

@@ -28,6 +28,6 @@ def push_process(process: ManagedProcess) -> None:
 
 
 def push_removed(name: str) -> None:
-    """The lists, and the page of what is not there any more, fetch themselves anew."""
+    """Push that the process is gone: lists and its own page fetch themselves again."""
     for group in (groups.processes(True), groups.processes(False), groups.STREAMS):
         push_partial(group, "live/resync.html", {"version": f"without-{name}"})

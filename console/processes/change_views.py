@@ -39,7 +39,7 @@ BROKERS_ELSEWHERE = (
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def add_broker(request: UserRequest) -> HttpResponse:
-    """The form, then the plan it makes, then the broker: a post with the plan's digest confirms it."""
+    """Show the form, then the plan it makes, then add the broker: a post with the plan's digest confirms it."""
     require(request.user, Right.OPERATE)
     if not settings.RUNS_BROKERS:
         raise Http404(BROKERS_ELSEWHERE)
@@ -63,7 +63,7 @@ def add_broker(request: UserRequest) -> HttpResponse:
 
 
 def _initial(request: UserRequest) -> dict[str, Any]:
-    """Of a broker that was removed, if the address names one (?undo=), else of the next one."""
+    """Return initial values: of a removed broker, if the address names one (?undo=), else of the next one."""
     number = request.GET.get("undo", "")
     kept = next((broker for broker in _removed_brokers(request.user) if str(broker.pk) == number), None)
     if kept is None:
@@ -73,7 +73,7 @@ def _initial(request: UserRequest) -> dict[str, Any]:
 
 
 def _removed_brokers(user: User) -> list[KeptInverse]:
-    """The newest first, those that are not back and that `user` may bring back."""
+    """Return removed brokers, newest first, without those that are back or that `user` may not bring back."""
     there = set(ManagedProcess.objects.values_list("name", flat=True))
     kept = KeptInverse.objects.filter(action=REMOVE, object_type="process")
     inverses = {inverse.object_name: inverse for inverse in reversed(kept) if inverse.values.get("kind") == "broker"}

@@ -140,7 +140,9 @@ def world_now(partitions: Iterable[Hosted] | None = None) -> GuardFacts:
 
 
 def hosted_partitions(chosen: Q | None = None) -> Iterable[Hosted]:
-    """All, or those `chosen` by columns, by `replica_count` and `isr_count`, or by `replicas_text`."""
+    """Return all partitions, or those `chosen` by columns, by `replica_count` and `isr_count`, or by
+    `replicas_text`.
+    """
     counted = Partition.objects.alias(
         replica_count=ListLength("replicas"),
         isr_count=ListLength("isr"),

@@ -99,7 +99,7 @@ def dependents_of(process: ManagedProcess) -> Dependents:
 
 
 def dependents_sentences(dependents: Dependents, reach: Reach = EVERYTHING) -> Iterable[str]:
-    """Naming only what is in `reach`."""
+    """Return sentences that name only dependents in `reach`."""
     if dependents.inmates:
         verb = "stands" if len(dependents.inmates) == 1 else "stand"
         yield f"{_listed(dependents.inmates, Resource.PROCESS, 'connector', reach)} {verb} still meanwhile."
@@ -115,7 +115,7 @@ def dependents_sentences(dependents: Dependents, reach: Reach = EVERYTHING) -> I
 
 
 def _listed(names: Sequence[str], resource: Resource, noun: str, reach: Reach) -> str:
-    """`a, b and 3 more`, or `2 topics` where none of them may be named."""
+    """Return `a, b and 3 more`, or `2 topics` where none of them may be named."""
     named = [name for name in names if Right.VIEW in reach.rights_on(resource, name)][:NAMED_MAX]
     if not named:
         plural = "" if len(names) == 1 else "es" if noun.endswith("s") else "s"

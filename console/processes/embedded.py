@@ -34,7 +34,7 @@ SECOND = BACKUP
 
 
 def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
-    """(kind, name, spec), in order of start."""
+    """Return (kind, name, spec), in order of start."""
     processes: list[tuple[str, str, Spec]] = []
     if setup.zookeeper_port is not None:
         spec = {
@@ -67,13 +67,13 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
 
 
 def _zookeeper_settings() -> dict[str, str]:
-    """What an operator has set stays."""
+    """Return ZooKeeper's settings; those an operator has set stay."""
     row = ManagedProcess.objects.filter(name=ZOOKEEPER).first()
     return row.spec.get("settings", {}) if row else {}
 
 
 def with_every_zookeeper(setup: Setup) -> Setup:
-    """`setup` with all ZooKeeper servers this console runs as what brokers connect to.
+    """Return `setup` with all ZooKeeper servers this console runs as what brokers connect to.
 
     The one of the setup may have been joined by others, or replaced. One that comes from elsewhere stays as it is.
     """
@@ -86,7 +86,7 @@ def with_every_zookeeper(setup: Setup) -> Setup:
 
 
 def managed_zookeepers(but: str = "") -> list[str]:
-    """host:port of each ZooKeeper server this console runs, without the one of the process named `but`."""
+    """Return host:port of each ZooKeeper server this console runs, without the one of the process named `but`."""
     rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER, is_leaving=False).exclude(name=but)
     return [f"{row.spec['host']}:{row.spec['client_port']}" for row in rows if row.spec]
 
@@ -170,8 +170,9 @@ def _replicas(setup: Setup) -> str:
 
 
 def probe_spec(setup: Setup, directory: Path) -> Spec:
-    """A record a second to each leader is a third of what brokers at rest have to do; a broker that is gone is still
-    blamed after two refusals, one that hangs after three seconds of silence."""
+    """Return the probe's spec: a record a second to each leader is a third of an idle broker's work; a broker that is
+    gone is still blamed after two refusals, a hanging one after three seconds of silence.
+    """
     properties = {"bootstrap.servers": setup.bootstrap_servers, "topic": PROBE_TOPIC, "record.interval.ms": "1000"}
     if setup.has_mirror:
         properties |= {

@@ -13,7 +13,7 @@ _OUTCOMES = {STOP: "stopped", RESTART: "restarted", KILL: "killed (SIGKILL)"}
 
 
 def ending_plan(action: str, process: "ManagedProcess", consequence: "Consequence") -> Plan:
-    """`consequence` is what ending it means, as `consequences` found it just now.
+    """Plan to end a process. `consequence` is what that means, as `consequences` computed it just now.
 
     Whoever confirms it has seen which partitions go offline or fall below their minimum, and that it is this very
     process: what has become otherwise since is another plan.
@@ -42,7 +42,7 @@ _KILLED = (
 
 
 def _why_safe(action: str, consequence: "Consequence") -> str:
-    """Only a broker's or a ZooKeeper server's end is judged; what becomes of users of other processes is not known."""
+    """Return why the end is safe; judged only for brokers and ZooKeeper servers."""
     if action == KILL or not consequence.is_judged or consequence.is_harmful or consequence.is_throttled:
         return ""
     return "No partition goes offline or below its minimum, and the quorum stays."
@@ -60,7 +60,7 @@ def _how(action: str, process: "ManagedProcess") -> str:
 
 
 def _obstacle(action: str, process: "ManagedProcess") -> str:
-    """One that waits to be started again has no process to kill, and can be told to stay stopped."""
+    """Return an obstacle: a process waiting for a restart cannot be killed, but can be told to stay stopped."""
     if process.pid is not None or (action != KILL and process.waits_for_restart):
         return ""
     return f"{process.name} does not run."

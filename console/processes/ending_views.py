@@ -59,5 +59,5 @@ def _end(request: UserRequest, name: str, action: str, verb: str) -> HttpRespons
 
 
 def _plan(request: UserRequest, process: ManagedProcess, action: str) -> Plan:
-    """Made anew from what is known now, each time it is shown or confirmed."""
+    """Return the plan, made anew from what is known now, each time it is shown or confirmed."""
     return ending_plan(action, process, consequence_of(process, reach_of(request.user)))

@@ -77,5 +77,5 @@ def gather_facts(
 
 
 def measure_is_due(process: ManagedProcess, now: datetime) -> bool:
-    """Whether a measurement is due, also if the last time is in the future: the clock was set back."""
+    """Return whether a measurement is due, also if the last time is in the future: the clock was set back."""
     return process.measured_at is None or not timedelta(0) <= now - process.measured_at < MEASURE_EVERY

@@ -27,7 +27,7 @@ _WANTED = {
 
 
 def is_as_wanted(process: ManagedProcess) -> bool:
-    """Whether the process is in its wanted state and no change is pending."""
+    """Return whether the process is in its wanted state and no change is pending."""
     observed, states = _WANTED[Desired(process.desired)]
     return (
         process.request == Request.NONE
@@ -38,7 +38,7 @@ def is_as_wanted(process: ManagedProcess) -> bool:
 
 
 def has_pending_wish() -> bool:
-    """Whether any process of this host has a pending wish."""
+    """Return whether any process of this host has a pending wish."""
     return bool(kept_rows(_wished_on, settings.HOST_NAME))
 
 

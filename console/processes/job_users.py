@@ -51,7 +51,7 @@ def job_users(setup: Setup) -> tuple[JobUser, ...]:
 
 
 def _of_sources(setup: Setup) -> Iterable[AclRule]:
-    """Of the worker and the demo's connectors; what a person's connectors need is that person's to allow."""
+    """Yield rules of the worker and the demo's connectors; rules of a person's connectors are that person's to add."""
     for topic in CONNECT_TOPICS:
         yield from _on(SOURCES, "TOPIC", topic, ("CREATE", "DESCRIBE_CONFIGS", "READ", "WRITE"))
     yield from _on(SOURCES, "GROUP", "connect-", ("READ",), "PREFIXED")
@@ -70,14 +70,16 @@ def _of_registry() -> Iterable[AclRule]:
 
 
 def _of_probe() -> Iterable[AclRule]:
-    """Its topic's, and nothing of the cluster's: who may elect leaders and move replicas may also make such rules, so
-    on a secured cluster the brokers themselves bring leaders back.
+    """Yield rules of the probe's topic, and none on the cluster: the right to elect leaders and move replicas includes
+    that to make such rules, so on a secured cluster the brokers themselves bring leaders back.
     """
     yield from _on(PROBE, "TOPIC", PROBE_TOPIC, ("ALTER", "CREATE", "READ", "WRITE"))
 
 
 def _of_streams() -> Iterable[AclRule]:
-    """Of the demo's job: it counts one topic into another, exactly once, for which the sink keeps its ledger."""
+    """Yield rules of the demo's stream job: it counts one topic into another, exactly once, for which the sink keeps
+    its ledger.
+    """
     yield from _on(STREAMS, "TOPIC", REQUESTS_TOPIC, ("CREATE", "READ"))
     yield from _on(STREAMS, "TOPIC", COUNTS_TOPIC, _WRITES)
     yield from _on(STREAMS, "TOPIC", SINK_TOPIC, ("CREATE", "DESCRIBE_CONFIGS", "READ", "WRITE"))
@@ -101,7 +103,8 @@ def user_of_stream(directory: Path) -> str:
 
 
 def client_config_of(user: str) -> str:
-    """The path of the client configuration of a process: its user's, or the console's; empty for plain connections.
+    """Return the path of the client configuration of a process: its user's, or the console's; empty for plain
+    connections.
 
     A file that BARNABAS_CLIENT_CONFIG names is for everybody.
     """

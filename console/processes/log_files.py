@@ -40,7 +40,7 @@ def old_log(path: Path, number: int) -> Path:
 
 
 def tail_lines(path: Path, lines: int = TAIL_LINES) -> list[str]:
-    """The last `lines` lines; fewer if they are long, none without a file. Bytes that are no text show as �."""
+    """Return the last `lines` lines; fewer if they are long, none without a file. Bytes that are no text show as �."""
     try:
         with open(path, "rb") as file:
             size = file.seek(0, os.SEEK_END)
@@ -56,5 +56,5 @@ def tail_lines(path: Path, lines: int = TAIL_LINES) -> list[str]:
 
 
 def last_line(path: Path) -> str:
-    """The last line that says something."""
+    """Return the last line that is not blank."""
     return next((line.strip() for line in reversed(tail_lines(path)) if line.strip()), "")

@@ -149,7 +149,7 @@ def child_environment(additions: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """A process of a Celery pool ignores SIGINT, and what is ignored stays so across exec: not for our children."""
+    """Restore SIGINT inside: a Celery pool ignores it, and a child would inherit that across exec."""
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if not ignored or threading.current_thread() is not threading.main_thread():
         yield
@@ -166,7 +166,9 @@ def identify(pid: int, token: str) -> ProcessIdentity:
 
 
 def look(identity: ProcessIdentity) -> Sighting:
-    """Whether it lives. A zombie is dead: it is reaped if it is our child, and its status is taken either way."""
+    """Return whether it lives. A zombie is dead: it is reaped if it is our child, and its status is taken either
+    way.
+    """
     if not identity.token:
         return GONE  # nothing of ours: every process without a token has that one
     child = _children.get(identity)
@@ -181,8 +183,9 @@ def look(identity: ProcessIdentity) -> Sighting:
 
 
 def runs(identity: ProcessIdentity) -> bool:
-    """Whether it lives and is not suspended, by one short file: for looks in between, since another process may have
-    been given the pid of one that was not our child."""
+    """Return whether it lives and is not suspended, by one short file: for looks in between, since another process may
+    have been given the pid of one that was not our child.
+    """
     try:
         state = Path(f"/proc/{identity.pid}/stat").read_bytes().rpartition(b")")[2].split(maxsplit=1)[0]
     except OSError:
@@ -203,12 +206,14 @@ def _look_from_outside(identity: ProcessIdentity) -> Sighting:
 
 
 def _has_same_age(process: psutil.Process, identity: ProcessIdentity) -> bool:
-    """The second best proof: a create time moves with the clock, for it is counted from the boot time."""
+    """Return whether the create time fits, the second best proof: it moves with the clock, for it is counted from the
+    boot time.
+    """
     return abs(process.create_time() - identity.create_time) <= CREATE_TIME_TOLERANCE_S
 
 
 def _token_of(process: psutil.Process) -> str | None:
-    """The run token in its environment; None when that cannot be read: not ours, just executing, or just ending.
+    """Return the run token in its environment; None when that cannot be read: not ours, just executing, or just ending.
 
     A process that ends has lost its memory, and with it its environment, a moment before it becomes a zombie.
     """
@@ -220,7 +225,9 @@ def _token_of(process: psutil.Process) -> str | None:
 
 
 def _status_of_dead(identity: ProcessIdentity) -> int | None:
-    """By waitpid if it is our child, else from /proc/PID/stat: its last field is a zombie's wait status, on Linux."""
+    """Return the exit status by waitpid if it is our child, else from /proc/PID/stat: its last field is a zombie's wait
+    status, on Linux.
+    """
     child = _children.get(identity)
     if child is not None and child.poll() is not None:
         return child.returncode
@@ -239,7 +246,7 @@ def forget_ended(known: set[ProcessIdentity]) -> None:
 
 
 def find_leader(token: str) -> ProcessIdentity | None:
-    """The process that was started with `token`, when its pid was not written down: the leader of its session."""
+    """Find the process that was started with `token` though its pid was not written down: the leader of its session."""
     for process in _family(token):
         with suppress(psutil.NoSuchProcess, ProcessLookupError):
             if os.getsid(process.pid) == process.pid:
@@ -275,7 +282,9 @@ def kill_all_below(directories: Collection[tuple[int, int]]) -> int:
 
 
 def _works_below(pid: int, directories: Collection[tuple[int, int]]) -> bool:
-    """By way of `..`, which a directory that is deleted still has. Not if it has ended, or is somebody else's."""
+    """Return whether the process's working directory is one of these, by way of `..`, which a deleted directory still
+    has. False for an ended process, or one of another user.
+    """
     place, before = f"/proc/{pid}/cwd", (-1, -1)
     while True:
         try:
@@ -298,7 +307,7 @@ def _kill_all(processes: set[psutil.Process]) -> int:
 
 
 def _session(leader: ProcessIdentity) -> list[psutil.Process]:
-    """Everything in the session of `leader`: a program that rewrites its title (Redis) writes over its token."""
+    """Return everything in the session of `leader`: a program that rewrites its title (Redis) overwrites its token."""
     processes = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess, ProcessLookupError, PermissionError):
@@ -308,7 +317,7 @@ def _session(leader: ProcessIdentity) -> list[psutil.Process]:
 
 
 def _family(token: str) -> list[psutil.Process]:
-    """All living processes whose environment has `token`; never this one."""
+    """Return all living processes whose environment has `token`; never this one."""
     processes = []
     for process in psutil.process_iter():
         with suppress(psutil.NoSuchProcess):
@@ -335,7 +344,9 @@ def measure(identity: ProcessIdentity) -> ProcessUsage | None:
 
 
 def _descendants(process: psutil.Process) -> list[psutil.Process]:
-    """By what the kernel says of each thread's children: otherwise every process of the machine has to be looked at."""
+    """Return descendants by the kernel's list of each thread's children, without looking at every process of the
+    machine.
+    """
     try:
         children = [path.read_text() for path in Path(f"/proc/{process.pid}/task").glob("*/children")]
     except OSError:

@@ -21,7 +21,9 @@ def planned(
     then: str,
     drain_address: str = "",
 ) -> HttpResponse:
-    """The plan, or its carrying out and the page `then`. In a question on another page: the question, or nothing."""
+    """Show the plan, or carry it out and show the page `then`. For a dialog on another page only the dialog or nothing
+    is returned.
+    """
     with refusable() as answer:
         if request.method == "POST":
             do(Confirmation.parse(request.POST))

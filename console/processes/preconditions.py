@@ -39,7 +39,7 @@ def _ports_of(rows: list[ManagedProcess]) -> dict[int, str]:
 
 
 def _owner_of(directory: Path) -> int | None:
-    """The broker whose data lies there, None for other things, -1 for nothing at all."""
+    """Return the broker whose data lies there, None for other things, -1 for nothing at all."""
     try:
         if not any(directory.iterdir()):
             return -1
@@ -53,7 +53,7 @@ def _owner_of(directory: Path) -> int | None:
 
 
 def suggested_broker() -> dict[str, int | str]:
-    """Values of the form for the next broker: the next id and port, and a directory beside the others'."""
+    """Return form values for the next broker: the next id and port, and a directory beside the others'."""
     rows = list(ManagedProcess.objects.all())
     brokers = [row for row in rows if row.kind == ManagedProcess.Kind.BROKER]
     known = {row.spec["broker_id"] for row in brokers if "broker_id" in row.spec}
@@ -64,7 +64,7 @@ def suggested_broker() -> dict[str, int | str]:
 
 
 def broker_spec_of(values: Spec) -> Spec:
-    """The spec that the form's values stand for; ports and replicas follow the setup's rules."""
+    """Return the spec that the form's values stand for; ports and replicas follow the setup's rules."""
     broker_id, port = values["broker_id"], values["port"]
     others = [row.spec for row in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)]
     is_secure = any(spec.get("is_secure") for spec in others)
@@ -84,7 +84,7 @@ def broker_spec_of(values: Spec) -> Spec:
 
 
 def replicas_of(broker_id: int) -> list[str]:
-    """Partitions with a replica on the broker, asked of the cluster now. Raises GatewayError."""
+    """Return partitions with a replica on the broker, asked of the cluster now. Raises GatewayError."""
     return [
         f"{topic.name}-{partition.partition}"
         for topic in cluster_gateway().describe_topics()

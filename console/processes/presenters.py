@@ -118,7 +118,7 @@ class ManagedProcessRow:
 
 
 def name_duration(seconds: float) -> str:
-    """4 s · 3 m 12 s · 5 h 3 m · 2 d 4 h: the two largest units."""
+    """Format 4 s · 3 m 12 s · 5 h 3 m · 2 d 4 h: the two largest units."""
     units = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
     rest = max(0, int(seconds))
     parts: list[str] = []

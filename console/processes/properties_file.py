@@ -38,7 +38,7 @@ def write_properties(path: Path, text: str) -> None:
 
 
 def with_properties(text: str, owned: dict[str, str], removed: Collection[str] = ()) -> str:
-    """`text` with each owned key set once: where it stood first, else at the end; and without `removed`."""
+    """Return `text` with each owned key set once: where it stood first, else at the end; and without `removed`."""
     missing, lines = dict(owned), []
     is_more = is_dropped = False
     for line in text.splitlines():

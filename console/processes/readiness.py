@@ -51,7 +51,7 @@ def port_answers(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def zookeeper_serves(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether the server answers `srvr`: its port is open long before it has a leader."""
+    """Return whether the server answers `srvr`: its port is open long before it has a leader."""
     try:
         with socket.create_connection((host, port), CONNECT_TIMEOUT_S) as connection:
             connection.settimeout(CONNECT_TIMEOUT_S)
@@ -71,7 +71,7 @@ def read_progress(directory: Path) -> dict[str, Any]:
 
 
 def silence_of_job(progress: Mapping[str, Any], pid: int, now_s: float) -> str:
-    """A progress file of another pid is from an earlier run and says nothing about this one."""
+    """Return why a job is silent; a progress file of another pid is from an earlier run and does not count."""
     if progress.get("pid") != pid or progress.get("state") == "starting":
         return "Spark does not run the query"
     age_s = now_s - progress.get("heartbeat_ms", 0) / 1000

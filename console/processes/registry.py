@@ -92,7 +92,7 @@ def forget_process(process: ManagedProcess) -> bool:
 
 
 def _apply(row: ManagedProcess, spec: Spec) -> None:
-    """Files are written before the row: a row never means a file that is not there."""
+    """Apply a spec; files are written before the row: a row never means a missing file."""
     row.spec = spec
     row.ports = row.launch.ports
     kind = kind_named(row.kind)

@@ -18,8 +18,9 @@ _NOT_SERVED = "No process takes over the work of {}: its clients are refused, an
 def removal_plan(
     process: "ManagedProcess", holds: Iterable[str] = (), unknown: str = "", meaning: Iterable[str] = ()
 ) -> Plan:
-    """`holds`: partitions with a replica on it, as the cluster itself says; `unknown`: why it could not be asked;
-    `meaning`: what its end means to others."""
+    """Plan a removal. `holds`: partitions with a replica on it, as the cluster itself says; `unknown`: why it could not
+    be asked; `meaning`: what its end means to others.
+    """
     held = sorted(holds)
     runs = process.pid is not None
     stops = f"{process.name} is stopped first, in order (SIGTERM)." if runs else f"{process.name} does not run."

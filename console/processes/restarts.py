@@ -53,18 +53,18 @@ def plan_restart(policy: Policy, deaths_in_a_row: int, exit_status: int | None, 
 
 
 def count_death(deaths_in_a_row: int, ran_s: float) -> int:
-    """Deaths in a row when one more comes after `ran_s` of running."""
+    """Return deaths in a row when one more comes after `ran_s` of running."""
     forgiven = deaths_in_a_row if ran_s >= FORGIVES_ALL_S else int(max(0.0, ran_s) // FORGIVES_ONE_S)
     return max(0, deaths_in_a_row - forgiven) + 1
 
 
 def restart_delay_s(deaths_in_a_row: int) -> int:
-    """Seconds before the start that follows the `deaths_in_a_row`-th death."""
+    """Return seconds before the start that follows the `deaths_in_a_row`-th death."""
     return int(pause_after(deaths_in_a_row, FIRST_DELAY_S, LONGEST_DELAY_S))
 
 
 def is_due(at: datetime | None, now: datetime) -> bool:
-    """Whether it is due, also if it is further ahead than any delay: the clock was set back."""
+    """Return whether it is due, also if it is further ahead than any delay: the clock was set back."""
     return at is None or now >= at or at - now > timedelta(seconds=LONGEST_DELAY_S)
 
 
@@ -74,5 +74,5 @@ def deaths_within(deaths_ms: list[int], now_ms: int) -> list[int]:
 
 
 def clock_time(moment: datetime | None) -> str:
-    """12:03:04 UTC: the zone is said, because the reader may sit in another."""
+    """Format 12:03:04 UTC: the zone is written, because the reader may sit in another."""
     return f"{moment:%H:%M:%S %Z}".strip() if moment else "an unknown time"

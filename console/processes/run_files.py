@@ -21,7 +21,7 @@ def _write(directory: Path, name: str, content: dict[str, object]) -> None:
 
 
 def read_run_file(directory: Path, name: str) -> ProcessIdentity | None:
-    """None if there is no such file, or not one of ours."""
+    """Read a run file; None if it is missing, or not one of ours."""
     try:
         content = json.loads(_path(directory, name).read_text())
         return ProcessIdentity(content["pid"], content["create_time"], content["token"])

@@ -21,7 +21,7 @@ def authority_file() -> Path:
 
 
 def make_certificates() -> None:
-    """The authority and this host's certificate, unless they are there and good. Raises OSError."""
+    """Create the authority and this host's certificate, unless valid ones exist. Raises OSError."""
     hosts = ["localhost", "127.0.0.1", "::1", settings.HOST_NAME]
     with exclusive(settings.TLS_DIR / ".lock"):
         make_broker_certificate(settings.TLS_DIR, _CERTIFICATE, list(dict.fromkeys(hosts)))

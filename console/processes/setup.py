@@ -60,7 +60,7 @@ class Setup:
 
 
 def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
-    """The setup the environment describes. Raises SetupError."""
+    """Return the setup the environment describes. Raises SetupError."""
     for old, new in RENAMED.items():
         if old in environment:
             raise SetupError(f"{old} is called {new} now. Set {new}={environment[old]} instead, or unset {old}.")
@@ -103,7 +103,7 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
 
 
 def _port_unless(environment: Mapping[str, str], name: str, default: int, elsewhere: str) -> int | None:
-    """None: there is such a server elsewhere, or 0 says that none is wanted."""
+    """Return the port; None: there is such a server elsewhere, or 0 turns it off."""
     port = _number(environment, name, default, 0, 65_535)
     return None if environment.get(elsewhere, "").strip() else port or None
 
@@ -120,7 +120,7 @@ def _number(environment: Mapping[str, str], name: str, default: int, at_least: i
 
 
 def _names(text: str) -> list[str]:
-    """Divided as a shell does: a name with spaces stands in quotes."""
+    """Split as a shell does: a name with spaces stands in quotes."""
     try:
         return shlex.split(text)
     except ValueError:

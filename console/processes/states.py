@@ -93,7 +93,7 @@ class ProcessDecision:
 
 
 def decide(facts: ManagedProcessFacts) -> ProcessDecision:
-    """The state, the sentence a person reads, and the one thing to do now."""
+    """Return the state, the sentence a person reads, and the one thing to do now."""
     if facts.alive:
         return _ending(facts) if _must_end(facts) else _living(facts)
     if facts.request in (Request.START, Request.RESTART):
@@ -109,7 +109,7 @@ def could_not_start(facts: ManagedProcessFacts, error: str) -> ProcessDecision:
 
 
 def request_is_done(facts: ManagedProcessFacts, decision: ProcessDecision) -> bool:
-    """Whether the wish in `facts.request` needs nothing more once `decision` has been carried out."""
+    """Return whether the wish in `facts.request` needs nothing more once `decision` has been carried out."""
     if decision.do is ProcessStep.SPAWN:
         return True
     if facts.request is Request.START:
@@ -118,7 +118,9 @@ def request_is_done(facts: ManagedProcessFacts, decision: ProcessDecision) -> bo
 
 
 def _must_end(facts: ManagedProcessFacts) -> bool:
-    """A process that was sent SIGTERM ends, even if somebody pressed Start meanwhile: the start comes after."""
+    """Return whether the process must end: one that was sent SIGTERM ends even if it is wanted again; it is started
+    afterwards.
+    """
     return (
         facts.request in (Request.STOP, Request.RESTART, Request.KILL)
         or facts.desired is Desired.STOPPED
@@ -164,7 +166,9 @@ def _ended(facts: ManagedProcessFacts) -> ProcessDecision:
 
 
 def _died(facts: ManagedProcessFacts, how: str, exit_status: int | None) -> ProcessDecision:
-    """A signal comes from outside, so its last words do not explain it."""
+    """Return the decision after a process ended; its last log line does not explain a signal, which comes from
+    outside.
+    """
     ran_s = (facts.now - facts.running_since).total_seconds() if facts.running_since else 0.0
     deaths = count_death(facts.deaths_in_a_row, ran_s)
     restart = plan_restart(facts.restart, deaths, exit_status, facts.now)
@@ -178,7 +182,9 @@ def _died(facts: ManagedProcessFacts, how: str, exit_status: int | None) -> Proc
 
 
 def _away(facts: ManagedProcessFacts) -> ProcessDecision:
-    """It is not there, which is no news. One that waits for its next try may be called off, or be due."""
+    """Decide for a process that is not running as expected. One that waits for its next try may be called off, or be
+    due.
+    """
     as_before = ProcessDecision(facts.observed, facts.sentence, start_again_at=facts.start_again_at)
     if facts.observed not in (Observed.EXITED, Observed.FAILED):
         return as_before

@@ -92,7 +92,9 @@ def step(name: str, look: ClusterLook | None = None) -> ManagedProcess:
 
 
 def _look_at(name: str, identity: ProcessIdentity | None) -> Sighting:
-    """How it ended is in the run file until the row has it: a worker may be ended while the database is locked."""
+    """Look at a process. Its exit is in the run file until the row has it: a worker may be killed while the database is
+    locked.
+    """
     if identity is None:
         return os_process.GONE
     sighting = os_process.look(identity)
@@ -104,7 +106,7 @@ def _look_at(name: str, identity: ProcessIdentity | None) -> Sighting:
 
 
 def rests(process: ManagedProcess, look: ClusterLook) -> bool:
-    """Whether a step would find a running process as the last one left it; most do.
+    """Return whether a step would find a running process as the last one left it; most do.
 
     Without the process's lock: a wish that comes meanwhile is pursued by its task, and by the next look. If it does not
     rest, `process` is not to be used any more.
@@ -203,7 +205,7 @@ def _argv(process: ManagedProcess) -> list[str]:
 def _write_state(
     process: ManagedProcess, facts: ManagedProcessFacts, before: Mapping[str, object], look: ClusterLook
 ) -> None:
-    """The one honest state, and in words what its port and the cluster say."""
+    """Write the process's state, and what its port and the cluster report."""
     kind, now_ms = kind_named(process.kind), int(facts.now.timestamp() * 1000)
     cluster = kind.cluster_truth(process, look)
     since = before["changed_at"] if before["observed"] == process.observed else facts.now
@@ -258,7 +260,7 @@ _WELL = {ProcessState.REGISTERED, ProcessState.CATCHING_UP, ProcessState.HEALTHY
 
 
 def _events(process: ManagedProcess, before: Mapping[str, object]) -> list[HistoryEvent]:
-    """The word is the one of all pages. While the cluster cannot be asked nothing has happened to the process."""
+    """Return events of a changed state, in the words of all pages; none while the cluster cannot be asked."""
     word, was = ProcessState(process.state), ProcessState(str(before["state"]))
     if word is was or (ProcessState.RUNNING in (word, was) and _WELL & {word, was}):
         return []

@@ -101,7 +101,7 @@ def reconcile_host(host: str) -> None:
 
 
 def forget_leaving(host: str) -> None:
-    """Rows that were to go once they had stopped; not one that is wanted again meanwhile."""
+    """Delete rows that were to be removed once stopped; not one that was started again meanwhile."""
     for row in ManagedProcess.objects.filter(HAS_LEFT, host=host):
         with alone_with(row.name):
             is_forgotten = forget_process(row)

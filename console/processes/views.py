@@ -44,7 +44,7 @@ def process_page(request: UserRequest, name: str) -> HttpResponse:
 
 @require_safe
 def process_log(request: UserRequest, name: str) -> HttpResponse:
-    """The tail of its log, asked for again and again by the page that shows it."""
+    """Return the tail of the process's log, which the page fetches again and again."""
     process = access_process(request.user, name)
     return render(
         request,
@@ -72,5 +72,5 @@ def start(request: UserRequest, name: str) -> HttpResponse:
 
 
 def _asked_again(address: str) -> HttpResponse:
-    """The same request, with its body, of another address (RFC 9110, 307)."""
+    """Redirect to the same request, with its body, at another address (RFC 9110, 307)."""
     return HttpResponse(status=307, headers={"Location": address})

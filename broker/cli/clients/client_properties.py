@@ -81,7 +81,7 @@ def translate(properties: Mapping[str, str], *, of_consumer: bool = False) -> Tr
 
 
 def pair_as_typed(text: str) -> tuple[str, str]:
-    """KEY=VALUE split at the first `=`; blanks of the value count: it may be a separator. Raises ValueError."""
+    """Split KEY=VALUE at the first `=`; blanks of the value count: it may be a separator. Raises ValueError."""
     key, separator, value = text.partition("=")
     if not separator or not key.strip():
         raise ValueError('write it as "key=value"')
@@ -93,7 +93,7 @@ def _is_of_java_only(name: str) -> bool:
 
 
 def _batch_size(value: str) -> dict[str, str]:
-    """0 is Java's way to say that each record is a batch of its own."""
+    """Return librdkafka's batch setting; 0 is Java's way to say that each record is a batch of its own."""
     return {"batch.size": value} if _number("batch.size", value) else {"batch.num.messages": "1"}
 
 
@@ -102,7 +102,7 @@ def _buffer_memory(value: str) -> dict[str, str]:
 
 
 def _compression(value: str) -> dict[str, str]:
-    """`uncompressed` is what brokers say, `NoCompressionCodec` and numbers are of 0.8."""
+    """Return the codec; `uncompressed` is what brokers say, `NoCompressionCodec` and numbers are of Kafka 0.8."""
     by_number = {"0": "none", "1": "gzip", "2": "snappy", "3": "lz4", "4": "zstd", "uncompressed": "none"}
     return {"compression.type": by_number.get(value, value)}
 

@@ -57,7 +57,7 @@ def properties_of(arguments: Arguments, file_option: str, property_option: str) 
 
 
 def open_producer(arguments: Arguments, properties: Mapping[str, str], **settings: Any) -> Producer:
-    """`properties` have Java's names. Raises UsageError, CommandError."""
+    """Open a producer. `properties` have Java's names. Raises UsageError, CommandError."""
     defaults = {**_OF_PRODUCERS, **(_OF_TRANSACTIONS if {"transactional.id"} & {*properties, *settings} else {})}
     config = {**defaults, **_config(arguments, properties, of_consumer=False)}
     if "enable.idempotence" not in config:
@@ -69,7 +69,7 @@ def open_producer(arguments: Arguments, properties: Mapping[str, str], **setting
 
 
 def open_consumer(arguments: Arguments, properties: Mapping[str, str], **settings: Any) -> Consumer:
-    """`properties` have Java's names. Raises UsageError, CommandError."""
+    """Open a consumer. `properties` have Java's names. Raises UsageError, CommandError."""
     config = {**_OF_CONSUMERS, **_config(arguments, properties, of_consumer=True)}
     if "metadata.max.age.ms" in properties:
         config["topic.metadata.refresh.interval.ms"] = properties["metadata.max.age.ms"]
@@ -89,7 +89,7 @@ def next_messages(consumer: Consumer, wanted: int, wait_s: float) -> list[Any]:
 
 
 def close(consumer: Consumer) -> None:
-    """Commits and leaves the group; not waited for longer than some seconds, whatever its broker does."""
+    """Commit and leave the group; waits for a broker for some seconds only."""
     closing = threading.Thread(target=_close, args=[consumer], daemon=True)
     closing.start()
     closing.join(_CLOSE_S)
@@ -152,7 +152,7 @@ def _security(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _servers(arguments: Arguments, config: dict[str, str]) -> tuple[tuple[str, int], ...]:
-    """As typed, or else as the properties say."""
+    """Return the servers as typed, else as the properties say."""
     named = config.pop("metadata.broker.list", None) or config.get("bootstrap.servers")
     options = [name for name in ("bootstrap-server", "zookeeper") if arguments.command.option(name)]
     if not named or any(arguments[name] for name in options):
@@ -164,14 +164,14 @@ def _servers(arguments: Arguments, config: dict[str, str]) -> tuple[tuple[str, i
 
 
 def _may_be_idempotent(config: Mapping[str, str]) -> bool:
-    """As Java's producer is since 3.0, unless something that was set rules it out."""
+    """Return whether the producer may be idempotent, as Java's since 3.0, unless a set property rules it out."""
     in_flight = config.get("max.in.flight.requests.per.connection", config.get("max.in.flight", "5"))
     acks = config.get("acks", config.get("request.required.acks", "all"))
     return acks in ("all", "-1") and config.get("retries") != "0" and in_flight in {"1", "2", "3", "4", "5"}
 
 
 def _check_names(servers: tuple[tuple[str, int], ...]) -> None:
-    """librdkafka would try for ever."""
+    """Require host names that resolve: librdkafka would try for ever."""
     for host, port in servers:
         try:
             socket.getaddrinfo(host, port)
@@ -183,7 +183,7 @@ def _check_names(servers: tuple[tuple[str, int], ...]) -> None:
 
 
 def _open(kind: type, arguments: Arguments, config: dict[str, Any]) -> Any:
-    """What librdkafka does not know is left out, and told."""
+    """Open a librdkafka client; properties it does not know are left out with a warning."""
     config = {"log_level": 0, "error_cb": _Troubles(), **config}
     while True:
         try:

@@ -39,7 +39,9 @@ def starting_offset(text: str) -> int:
 
 
 def settings(arguments: Arguments, in_file: Mapping[str, str], typed: Mapping[str, str]) -> dict[str, Any]:
-    """librdkafka's settings that follow from the options. Raises CommandError where they contradict the properties."""
+    """Return librdkafka's settings that follow from the options. Raises CommandError where they contradict the
+    properties.
+    """
     properties = {**in_file, **typed}
     groups = {*filter(None, [arguments["group"], in_file.get("group.id"), typed.get("group.id")])}
     if len(groups) > 1:

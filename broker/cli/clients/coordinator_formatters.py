@@ -14,7 +14,7 @@ from broker.coordinator.transaction import records as transaction_records
 
 
 def coordinator_formatter(class_name: str) -> Formatter | None:
-    """None for a class that is none of these."""
+    """Return None for a class that is none of these."""
     wanted = _BY_CLASS.get(class_name)
     if wanted is None:
         return None
@@ -26,7 +26,7 @@ def coordinator_formatter(class_name: str) -> Formatter | None:
 
 
 def _line(record: ConsumedRecord, shape: Callable[[bytes, bytes | None], str]) -> str:
-    """Nothing for a record of another kind, or one that is no such record."""
+    """Return the line of a record; empty for a record of another kind, or a malformed one."""
     try:
         return shape(record.key() or b"", record.value())
     except InvariantViolation:

@@ -72,7 +72,7 @@ def _double(data: bytes) -> bytes:
 
 
 def _float(data: bytes) -> bytes:
-    """The fewest digits that are the same number in four bytes."""
+    """Return the fewest digits that are the same number in four bytes."""
     one = struct.Struct(">f")
     value = _unpacked(one, data)
     if not math.isfinite(value):
@@ -82,7 +82,7 @@ def _float(data: bytes) -> bytes:
 
 
 def _bytes(data: bytes) -> bytes:
-    """org.apache.kafka.common.utils.Bytes: what is not printable is escaped."""
+    """Format bytes as org.apache.kafka.common.utils.Bytes does: unprintable ones are escaped."""
     return b"".join(
         b"%c" % number if 0x20 <= number <= 0x7E and number != 0x5C else b"\\x%02X" % number for number in data
     )

@@ -80,7 +80,7 @@ class _ReportWindow:
         return self._sum / self.count if self.count else 0.0
 
     def rates(self, now: float) -> tuple[float, float]:
-        """Records and megabytes in a second."""
+        """Return records and megabytes per second."""
         elapsed = max(now - self.since, 1e-3)
         return self.count / elapsed, self.bytes / elapsed / _MB
 
@@ -114,7 +114,7 @@ CONSUMED_HEAD = (
 def consumed_columns(
     size: int, count: int, elapsed_s: float, rebalance_s: float, *, size_before: int = 0, count_before: int = 0
 ) -> str:
-    """Totals of the run, and rates of the time since `…_before`."""
+    """Return the totals of the run, and rates since `…_before`."""
     fetch_s = elapsed_s - rebalance_s
     mb, news = (size - size_before) / _MB, count - count_before
     return (
@@ -128,7 +128,7 @@ def _rate(amount: float, seconds: float) -> str:
 
 
 def java_date_format(pattern: str) -> str:
-    """SimpleDateFormat's letters as strftime's; milliseconds as `%f`, of which three digits are meant."""
+    """Return SimpleDateFormat's letters as strftime's; milliseconds as `%f`, of which three digits are meant."""
     out, at = "", 0
     letters = ("yyyy", "yy", "MM", "dd", "HH", "hh", "mm", "ss", "SSS", "a", "Z")
     codes = ("%Y", "%y", "%m", "%d", "%H", "%I", "%M", "%S", "%f", "%p", "%z")

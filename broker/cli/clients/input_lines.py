@@ -46,7 +46,7 @@ class LineSplitter:
         self._is_after_cr = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines that end in `data`. CommandError for a line longer than any record."""
+        """Return the lines that end in `data`. CommandError for a line longer than any record."""
         if self._is_after_cr and data.startswith(b"\n"):
             data = data[1:]
         if not data:

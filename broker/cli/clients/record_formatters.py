@@ -51,7 +51,7 @@ def _default(properties: Mapping[str, str]) -> Formatter:
 
 
 def _values(records: Sequence[ConsumedRecord], null: bytes, end: bytes) -> bytes:
-    """Nearly everybody prints nothing else, by the hundred thousand."""
+    """Return values only, the most used format, for speed in bulk."""
     values = [null if (value := record.value()) is None else value for record in records]
     values.append(b"")
     return end.join(values)
@@ -72,7 +72,7 @@ def _columns(properties: Mapping[str, str]) -> list[Column]:
 
 
 def _asks(properties: Mapping[str, str], name: str, *, default: bool) -> bool:
-    """As Java reads a boolean: anything but `true` is false."""
+    """Return a boolean property as Java reads it: anything but `true` is false."""
     return properties[name].strip().lower() == "true" if name in properties else default
 
 
@@ -113,7 +113,7 @@ def _nothing(_properties: Mapping[str, str]) -> Formatter:
 
 
 def _checksum(_properties: Mapping[str, str]) -> Formatter:
-    """Until Kafka 2.x; records have no checksum of their own since 0.11."""
+    """Format checksums as Kafka until 2.x did; records have had none of their own since 0.11."""
 
     def shown(records: Iterable[ConsumedRecord]) -> bytes:
         return "".join(f"topic:{record.topic()}, checksum:-1\n" for record in records).encode()

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def print_event(name: str, **fields: Any) -> None:
-    """A program reads these as they come."""
+    """Print an event at once, for programs that read the output as it comes."""
     event = {"timestamp": time.time_ns() // 1_000_000, "name": name, **fields}
     sys.stdout.write(json.dumps(event, separators=(",", ":"), ensure_ascii=False) + "\n")
     sys.stdout.flush()

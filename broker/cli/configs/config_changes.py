@@ -45,7 +45,7 @@ class ConfigEdits:
 
 
 def read_added(text: str) -> dict[str, str]:
-    """`k1=v1,k2=[a,b]`: brackets keep commas together, and are no part of the value. Raises CommandError."""
+    """Parse `k1=v1,k2=[a,b]`: brackets keep commas together, and are no part of the value. Raises CommandError."""
     pairs = [_EQUALS.split(part) for part in _COMMA.split(text)]
     if any(len(pair) != 2 for pair in pairs):
         raise CommandError(

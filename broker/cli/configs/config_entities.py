@@ -57,7 +57,7 @@ class Entity:
 
 
 def entities(arguments: Arguments) -> list[Entity]:
-    """One, or a user and a client, in the order typed. Raises CommandError in Kafka's words."""
+    """Return one entity, or a user and a client, in the order typed. Raises CommandError in Kafka's words."""
     has_long = any(arguments.given(name) for name in ("entity-type", "entity-name", "entity-default"))
     shorts = [default for default in (*SHORT, *SHORT_DEFAULTS) if arguments.given(default)]
     if has_long and shorts:
@@ -74,7 +74,7 @@ def _of_short_option(option: str, arguments: Arguments) -> Entity:
 
 
 def _of_long_options(arguments: Arguments) -> list[Entity]:
-    """Types and names belong together in the order typed; `--entity-default` is a name."""
+    """Pair types and names in the order typed; `--entity-default` is a name."""
     types: list[str] = arguments["entity-type"]
     names: list[str | None] = list(arguments["entity-name"])
     if arguments["entity-default"]:

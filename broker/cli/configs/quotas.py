@@ -39,7 +39,7 @@ _HAVE_NO_PASSWORDS = "The brokers keep no SCRAM credentials of users."
 def describe_quotas(
     cluster: ClusterConnections, entities: Sequence[Entity], line: Callable[[DescribedQuotas], str], *, as_json: bool
 ) -> None:
-    """`line` is what is said of each. Raises ApiError, CommandError where a cluster keeps nothing of the kind."""
+    """Describe quotas; `line` formats each. Raises ApiError, CommandError where a cluster has no quotas."""
     quotas = _quotas(cluster, entities)
     credentials = _credentials(cluster, entities[0]) if _may_have_credentials(entities) else []
     if as_json:
@@ -120,7 +120,7 @@ def _may_have_credentials(entities: Sequence[Entity]) -> bool:
 
 
 def _credentials(cluster: ClusterConnections, user: Entity) -> list[DescribeUserScramCredentialsResult]:
-    """Nothing from a cluster that keeps none: quotas have been told."""
+    """Return SCRAM credentials, none from a cluster without them: its quotas have been printed by then."""
     request = DescribeUserScramCredentialsRequest(users=[UserName(name=user.name)] if user.name else None)
     try:
         answer = cluster.ask_controller(request)

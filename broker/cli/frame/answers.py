@@ -33,7 +33,9 @@ def id_of_text(text: str) -> UUID:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """Kafka's lists of topics: a regular expression, in which a comma says `or`; matched against whole names."""
+    """Parse Kafka's pattern of topics: a regular expression matched against whole names, in which a comma means
+    `or`.
+    """
     try:
         return compile_pattern(_listed(text))
     except ValueError as error:
@@ -45,7 +47,7 @@ def _listed(text: str) -> str:
 
 
 def pair(text: str) -> tuple[str, str]:
-    """KEY=VALUE, split at the first `=`. Raises ValueError."""
+    """Split KEY=VALUE at the first `=`. Raises ValueError."""
     key, separator, value = text.partition("=")
     if not separator or not key.strip():
         raise ValueError('write it as "key=value"')
@@ -61,7 +63,7 @@ def at_least_one(text: str) -> int:
 
 
 def exception_of(code: int) -> str:
-    """The name under which Kafka's tools print a refusal."""
+    """Return the name under which Kafka's tools print a refusal."""
     try:
         name = "".join(word.capitalize() for word in ErrorCode(code).name.removesuffix("_EXCEPTION").split("_"))
     except ValueError:

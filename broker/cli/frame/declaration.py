@@ -134,7 +134,7 @@ class Arguments:
         return list(option.default or ()) if option.is_list else option.default
 
     def given(self, name: str) -> bool:
-        """Whether it was typed, whatever its default."""
+        """Return whether it was typed, whatever its default."""
         return name in self._values
 
     @property

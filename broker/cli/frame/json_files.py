@@ -9,7 +9,7 @@ from broker.common.types import TopicPartition
 
 
 def read_json(path: str) -> dict[str, Any]:
-    """The object in the file. Raises CommandError."""
+    """Return the object in the file. Raises CommandError."""
     try:
         value = json.loads(Path(path).read_text())
     except OSError as error:
@@ -22,7 +22,7 @@ def read_json(path: str) -> dict[str, Any]:
 
 
 def entries(path: str, value: dict[str, Any], name: str, **kinds: type) -> list[dict[str, Any]]:
-    """The objects listed under `name`, each of which has the fields `kinds`. Raises CommandError."""
+    """Return the objects listed under `name`, each of which has the fields `kinds`. Raises CommandError."""
     listed = value.get(name)
     if not isinstance(listed, list):
         raise CommandError(f'{path} has no list "{name}".')
@@ -37,7 +37,7 @@ def entries(path: str, value: dict[str, Any], name: str, **kinds: type) -> list[
 
 
 def read_partitions(path: str) -> list[TopicPartition]:
-    """`{"partitions":[{"topic":"foo","partition":1}]}`. Raises CommandError, also for one that is named twice."""
+    """Read `{"partitions":[{"topic":"foo","partition":1}]}`. Raises CommandError, also for one that is named twice."""
     listed = entries(path, read_json(path), "partitions", topic=str, partition=int)
     partitions = [TopicPartition(item["topic"], item["partition"]) for item in listed]
     twice = (

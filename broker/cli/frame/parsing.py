@@ -29,7 +29,7 @@ class ParsedOptions:
 
 
 def parse(command: Command, typed: list[str]) -> tuple[Arguments, list[str]]:
-    """The arguments, and what to tell about them on stderr. Raises UsageError."""
+    """Return the arguments, and what to tell about them on stderr. Raises UsageError."""
     if command.takes_anything:
         return Arguments(command, {}, tuple(typed), {}), []
     if command.subcommands:
@@ -51,7 +51,7 @@ def parse(command: Command, typed: list[str]) -> tuple[Arguments, list[str]]:
 
 
 def _choose(command: Command, typed: list[str]) -> tuple[Command, list[str]]:
-    """The subcommand, with the options of the command itself, wherever they stand."""
+    """Return the subcommand, with the options of the command itself, wherever they stand."""
     by_name = {subcommand.name: subcommand for subcommand in command.subcommands}
     at = next((at for at, word in enumerate(typed) if word in by_name), None)
     if at is None:

@@ -23,7 +23,7 @@ class Terminated(BaseException):
 
 
 def run(command: Command, typed: list[str]) -> int:
-    """The exit status. What a command prints has left when it returns."""
+    """Return the exit status. What a command prints has left when it returns."""
     if not command.takes_anything and _asks_for_help(command, typed):
         return _help(command)
     if "--version" in typed and not command.takes_anything:
@@ -95,5 +95,5 @@ def _leave(status: int) -> int:
 
 
 def _abandon_stdout() -> None:
-    """Whoever read it has gone; what is left in the buffer must not be complained about at exit."""
+    """Discard what is left in the buffer of a closed stdout, so that Python does not complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

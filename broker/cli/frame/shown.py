@@ -75,7 +75,7 @@ def option_meaning(option: Option) -> str:
 
 
 def markdown(commands: Iterable[Command]) -> str:
-    """COMMANDS.md: a table of commands, then each with its options and examples."""
+    """Return COMMANDS.md: a table of commands, then each with its options and examples."""
     commands = list(commands)
     lines = [
         "# Commands",
@@ -116,7 +116,7 @@ def _markdown_options(options: tuple[Option, ...]) -> list[str]:
 
 
 def completion(commands: Iterable[Command], shell: str) -> str:
-    """A script that bash or zsh sources; zsh reads bash's by its own bashcompinit."""
+    """Return a completion script that bash or zsh sources; zsh reads bash's by bashcompinit."""
     head = ["autoload -U +X bashcompinit && bashcompinit"] if shell == "zsh" else []
     lines = [
         *head,

@@ -81,7 +81,9 @@ def share_lines(group_id: str, offsets: Mapping[TopicPartition, ShareOffset]) ->
 
 
 def member_lines(group: TypedGroup, *, verbose: bool) -> list[str]:
-    """A column for instance ids only if a member has one; of groups of Kafka 4 with epochs and targets (KIP-848)."""
+    """Return lines of members; with instance ids only if a member has one, and with epochs and targets for groups of
+    Kafka 4 (KIP-848).
+    """
     has_instances = any(member.instance_id for member in group.members)
     if verbose and group.group_type != CLASSIC:
         return _typed_member_lines(group, has_instances)
@@ -136,7 +138,7 @@ def assignment_text(partitions: Iterable[TopicPartition]) -> str:
 
 
 def _typed_assignment(partitions: Iterable[TopicPartition]) -> str:
-    """`t:0,1;u:2`, as Kafka 4 prints an assignment beside its target."""
+    """Return `t:0,1;u:2`, as Kafka 4 prints an assignment beside its target."""
     return ";".join(f"{topic}:{numbers}" for topic, numbers in _by_topic(partitions).items()) or MISSING
 
 
@@ -168,7 +170,7 @@ def state_lines(group: TypedGroup, coordinator: CoordinatorAddress, *, verbose: 
 
 
 def list_lines(groups: Iterable[Mapping[str, str]], columns: tuple[str, ...]) -> list[str]:
-    """`--list` with `--state` or `--type`."""
+    """Return the lines of `--list` with `--state` or `--type`."""
     cells = [tuple(group[column] for column in ("group", *columns)) for group in groups]
     widths = (_widest(cells, 0) + 10, *(20 for _ in columns))
     return [_row(cell, widths) for cell in (("GROUP", *(column.upper() for column in columns)), *cells)]

@@ -19,7 +19,7 @@ Resets = dict[str, dict[TopicPartition, int]]
 
 
 def duration_ms(text: str) -> int:
-    """`PnDTnHnMn.nS`, as Java reads it. Raises ValueError."""
+    """Parse `PnDTnHnMn.nS`, as Java reads it. Raises ValueError."""
     match = _DURATION.fullmatch(text)
     parts = {name: match[name] for name in ("days", "hours", "minutes", "seconds")} if match else {}
     if not match or not any(parts.values()) or match["time"] in ("T", "t"):
@@ -32,7 +32,7 @@ def duration_ms(text: str) -> int:
 
 
 def moment_ms(text: str) -> int:
-    """`YYYY-MM-DDTHH:mm:SS.sss`, of UTC unless a zone stands behind it. Raises ValueError."""
+    """Parse `YYYY-MM-DDTHH:mm:SS.sss`, of UTC unless a zone stands behind it. Raises ValueError."""
     if "T" not in text:
         raise ValueError("Error parsing timestamp. It does not contain a 'T' according to ISO8601 format")
     moment = datetime.fromisoformat(text)
@@ -40,7 +40,7 @@ def moment_ms(text: str) -> int:
 
 
 def topic_scope(text: str) -> tuple[str, list[int] | None]:
-    """`t`, or `t:0,1` for some partitions. Raises ValueError."""
+    """Parse `t`, or `t:0,1` for some partitions. Raises ValueError."""
     topic, separator, numbers = text.partition(":")
     if not separator:
         return topic, None
@@ -51,7 +51,7 @@ def topic_scope(text: str) -> tuple[str, list[int] | None]:
 
 
 def export(resets: Mapping[str, Mapping[TopicPartition, int]], *, with_group: bool) -> str:
-    """`topic,partition,offset`, with the group before it if several are meant."""
+    """Return lines `topic,partition,offset`, with the group in front if there are several."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     for group, offsets in resets.items():

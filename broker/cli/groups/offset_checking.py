@@ -25,7 +25,7 @@ def checked_lines(
     log_ends: Mapping[TopicPartition, int],
     owners: Mapping[TopicPartition, str],
 ) -> list[str]:
-    """A partition that has no log end has no leader."""
+    """Return lines of checked partitions; one without a log end has no leader."""
     return [HEAD, *(_line(group, partition, offsets, log_ends, owners) for partition in sorted(partitions))]
 
 

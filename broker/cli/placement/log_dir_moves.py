@@ -21,7 +21,9 @@ _PAUSE_S = 0.1
 
 
 def where_replicas_lie(cluster: ClusterConnections, replicas: Iterable[Replica]) -> dict[Replica, ReplicaLocation]:
-    """A replica nobody has is left out. Raises BrokerUnreachable, ApiNotServed."""
+    """Return where the replicas are stored; a replica that no broker has is left out. Raises BrokerUnreachable,
+    ApiNotServed.
+    """
     locations: dict[Replica, ReplicaLocation] = {}
     for broker, partitions in _by_broker(replicas).items():
         topics = [DescribableLogDirTopic(topic=name, partitions=indexes) for name, indexes in partitions.items()]

@@ -42,7 +42,7 @@ def moves_in_progress(cluster: ClusterConnections) -> dict[TopicPartition, Repli
 def alter(
     cluster: ClusterConnections, targets: Mapping[TopicPartition, Sequence[int] | None]
 ) -> dict[TopicPartition, tuple[int, str]]:
-    """None calls a move off. What was refused, with its sentence."""
+    """Alter reassignments; None cancels one. Return refused partitions with code and sentence."""
     topics: dict[str, list[ReassignablePartition]] = {}
     for (topic, index), replicas in sorted(targets.items()):
         topics.setdefault(topic, []).append(

@@ -92,7 +92,8 @@ def plan_json(assignment: Assignment) -> str:
 def propose(
     current: Assignment, racks: Mapping[int, str | None], starts: Sequence[tuple[int, int]]
 ) -> dict[TopicPartition, tuple[int, ...]]:
-    """Each topic of `current` spread over the brokers of `racks` as if it were new, with as many replicas as it has.
+    """Return an assignment that spreads each topic of `current` over the brokers of `racks` as if it were new, with as
+    many replicas as it has.
 
     `starts`: for each topic, in the order of names, where to begin and how far apart (drawn at random by the caller).
     Raises ApiError when there are too few brokers.
@@ -108,8 +109,9 @@ def propose(
 def replica_throttles(
     targets: Assignment, current: Assignment, moves: Mapping[TopicPartition, ReplicaAssignment]
 ) -> tuple[dict[str, dict[str, str | None]], set[int]]:
-    """Topic → its throttled replicas, while `targets` and `moves` go on: those that are there give, those that come
-    take. And the brokers which do. A partition that stays where it is is not throttled."""
+    """Return topic → its throttled replicas, while `targets` and `moves` go on: present replicas send, new ones
+    receive. Also return those brokers. A partition that stays where it is is not throttled.
+    """
     givers: dict[str, list[str]] = {}
     takers: dict[str, list[str]] = {}
     brokers: set[int] = set()

@@ -23,7 +23,7 @@ def partition_lines(
     *,
     as_before: bool = False,
 ) -> list[ReassignmentLine]:
-    """`as_before`: in the words of Kafka before 2.6."""
+    """Return lines of reassignments. `as_before`: in the words of Kafka before 2.6."""
     return [
         _partition_line(partition, target, current.get(partition, ()), partition in moves, as_before)
         for partition, target in sorted(targets.items())

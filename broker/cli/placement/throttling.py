@@ -22,7 +22,7 @@ _TOPIC, _BROKER = 2, 4
 
 
 def throttle_topics(cluster: ClusterConnections, topics: Mapping[str, Mapping[str, str | None]]) -> None:
-    """Topic → setting → value, None for its default. Raises ApiError, BrokerUnreachable."""
+    """Set topic → setting → value, None for its default. Raises ApiError, BrokerUnreachable."""
     resources = [_resource(_TOPIC, topic, values) for topic, values in topics.items()]
     if resources:
         for result in cluster.ask_controller(IncrementalAlterConfigsRequest(resources=resources)).responses:
@@ -30,7 +30,7 @@ def throttle_topics(cluster: ClusterConnections, topics: Mapping[str, Mapping[st
 
 
 def throttle_brokers(cluster: ClusterConnections, brokers: Iterable[int], values: Mapping[str, str | None]) -> None:
-    """The same settings for each of them, asked of itself, as Kafka wants it."""
+    """Set the same throttle on each broker, one request for each, as Kafka wants it."""
     for broker in sorted(brokers):
         request = IncrementalAlterConfigsRequest(resources=[_resource(_BROKER, str(broker), values)])
         (result,) = cluster.ask_broker(broker, request).responses

@@ -50,8 +50,8 @@ class Authority:
         self._key = key
 
     def sign(self, name: str, hosts: Sequence[str] = (), *, is_renewed: bool = False) -> tuple[Path, bool]:
-        """The file of `name` (a common name), and whether it was made now: it is when there is none, when it ends soon,
-        names other hosts, is of another authority, or `is_renewed`.
+        """Return the file of `name` (a common name), and whether it was made now: it is when there is none, when it
+        ends soon, names other hosts, is of another authority, or `is_renewed`.
 
         With `hosts` (names, addresses) a server's and a client's certificate, else a client's.
         """
@@ -88,7 +88,7 @@ class Authority:
 
 
 def _make_authority(path: Path, key_path: Path) -> None:
-    """The certificate last: with it there is an authority."""
+    """Make the authority; its certificate is written last, so that it exists only with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"Barnabas {secrets.token_hex(4)}")])
     certificate = (
@@ -156,7 +156,7 @@ def _write_secret(path: Path, content: bytes) -> None:
 
 
 def _write(path: Path, content: bytes, mode: int) -> None:
-    """Whole or not at all: a broker may be reading the file it replaces."""
+    """Write the file whole or not at all: a broker may be reading the one it replaces."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:

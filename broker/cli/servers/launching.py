@@ -37,7 +37,7 @@ def start(arguments: Arguments, command: list[str], environment: Mapping[str, st
 
 
 def _leave_behind(command: list[str], environment: Mapping[str, str], log_name: str) -> None:
-    """Several servers may have one log directory, and their starts one after the other: nothing is written over."""
+    """Leave the server behind; several servers may share one log directory, so nothing is written over."""
     directory = Path(os.environ.get("LOG_DIR") or "logs")
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / log_name).open("ab") as log:

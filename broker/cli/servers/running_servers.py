@@ -62,7 +62,7 @@ def _signalled(servers: list[RunningServer], number: int) -> Iterator[RunningSer
 
 
 def _signal_number() -> int:
-    """Kafka's scripts take another than TERM from the environment."""
+    """Return the signal; Kafka's scripts take another than TERM from the environment."""
     text = os.environ.get("SIGNAL", "TERM").upper().removeprefix("SIG")
     try:
         return int(text) if text.isdecimal() else signal.Signals[f"SIG{text}"]

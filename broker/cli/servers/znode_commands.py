@@ -99,7 +99,7 @@ class Znodes:
         return ZnodeOutput()
 
     async def _tree(self, path: str) -> list[str]:
-        """The znode and all below it, parents first, in the order of their names."""
+        """Return the znode and all below it, parents first, in the order of their names."""
         paths, waiting = [], [path]
         while waiting:
             path = waiting.pop()

@@ -28,7 +28,7 @@ def names_line(names: Iterable[str]) -> str:
 
 
 def data_text(data: bytes | None) -> str:
-    """`null` for a znode that was made without any."""
+    """Return the data as text; `null` for a znode that was created without any."""
     return "null" if data is None else data.decode(errors="replace")
 
 
@@ -51,12 +51,12 @@ def facts_lines(facts: ZnodeFacts) -> list[str]:
 
 
 def _date(ms: int) -> str:
-    """As Java's Date writes itself, in this machine's zone."""
+    """Format a time as Java's Date, in this machine's zone."""
     return time.strftime("%a %b %d %H:%M:%S %Z %Y", time.localtime(ms // 1000))
 
 
 def refusal(error: errors.ZooKeeperError, path: str) -> CommandError:
-    """`path` as it was typed, without the chroot."""
+    """Return the error. `path` is as typed, without the chroot."""
     words = next((words for kind, words in _REFUSALS if isinstance(error, kind)), f"{error} ")
     return CommandError(f"{words}{path}")
 

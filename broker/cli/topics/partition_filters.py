@@ -13,7 +13,7 @@ Filter = Callable[[TopicPartition], bool]
 
 
 def of_topics(topic: str | None, partitions: str | None) -> Filter:
-    """`--topic` and `--partitions 0,1`. Raises CommandError."""
+    """Return the filter of `--topic` and `--partitions 0,1`. Raises CommandError."""
     wanted = pattern(topic) if topic else None
     try:
         numbers = None if partitions is None else {int(part) for part in partitions.split(",")}
@@ -31,7 +31,7 @@ def of_topics(topic: str | None, partitions: str | None) -> Filter:
 
 
 def of_topic_partitions(text: str) -> Filter:
-    """`--topic-partitions t:0,u:1-3,v:5-,:2`: of a range its end is left out. Raises CommandError."""
+    """Return the filter of `--topic-partitions t:0,u:1-3,v:5-,:2`; a range excludes its end. Raises CommandError."""
     filters = [_of_one(part) for part in text.split(",")]
     return lambda partition: any(leaves(partition) for leaves in filters)
 

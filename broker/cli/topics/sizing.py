@@ -143,12 +143,14 @@ def _reasons(demand: TopicDemand) -> tuple[SizingReason, ...]:
 
 
 def _ceil(quotient: float) -> int:
-    """A quotient of decimal figures that is whole but for rounding counts as whole."""
+    """Return the quotient rounded up; one that is whole but for rounding errors counts as whole."""
     return max(1, ceil(round(quotient, 9)))
 
 
 def _partition_bytes(demand: TopicDemand, partitions: int) -> float:
-    """What one keeps at most: the active segment is never deleted, and no limit of time means that of a year."""
+    """Return the bytes that one partition keeps at most: the active segment is never deleted; without a time limit a
+    year counts.
+    """
     retention_s = demand.retention_ms / 1000 if demand.retention_ms >= 0 else 365 * DAY_S
     kept = demand.planned_throughput / partitions * retention_s
     if demand.retention_bytes >= 0:
@@ -183,7 +185,7 @@ _UNITS |= {f"{letter}I": 1 << 10 * power for power, letter in enumerate("KMGT", 
 
 
 def bytes_of_text(text: str) -> float:
-    """`1.5 GB`, `50MB/s`, `64MiB`, `1000000`: decimal units, binary with an i. Raises ValueError."""
+    """Parse `1.5 GB`, `50MB/s`, `64MiB`, `1000000`: decimal units, binary with an i. Raises ValueError."""
     number = text.strip().upper().removesuffix("/S").removesuffix("B").strip()
     digits = number.rstrip("KMGTI").strip()
     unit = number[len(digits) :].strip()
@@ -200,7 +202,7 @@ _SPANS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": DAY_S * 1000,
 
 
 def milliseconds_of_text(text: str) -> int:
-    """`7d`, `12h`, `90m`, `30s`, `5w`; a number alone is milliseconds, -1 is no limit. Raises ValueError."""
+    """Parse `7d`, `12h`, `90m`, `30s`, `5w`; a number alone is milliseconds, -1 is no limit. Raises ValueError."""
     if text == "-1":
         return _UNLIMITED
     digits = text.rstrip("smhdw")

@@ -39,8 +39,9 @@ class Directories:
 
 
 def rate_between(before: TopicSample, after: TopicSample) -> float:
-    """Bytes per second that were written. Where a partition shrank, because old segments went, by its records and the
-    bytes one of them took; of a partition that was not there before nothing."""
+    """Return the bytes written per second. Where a partition shrank by retention, its new records times their mean size
+    count; a new partition counts nothing.
+    """
     written = 0.0
     for partition, end in after.log_ends.items():
         if partition not in before.log_ends:
@@ -81,7 +82,7 @@ def directories(cluster: ClusterConnections) -> Directories:
 
 
 def leaders_per_broker(cluster: ClusterConnections, but_of: str | None) -> int:
-    """Partitions that the busiest broker leads, but those of one topic."""
+    """Return the partitions that the busiest broker leads, without those of one topic."""
     counts: dict[int, int] = {}
     for topic in cluster.describe_topics(None).topics:
         for partition in topic.partitions if topic.name != but_of else ():

@@ -43,7 +43,9 @@ class TokenSource:
         context: "Callable[[], SSLContext | None]" = lambda: None,
         now_s: Callable[[], float] = time.time,
     ):
-        """`context()` is for an endpoint on https; None: the system's certificates."""
+        """Create the tokens. `context()` gives the TLS context of an https endpoint; None uses the system's
+        certificates.
+        """
         self._settings = settings
         self._context = context
         self._now_s = now_s
@@ -82,7 +84,9 @@ class TokenSource:
         return BearerToken(Secret(text), str(claims.get("sub", "")), float(end))
 
     def _fetched(self) -> tuple[str, float | None]:
-        """Imported here: what speaks HTTP is 2 MB of every client, and few fetch their tokens."""
+        """Fetch a token and its lifetime. Imported here: the HTTP client is 2 MB of every client, and few need
+        tokens.
+        """
         from broker.client.security.token_endpoint import ask_for_token
 
         answer, where = ask_for_token(self._settings, self._context()), without_query(self._settings.url)
@@ -103,7 +107,7 @@ def _of_file(url: str) -> str:
 
 
 def _claims(text: str) -> dict[str, Any]:
-    """Of a JWT; nothing of a token that is none."""
+    """Return the claims of a JWT; nothing of an opaque token."""
     try:
         payload = text.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

@@ -58,7 +58,9 @@ class Secured:
 
     @staticmethod
     def ends(error: OSError) -> bool:
-        """Whether the other end hung up within TLS. It may have said why, in bytes that were lost with the rest."""
+        """Return whether the other end hung up within TLS. It may have said why, in bytes that were lost with the
+        rest.
+        """
         return isinstance(error, ssl.SSLEOFError)
 
     def _current_context(self) -> ssl.SSLContext | None:
@@ -82,7 +84,7 @@ def secured(security: ClientSecurity) -> Secured:
 
 
 def _stamps(tls: ClientTlsSettings) -> _Stamps:
-    """When the stores' files were written, and how long they are."""
+    """Return the modification times and sizes of the stores."""
     trust, own = tls.truststore, tls.keystore
     paths = [trust.location if trust else "", own.location if own else "", own.key_location if own else ""]
     return tuple(_stamp(path) for path in paths if path)

@@ -43,7 +43,7 @@ def read_own_properties(path: str) -> dict[str, str]:
 
 
 def exposure(path: str, properties: Mapping[str, str]) -> str:
-    """A sentence if there is a secret in the file and others than owner and group may read it; else nothing."""
+    """Return a warning if the file holds a secret and others than owner and group may read it; else nothing."""
     if not any(map(is_secret, properties)):
         return ""
     try:

@@ -63,7 +63,7 @@ def _sasl(sasl: SaslSettings, tls: ClientTlsSettings | None) -> dict[str, Any]:
 
 
 def _token_teller(bearer: BearerSettings, tls: ClientTlsSettings | None) -> Callable[[str], tuple[Any, ...]]:
-    """What librdkafka calls for a token, and again before its end."""
+    """Return the callback by which librdkafka gets a token, and the next one before it expires."""
 
     def context() -> "SSLContext | None":
         from broker.client.security.tls import client_context

@@ -59,7 +59,9 @@ def _plain(username: str, password: Secret) -> Tokens:
 
 
 def _bearer(source: TokenSource) -> Tokens:
-    """RFC 7628: a refusal is told in an answer without error, which has to be acknowledged first."""
+    """Return the token exchange (RFC 7628): a refusal comes in a response without error, which has to be acknowledged
+    first.
+    """
     refusal = yield source.first_message().encode()
     if refusal:
         yield b"\x01"

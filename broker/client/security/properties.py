@@ -115,12 +115,12 @@ PLAINTEXT = ClientSecurity()
 
 
 def is_of_security(name: str) -> bool:
-    """Whether a property of that name is meant for what is made here."""
+    """Return whether a property of that name is meant for what is made here."""
     return name.startswith(_PREFIXES)
 
 
 def is_secret(name: str) -> bool:
-    """Whether the value of a property of that name is for nobody's eyes."""
+    """Return whether the value of a property of that name is for nobody's eyes."""
     return name.endswith(_SECRET_ENDINGS)
 
 
@@ -226,7 +226,7 @@ def _refuse_both(location: str, name: str, inline: str) -> None:
 
 
 def _pem_lines(text: str) -> str:
-    """On one line of a file, its line ends are written as \\n."""
+    r"""Return a PEM text on one line; its line ends are written as \n."""
     return text.replace("\\n", "\n")
 
 

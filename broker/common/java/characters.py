@@ -113,7 +113,7 @@ def _by_folded() -> dict[str, list[int]]:
 
 @cache
 def _categories() -> dict[str, Ranges]:
-    """All general categories, and the unions that one letter names. A quarter of a second, once."""
+    """Return all general categories, and the unions that one letter names. Takes a quarter of a second, once."""
     grouped: dict[str, list[tuple[int, int]]] = {}
     for point in range(sys.maxunicode + 1):
         ranges = grouped.setdefault(unicodedata.category(chr(point)), [])

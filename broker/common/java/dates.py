@@ -182,7 +182,7 @@ class _Reading:
         self.fields[name] = (self._stamp, value)
 
     def _name(self, letter: str, begin: int) -> None:
-        """The longest name that stands where the blanks before it begin, as in Java."""
+        """Read the longest name that begins where the blanks before it begin, as in Java."""
         field, names = _NAMES[letter]
         rest = self._text[begin : begin + 20].lower()
         matching = [name for name in names if rest.startswith(name)]
@@ -264,7 +264,7 @@ class _Reading:
 
 
 def _int_of(match: re.Match[str]) -> int:
-    """Number.intValue of what DecimalFormat reads: 64 bits are cut to 32, what is larger is the largest."""
+    """Return Number.intValue of what DecimalFormat reads: 64 bits are cut to 32, what is larger is the largest."""
     sign, digits, exponent = match.groups()
     if exponent is not None:
         value = int(digits[:400]) * 10 ** min(int(exponent), 400) if int(exponent) >= 0 else 0
@@ -279,7 +279,7 @@ def _int_of(match: re.Match[str]) -> int:
 
 
 def _both(names: tuple[str, ...], first: int) -> dict[str, int]:
-    """The names in full and short, in lower case, with their numbers."""
+    """Return the names in full and short, in lower case, with their numbers."""
     numbered = {name.lower(): number for number, name in enumerate(names, first)}
     return {**numbered, **{name[:3]: number for name, number in numbered.items()}}
 

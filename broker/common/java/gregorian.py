@@ -112,7 +112,7 @@ def _ms_of_day(fields: Fields, values: Mapping[str, int]) -> int:
 
 
 def _date_fields_used(fields: Fields) -> set[str]:
-    """Which of them say the day: the group that was completed last (Calendar.selectFields)."""
+    """Return which fields determine the day: the group that was completed last (Calendar.selectFields)."""
 
     def stamp(name: str) -> int:
         return fields[name][0] if name in fields else 0
@@ -141,7 +141,7 @@ def _date_fields_used(fields: Fields) -> set[str]:
 
 
 def _week_date(fields: Fields) -> dict[str, int] | None:
-    """Year, month and day of a week year (CalendarBuilder.establish), None where none was set after the year."""
+    """Return year, month and day of a week year (CalendarBuilder.establish), None where none was set after the year."""
     if "week_year" not in fields or fields["week_year"][0] <= fields.get("year", (0, 0))[0]:
         return None
     week = fields["week"][1] if "week" in fields else 1
@@ -160,7 +160,7 @@ def _week_date(fields: Fields) -> dict[str, int] | None:
 
 
 def _day(year: int, values: Mapping[str, int], used: set[str], extra: int) -> int:
-    """The day of the calendar in which it lies; `extra` days come from hours beyond 24."""
+    """Return the day of the calendar in which it lies; `extra` days come from hours beyond 24."""
     julian = _day_in(julian_day, year, values, used)
     if year < _CUTOVER_YEAR and julian + extra < _CUTOVER:
         return julian
@@ -202,7 +202,7 @@ def _first_of_year(year: int) -> int:
 
 
 def _week(year: int, day: int) -> tuple[int, int]:
-    """Week year and week: the first week is that of 1 January."""
+    """Return week year and week: the first week is that of 1 January."""
     following = _sunday_until(_first_of_year(year + 1))
     if day >= following:
         return year + 1, 1
@@ -214,7 +214,7 @@ def _day_of_week(day: int) -> int:
 
 
 def _weekday_until(day: int, weekday: int) -> int:
-    """The last day with that weekday that is not after `day`."""
+    """Return the last day with that weekday that is not after `day`."""
     return day - (_day_of_week(day) - weekday) % 7
 
 

@@ -51,7 +51,7 @@ def parse_float(text: str) -> float:
 
 
 def _parsed(text: str) -> tuple[float, str]:
-    """The double, and the decimal literal that it was read from, empty for another."""
+    """Return the double, and the decimal literal that it was read from, empty for another."""
     trimmed = trim(text)
     if match := _FLOATING.fullmatch(trimmed):
         return float(match.group(1)), match.group(1)
@@ -137,7 +137,7 @@ def _named(value: float) -> str:
 
 
 def _nearest(magnitude: float, digits: int) -> Iterator[str]:
-    """The nearest text of so many digits behind the first, and the next one on the other side."""
+    """Yield the nearest text of so many digits behind the first, and the next one on the other side."""
     nearest = f"{magnitude:.{digits}e}"
     yield nearest
     step = Decimal(1).scaleb(Decimal(nearest).adjusted() - digits)
@@ -146,7 +146,7 @@ def _nearest(magnitude: float, digits: int) -> Iterator[str]:
 
 
 def _with_two_digits(magnitude: float, shortest: str, parse: Callable[[str], float]) -> str:
-    """Java writes two digits at least, and of those the nearest: 4.9E-324."""
+    """Return at least two digits as Java writes them, the nearest of two: 4.9E-324."""
     nearest = f"{magnitude:.1e}"
     is_single = len(Decimal(shortest).normalize().as_tuple().digits) == 1
     return nearest if is_single and parse(nearest) == magnitude else shortest

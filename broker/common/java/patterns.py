@@ -54,7 +54,7 @@ class Translation:
             raise PatternError(f"Unmatched closing ')' near index {self.at}")
 
     def peek(self, ahead: int = 0) -> str:
-        """The next character, empty at the end; blanks and comments are passed over with (?x)."""
+        """Return the next character, empty at the end; blanks and comments are passed over with (?x)."""
         if self.flags.comments and not ahead:
             while self.at < len(self._pattern) and self._pattern[self.at] in " \t\n\r\f\v#":
                 if self._pattern[self.at] == "#":
@@ -65,7 +65,7 @@ class Translation:
         return self._pattern[self.at + ahead : self.at + ahead + 1]
 
     def take(self) -> str:
-        """The next character, and pass it. Raises PatternError at the end."""
+        """Return the next character, and pass it. Raises PatternError at the end."""
         char = self.peek()
         if not char:
             raise PatternError("Unexpected end of the pattern")
@@ -135,7 +135,7 @@ class Translation:
         return self.literal(char)
 
     def literal(self, char: str) -> str:
-        """A character, with its other case where that counts."""
+        """Return a pattern for a character, in both cases if case is ignored."""
         if self.flags.ignore_case:
             return written(characters.with_other_case(((ord(char), ord(char)),), self.flags.unicode_case))
         return re.escape(char)
@@ -190,7 +190,7 @@ class Translation:
         return f"{text})"
 
     def _lookbehind(self, head: str) -> str:
-        """Python's has one width: each alternative gets its own."""
+        """Translate a lookbehind: Python's has one width, so each alternative gets its own."""
         self._behind += 1
         alternatives = self._alternatives()
         self._behind -= 1
@@ -201,7 +201,7 @@ class Translation:
         return f"(?:{('' if head == '(?<!' else '|').join(behind)})"
 
     def _modifiers(self) -> str | None:
-        """`(?i)` holds until the end of its group, `(?i:…)` within."""
+        """Parse modifiers: `(?i)` holds until the end of its group, `(?i:…)` within."""
         saved, is_on = self.flags, True
         while (char := self.take()) not in ":)":
             if char == "-" and is_on:
@@ -236,7 +236,7 @@ class Translation:
         return self.literal(escape) if isinstance(escape, str) else written(escape)
 
     def escaped(self, char: str) -> str | characters.Ranges:
-        """A character or a set that is written with a backslash, in a class or without. Raises PatternError."""
+        """Return a character or a set that is written with a backslash, in a class or without. Raises PatternError."""
         if char.lower() in _CLASSES:
             ranges = _CLASSES[char.lower()]
             return ranges if char.islower() else characters.complement(ranges)
@@ -293,7 +293,9 @@ class Translation:
         return chr(number)
 
     def _back_reference(self, number: int) -> str:
-        """As many digits as there are groups so far; one that is not there, or not closed yet, matches nothing."""
+        """Parse a back reference of as many digits as there are groups so far; one to a missing or open group matches
+        nothing.
+        """
         while (digit := self.peek()) and digit in "0123456789" and number * 10 + int(digit) <= self._groups:
             number = number * 10 + int(digit)
             self.at += 1
@@ -336,7 +338,7 @@ def _refused(at: int) -> str:
 
 
 def _without_quotes(pattern: str) -> str:
-    r"""What stands between \Q and \E with a backslash before all that could mean something."""
+    r"""Return the pattern with the text between \Q and \E escaped."""
     parts = re.split(r"((?:^|(?<=[^\\]))(?:\\\\)*)\\Q", pattern, maxsplit=1)
     if len(parts) == 1:
         return pattern

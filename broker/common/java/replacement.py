@@ -33,7 +33,7 @@ class JavaReplacement:
 
 
 def _numbered(first: str, more: str, groups: int) -> list[str | int]:
-    """As many digits as there are groups for; those behind are text."""
+    """Split a group number: as many digits as there are groups for; the rest is text."""
     number, used = int(first), 0
     while used < len(more) and number * 10 + int(more[used]) <= groups:
         number, used = number * 10 + int(more[used]), used + 1

@@ -114,11 +114,13 @@ class ConfigDef:
         self.keys: dict[str, ConfigKey] = {key.name: key for key in keys}
 
     def __add__(self, other: "ConfigDef") -> "ConfigDef":
-        """Both; a key of `other` takes the place of one of the same name."""
+        """Return both definitions together; a key of `other` replaces one of the same name."""
         return ConfigDef(*(self.keys | other.keys).values())
 
     def parse(self, props: Mapping[str, str | None]) -> dict[str, Any]:
-        """The value of every declared key by its name; keys that are not declared are ignored. Raises ConfigError."""
+        """Return the value of every declared key by its name; keys that are not declared are ignored. Raises
+        ConfigError.
+        """
         return {key.name: _checked(key, props) for key in self.keys.values()}
 
     def validate(self, props: Mapping[str, str | None]) -> list[ConfigValue]:
@@ -134,7 +136,7 @@ class ConfigDef:
 
     @staticmethod
     def _value_of(key: ConfigKey, props: Mapping[str, str | None]) -> ConfigValue:
-        """A value that is read and may not be is shown beside the error."""
+        """Return the validated value; a wrong one is shown beside its error."""
         value = None
         try:
             value = _parsed(key, props)
@@ -171,7 +173,7 @@ _INTEGER_BITS = {ConfigType.SHORT: 16, ConfigType.INT: 32, ConfigType.LONG: 64}
 
 
 def parse_value(name: str, text: Any, kind: ConfigType) -> Any:
-    """A text as a value of `kind`, as Kafka's ConfigDef.parseType reads it. Raises ConfigError."""
+    """Parse a text as a value of `kind`, as Kafka's ConfigDef.parseType. Raises ConfigError."""
     if text is None:
         return None
     trimmed = trim(f"{text}")
@@ -209,7 +211,7 @@ _BY_KIND: dict[ConfigType, Callable[[str, ConfigType], Any]] = {
 
 
 def between(at_least: float | None = None, at_most: float | None = None) -> Validator:
-    """A number from `at_least` to `at_most`, both included."""
+    """Return a validator of numbers from `at_least` to `at_most`, both included."""
 
     def check(name: str, value: Any) -> None:
         if at_least is not None and value < at_least:
@@ -245,7 +247,7 @@ class OneOf:
 
 
 def not_empty(name: str, value: Any) -> None:
-    """A text or list with something in it."""
+    """Validate that a text or list is not empty."""
     if not value:
         reason = "Empty list" if isinstance(value, list) else "String must be non-empty"
         raise ConfigError(name, f"Invalid value {value or ''} for configuration {name}: {reason}")

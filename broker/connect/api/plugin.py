@@ -20,21 +20,21 @@ class ConnectorContext(Protocol):
     """What a connector may ask of the worker, from any thread."""
 
     def request_task_reconfiguration(self) -> None:
-        """`task_configs` is called again soon, because what there is to read has changed."""
+        """Request that `task_configs` is called again soon, because the input has changed."""
         ...
 
     def raise_error(self, error: Exception) -> None:
-        """The connector is FAILED."""
+        """Set the connector to FAILED."""
         ...
 
 
 class OffsetReader(Protocol):
     def offset(self, partition: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The stored source offset of a source partition; None if there is none."""
+        """Return the stored source offset of a source partition; None if there is none."""
         ...
 
     def offsets(self, partitions: Collection[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
-        """The same of several, in the order given."""
+        """Return the same for several source partitions, in the order given."""
         ...
 
 
@@ -66,7 +66,7 @@ class SinkTaskContext(Protocol):
     def assignment(self) -> set[ConnectPartition]: ...
 
     def offset(self, offsets: Mapping[ConnectPartition, int]) -> None:
-        """The next records are those from these offsets on."""
+        """Set the source offsets that the next records begin at."""
         ...
 
     def timeout(self, timeout_ms: int) -> None:
@@ -78,7 +78,7 @@ class SinkTaskContext(Protocol):
     def resume(self, *partitions: ConnectPartition) -> None: ...
 
     def request_commit(self) -> None:
-        """`pre_commit` is called soon, not first at the end of the interval."""
+        """Request that `pre_commit` is called soon, not first at the end of the interval."""
         ...
 
     @property
@@ -110,7 +110,9 @@ class SourceConnector(_Connector):
     task_class: ClassVar[type["SourceTask"]]
 
     def exactly_once_support(self, props: Props) -> bool | None:
-        """Whether every record has one source offset it can be repeated from exactly; None: not known (KIP-618)."""
+        """Return whether every record has one source offset it can be repeated from exactly; None: not known
+        (KIP-618).
+        """
         return None
 
     def can_define_transaction_boundaries(self, props: Props) -> bool:
@@ -132,10 +134,10 @@ class SourceTask(ABC):
 
     @abstractmethod
     def poll(self) -> list[SourceRecord]:
-        """New records in the source's order, a bounded number; empty when none came within at most 1 s."""
+        """Return new records in the source's order, a bounded number; empty when none came within at most 1 s."""
 
     def commit(self) -> None:
-        """Offsets were stored, of everything polled and acknowledged by then."""
+        """Take note that offsets were stored, of everything polled and acknowledged by then."""
         return
 
     def rest(self) -> None:
@@ -143,7 +145,9 @@ class SourceTask(ABC):
         return
 
     def commit_record(self, record: SourceRecord, metadata: tuple[str, int, int] | None) -> None:
-        """A record was acknowledged at (topic, partition, offset), or left out: None. May come from another thread."""
+        """Take note that a record was acknowledged at (topic, partition, offset), or left out: None. May be called from
+        another thread.
+        """
         return
 
     @abstractmethod
@@ -207,20 +211,23 @@ class Converter(ABC):
     CONFIG: ClassVar[ConfigDef] = ConfigDef()
 
     def configure(self, props: Props, is_key: bool = False) -> None:
-        """Keys without the prefix `key.converter.` or `value.converter.`. Raises ConfigError."""
+        """Configure the converter. Keys come without the prefix `key.converter.` or `value.converter.`. Raises
+        ConfigError.
+        """
         return
 
     @abstractmethod
     def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
-        """The bytes of a value; None is a null. Raises DataError."""
+        """Return the bytes of a value; None is a null. Raises DataError."""
 
     @abstractmethod
     def to_connect(self, topic: str, headers: Sequence[Header], data: bytes | None) -> tuple[Schema | None, Any]:
-        """Schema and value of bytes. Raises DataError."""
+        """Return schema and value of bytes. Raises DataError."""
 
     def to_columns(self, topic: str, values: Sequence[bytes]) -> tuple[Schema, list[list[Any]]] | None:
-        """A struct schema and its fields' values, if `to_connect` would give values of that schema for all of them
-        without looking at headers, and this is faster. None, or whatever is raised: they are converted one by one."""
+        """Return a struct schema and its fields' values, if `to_connect` would give values of that schema for all of
+        them without looking at headers, and this is faster. None, or any error: they are converted one by one.
+        """
         return None
 
     def close(self) -> None:
@@ -258,7 +265,7 @@ class Transformation(ABC):
     CONFIG: ClassVar[ConfigDef] = ConfigDef()
 
     def configure(self, props: Props) -> None:
-        """Keys without the prefix `transforms.<alias>.`. Raises ConfigError."""
+        """Configure the transform. Keys come without the prefix `transforms.<alias>.`. Raises ConfigError."""
         return
 
     @abstractmethod
@@ -274,7 +281,7 @@ class Predicate(ABC):
     CONFIG: ClassVar[ConfigDef] = ConfigDef()
 
     def configure(self, props: Props) -> None:
-        """Keys without the prefix `predicates.<alias>.`. Raises ConfigError."""
+        """Configure the predicate. Keys come without the prefix `predicates.<alias>.`. Raises ConfigError."""
         return
 
     @abstractmethod

@@ -152,7 +152,7 @@ def validate_value(schema: Schema, value: Any, name: str = "value") -> None:
 
 
 def is_logical(schema: Schema) -> bool:
-    """Whether its values in Python are of another type than its own."""
+    """Return whether its values in Python are of another type than its own."""
     return schema.name in _LOGICAL
 
 

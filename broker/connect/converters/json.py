@@ -111,7 +111,9 @@ class JsonConverter(ValueAndHeaderConverter):
         return self._columns.read(values)
 
     def _schema_bytes(self, schema: Schema | None) -> bytes:
-        """By identity: comparing schemas costs more than writing them. The cache keeps the schema, so its id is its."""
+        """Return the schema's JSON, cached by identity: comparing schemas costs more than writing them. The cache keeps
+        the schema alive, so its id stays its own.
+        """
         cached = self._written.get(id(schema))
         if cached is None:
             if len(self._written) >= self._cache_size:

@@ -25,7 +25,8 @@ class EnvelopeColumns:
         self._is_flat = True
 
     def read(self, values: Sequence[bytes]) -> tuple[Schema, list[list[Any]]] | None:
-        """None if not all of them have one struct schema in front and a member for each of its fields.
+        """Read values into columns; None unless all share one struct schema and have a member for each of its fields.
+        Raises DataError or ValueError for malformed values.
 
         Raises DataError or ValueError for what cannot be read at all.
         """
@@ -54,7 +55,7 @@ class EnvelopeColumns:
         return converted(schema, column, self._convert)
 
     def _learn(self, value: bytes) -> None:
-        """What stands in front of the payload, if that stands last. Raises DataError, ValueError."""
+        """Learn the schema in front of a payload that stands last. Raises DataError, ValueError."""
         self._head = b""
         end = 0
         while (at := value.find(_PAYLOAD, end)) >= 0:

@@ -28,7 +28,7 @@ DECIMAL_FORMAT = ConfigKey(
 
 
 def dump(value: Any, has_decimals: bool) -> bytes:
-    """`has_decimals`: a Decimal may stand in it, and is a number. Raises DataError."""
+    """Write JSON. `has_decimals`: a Decimal may be in it, and is a number. Raises DataError."""
     try:
         if has_decimals:
             return _with_decimals(value).encode()
@@ -48,7 +48,7 @@ def load(data: bytes, has_decimals: bool) -> Any:
 
 
 def _dump_slowly(value: Any) -> bytes:
-    """What orjson does not write: integers beyond 64 bits. Lone surrogates are nobody's text."""
+    """Write what orjson does not: integers beyond 64 bits. Lone surrogates are not valid text."""
     try:
         return _with_decimals(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -65,7 +65,7 @@ def _refuse(name: str) -> None:
 
 
 def _with_decimals(value: Any) -> str:
-    """JSON in which a Decimal stands with all of its digits."""
+    """Write JSON in which a Decimal keeps all of its digits."""
     if isinstance(value, orjson.Fragment):
         return orjson.dumps(value).decode()
     if isinstance(value, Decimal):

@@ -75,7 +75,7 @@ class JsonValues:
         return dict(pairs) if is_object(schema) else [list(pair) for pair in pairs]
 
     def from_json(self, schema: Schema, value: Any) -> Any:
-        """The other way; numbers with a point may be Decimal. Raises DataError."""
+        """Convert a JSON value to Connect's; numbers with a point may be Decimal. Raises DataError."""
         if value is None:
             if schema.default is not None and self._replace_null:
                 return schema.default
@@ -128,7 +128,7 @@ class JsonValues:
 
 
 def schemaless_to_json(value: Any, depth: int = 0) -> Any:
-    """A value without schema; bytes as Base64, dates as Connect's numbers. Raises DataError."""
+    """Convert a value without schema to JSON; bytes as Base64, dates as Connect's numbers. Raises DataError."""
     if depth > DEPTH_MAX:
         raise DataError(f"A value of more than {DEPTH_MAX} levels")
     if isinstance(value, Mapping):
@@ -156,7 +156,9 @@ def _primitive_to_json(value: Any) -> Any:
 
 
 def _float_to_json(value: float, is_single: bool) -> Any:
-    """A number with Java's digits, a name for what is none. Most doubles are written by Python and Java alike."""
+    """Write a number with Java's digits; NaN and infinities as Java's names. Python and Java write most doubles
+    alike.
+    """
     if not math.isfinite(value):
         return _NAME_OF_FLOAT.get(value, "NaN")
     if is_single:
@@ -190,7 +192,7 @@ def _keys(schema: Schema) -> Schema:
 
 
 def is_object(schema: Schema) -> bool:
-    """A map is a JSON object if its keys are texts that are never null."""
+    """Return whether a map becomes a JSON object: its keys are texts and never null."""
     keys = schema.key_schema
     return keys is not None and keys.type is Type.STRING and not keys.optional
 
@@ -203,7 +205,7 @@ def _from_base64(value: Any) -> bytes:
 
 
 def _to_whole(value: bool | float | Decimal) -> Any:
-    """1.0 is 1; what has a fraction, or is true or false, stays, and so fails."""
+    """Return 1 for 1.0; a fraction or boolean stays, and so fails."""
     if isinstance(value, bool):
         return value
     is_short = isinstance(value, float) or abs(value.adjusted()) <= _DIGITS_OF_INT64

@@ -30,7 +30,7 @@ def scale_of(schema: Schema) -> int:
 
 
 def unscaled(value: Decimal, scale: int) -> int:
-    """The digits of `value` with `scale` of them behind the point. Raises DataError if that would lose any."""
+    """Return the digits of `value` with `scale` of them behind the point. Raises DataError if that would lose any."""
     if not value.is_finite() or value.adjusted() + scale > DECIMAL_DIGITS_MAX:
         raise DataError(f"A Decimal cannot be {value:.20E}")
     shifted = value.scaleb(scale, _EXACT)
@@ -40,7 +40,7 @@ def unscaled(value: Decimal, scale: int) -> int:
 
 
 def decimal_of(number: int, scale: int) -> Decimal:
-    """The other way; all digits stay, whatever Python's own context keeps."""
+    """Return the Decimal of an unscaled number; all digits stay, whatever Python's own context keeps."""
     return Decimal(number).scaleb(-scale, _EXACT)
 
 
@@ -74,7 +74,7 @@ def _ms_to_time(value: int, _schema: Schema) -> time:
 
 
 def timestamp_to_ms(value: datetime, _schema: Schema | None = None) -> int:
-    """Milliseconds since 1970; a value without zone is UTC."""
+    """Return milliseconds since 1970; a value without zone is UTC."""
     return ((value if value.tzinfo else value.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND
 
 
@@ -99,12 +99,12 @@ _FROM_PRIMITIVE: dict[str, Change] = {
 
 
 def to_primitive(schema: Schema, value: Any) -> Any:
-    """The int or bytes of a logical value; what is not of a logical type stays. Raises DataError."""
+    """Return the int or bytes of a logical value; what is not of a logical type stays. Raises DataError."""
     return _changed(_TO_PRIMITIVE, schema, value)
 
 
 def from_primitive(schema: Schema, value: Any) -> Any:
-    """The other way. Raises DataError."""
+    """Convert an int or bytes to a logical value. Raises DataError."""
     return _changed(_FROM_PRIMITIVE, schema, value)
 
 

@@ -72,7 +72,7 @@ class StringConverter(ValueAndHeaderConverter):
 
 
 def text_of(value: Any, schema: Schema | None = None) -> str:
-    """A text as it is, numbers and moments as Java writes them, anything with parts as JSON."""
+    """Return a text as it is, numbers and times as Java writes them, containers as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list | tuple | types.Struct | bytes | bytearray | memoryview):
@@ -129,7 +129,7 @@ class BooleanConverter(_NumberConverter):
     LAYOUT, TYPE = struct.Struct(">?"), Type.BOOLEAN
 
     def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
-        """A null of another type is refused as well, as by Kafka's."""
+        """Serialize a value; a null of another type is refused as well, as by Kafka's."""
         if schema is not None and schema.type is not Type.BOOLEAN:
             raise DataError(f"Invalid schema type for BooleanConverter: {schema.type}")
         return super().from_connect(topic, headers, schema, value)

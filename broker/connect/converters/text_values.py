@@ -79,7 +79,7 @@ class TextParser:
         return types.STRING, self._text
 
     def _moment(self, token: str) -> Parsed | None:
-        """A time has colons, so that it is five tokens."""
+        """Parse a date or time; a time has colons, so that it is five tokens."""
         start = self._mark()
         taken = [self._next() for _ in range(4) if self._has_next()]
         if len(taken) == 4 and (moment := _moment(token + self._text[start : self._at])) is not None:
@@ -153,7 +153,7 @@ class TextParser:
         return False
 
     def _takes(self, expected: str) -> bool:
-        """Whether that stands next, blanks aside, and is passed."""
+        """Return whether that stands next, blanks aside, and is passed."""
         if not self._has_next():
             return False
         token = self._token() if self._pending is None else self._pending
@@ -212,7 +212,7 @@ def _aligned(schema: Schema, value: Any) -> Any:
 
 
 def _number(token: str) -> Parsed:
-    """The smallest type that holds it. Raises ValueError."""
+    """Return the smallest type that holds it. Raises ValueError."""
     decimal = parse_decimal(token)
     _, digits, exponent = decimal.as_tuple()
     if not isinstance(exponent, int) or abs(exponent) > _EXPONENT_MAX or len(digits) > _EXPONENT_MAX:

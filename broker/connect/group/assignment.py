@@ -46,7 +46,7 @@ class Balancer:
     def assign(
         self, now_ms: int, generation: int, completed_generation: int, configured: Iterable[Unit], owned: Owned
     ) -> Round:
-        """The round of `generation`; `owned` has every member with what it says it runs.
+        """Return the round of `generation`; `owned` has every member with what it says it runs.
 
         `completed_generation` is the last one whose assignment this worker has got: if it is not the one that was
         decided here last, nobody knows who got that, and only what members say counts.
@@ -74,7 +74,9 @@ class Balancer:
         self._revoking_rounds = 0
 
     def _delay_lost(self, now_ms: int, lost: frozenset[Unit], owned: Owned) -> int:
-        """How long lost work waits still. None does whose worker is here: it missed the last round's answer."""
+        """Return how long lost work still waits. Units whose worker has returned do not wait: it missed the last
+        round's answer.
+        """
         if self._due_at is None and lost:
             losers = {member for member, units in self._previous.items() if units & lost}
             if self.max_delay_ms > 0 and not losers <= owned.keys():
@@ -111,7 +113,9 @@ def _all(owned: Owned) -> frozenset[Unit]:
 
 
 def _revoked_and_kept(wanted: frozenset[Unit], owned: Owned) -> tuple[dict[str, set[Unit]], dict[str, set[Unit]]]:
-    """What is configured no more is stopped; what several run is stopped by each (KAFKA-9184)."""
+    """Return which units a member has to stop and which it keeps. A unit that is not configured any more, or that
+    several members run, is stopped by each of them (KAFKA-9184).
+    """
     runs = Counter(unit for units in owned.values() for unit in units)
     revoked = {
         member: {unit for unit in units if unit not in wanted or runs[unit] > 1} for member, units in owned.items()
@@ -120,7 +124,9 @@ def _revoked_and_kept(wanted: frozenset[Unit], owned: Owned) -> tuple[dict[str, 
 
 
 def _surplus(wanted: frozenset[Unit], kept: Mapping[str, set[Unit]]) -> dict[str, set[Unit]]:
-    """Connectors and tasks are balanced apart; who has most keeps the one that cannot be shared evenly."""
+    """Return the units to revoke. Connectors and tasks are balanced separately; a member with most keeps what cannot be
+    shared evenly.
+    """
     surplus: dict[str, set[Unit]] = {}
     for is_connector in (True, False):
         share, extra = divmod(sum(unit.is_connector is is_connector for unit in wanted), max(len(kept), 1))
@@ -134,7 +140,7 @@ def _surplus(wanted: frozenset[Unit], kept: Mapping[str, set[Unit]]) -> dict[str
 
 
 def _give_in_turn(units: list[Unit], members: list[str], kept: dict[str, set[Unit]]) -> frozenset[Unit]:
-    """What is left over if there is nobody."""
+    """Give the units to the members in turn; return those left over when there are no members."""
     if not members:
         return frozenset(units)
     for place, unit in enumerate(units):

@@ -58,7 +58,7 @@ def signed_headers(key: SessionKey, algorithm: str, body: bytes) -> dict[str, st
 def refusal(
     headers: Mapping[str, str], body: bytes, key: SessionKey | None, algorithms: Collection[str]
 ) -> tuple[int, str] | None:
-    """Status and sentence, Kafka's, for a request that none of the group's workers has signed; None: one has."""
+    """Return status and sentence, Kafka's, for a request that none of the group's workers has signed; None: one has."""
     shown, algorithm = headers.get(SIGNATURE_HEADER), headers.get(ALGORITHM_HEADER)
     if shown is None or algorithm is None:
         return 400, "Internal request missing required signature"
@@ -82,7 +82,7 @@ def refusal(
 
 
 def is_due(key: SessionKey | None, now_ms: int, *, ttl_ms: int, algorithm: str, bits: int | None) -> bool:
-    """Whether the leader makes another; `ttl_ms` 0: never for its age."""
+    """Return whether the leader makes another; `ttl_ms` 0: never for its age."""
     if key is None or (ttl_ms > 0 and key.created_ms + ttl_ms <= now_ms):
         return True
     return key.algorithm.lower() != algorithm.lower() or len(key.secret) != key_bytes(algorithm, bits)
@@ -94,7 +94,7 @@ def key_record(key: SessionKey) -> Record:
 
 
 def read_key(content: Any) -> SessionKey | None:
-    """None for what no worker has written."""
+    """Read a session key; None for a record that no worker has written."""
     if not isinstance(content, dict):
         return None
     secret, algorithm, created = (content.get(name) for name in ("key", "algorithm", "creation-timestamp"))

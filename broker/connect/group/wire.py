@@ -145,7 +145,7 @@ class _WireReader:
         return None if length < 0 else self._take(length)
 
     def units(self) -> frozenset[Unit]:
-        """An absent array is an empty one."""
+        """Return the units; an absent array is an empty one."""
         units = set()
         for _ in range(max(self.number(_INT32), 0)):
             connector = self.string()

@@ -18,15 +18,16 @@ _NOT_ITS_OWN = ("type", "plugin.version", "predicate", "negate")
 
 
 def aliased(props: Props) -> ConfigDef:
-    """The keys of every alias. An unknown class has none but its type."""
+    """Return the keys of every alias. An unknown class has none but its type."""
     return ConfigDef(
         *_keys_of(props, "transforms", PluginKind.TRANSFORMATION), *_keys_of(props, "predicates", PluginKind.PREDICATE)
     )
 
 
 def check_aliased(props: Props, values: Mapping[str, ConfigValue]) -> None:
-    """Adds what no key's own declaration says: classes that are none, predicates that are not named, and what a plugin
-    refuses of keys that are right one by one."""
+    """Add errors beyond single keys: unknown classes, predicates without a definition, and keys that a plugin refuses
+    in combination.
+    """
     for what, kind in (("transforms", PluginKind.TRANSFORMATION), ("predicates", PluginKind.PREDICATE)):
         aliases = _all_aliases(props, what)
         if len(aliases) > CONNECTOR_ALIASES_MAX:
@@ -79,7 +80,7 @@ def _keys_of(props: Props, what: str, kind: PluginKind) -> Iterator[ConfigKey]:
 
 
 def _precedence(key: ConfigKey) -> tuple[bool, int, str]:
-    """Required keys first, then important ones, then by name: so Kafka orders them."""
+    """Return the sort order: required keys first, then important ones, then by name: so Kafka orders them."""
     return not key.is_required, list(Importance).index(key.importance), key.name
 
 
@@ -106,7 +107,7 @@ def _check_plugin(props: Props, values: Mapping[str, ConfigValue], prefix: str, 
 
 
 def _aliases(props: Props, what: str) -> list[str]:
-    """None of too many: each has keys of its own, which are declared and checked one by one."""
+    """Return the aliases, none if there are too many: each has keys that are declared and validated one by one."""
     aliases = _all_aliases(props, what)
     return aliases if len(aliases) <= CONNECTOR_ALIASES_MAX else []
 

@@ -46,7 +46,9 @@ class Alone:
         return True
 
     def may_run(self, connector: str) -> bool:
-        """Whether the connector may run: there is no other worker, and the herder knows what runs on this one."""
+        """Return whether the connector may run: there is no other worker, and the herder knows what runs on this
+        one.
+        """
         return False
 
     def rejoin(self) -> None:

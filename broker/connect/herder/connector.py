@@ -102,7 +102,9 @@ class RunningConnector(RunningUnit):
             self._publish_or_try_again([{**config, **named, "task.class": task_name(cls)} for config in configs])
 
     def _publish_or_try_again(self, configs: list[dict[str, str]]) -> None:
-        """The leader may be another by then, or gone, and so may the brokers: that is no failure of the connector."""
+        """Publish task configs, or schedule another try: a changed leader or brokers that are away are no failure of
+        the connector.
+        """
         try:
             done = self._publish(self.unit.connector, configs)
         except (ConnectError, OSError, HTTPException) as error:

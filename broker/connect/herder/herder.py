@@ -79,7 +79,7 @@ class Herder:
     # --- its thread
 
     def start(self, assigned: Iterable[Unit] | None = None) -> None:
-        """`assigned` None: everything that is configured, always."""
+        """Start the assigned units; None: everything that is configured, always."""
         self._assigned = None if assigned is None else frozenset(assigned)
         self._thread.start()
         self.submit(self._reconcile)
@@ -96,7 +96,7 @@ class Herder:
         return done
 
     def call(self, call: Callable[[], Any]) -> Any:
-        """On the herder's thread. Raises what it raises, or Refused when that is busy for too long."""
+        """Run `call` on the herder's thread. Raises what it raises, or Refused when the thread is busy for too long."""
         try:
             return self.submit(call).result(REQUEST_TIMEOUT_S)
         except NotInTime:
@@ -115,7 +115,7 @@ class Herder:
     # --- what the logs and the group tell
 
     def on_config(self, key: bytes | None, value: bytes | None, offset: int) -> None:
-        """On the log's thread. New or fewer units concern the whole group."""
+        """Take over a record on the log's thread. Added or removed units concern the whole group."""
         is_live = self._thread.is_alive()
         if is_live and (restart := records.restart_asked(key, value)):
             self.submit(lambda: self._restart_here(*restart))
@@ -301,7 +301,7 @@ class Herder:
         may_exist: bool,
         base: Mapping[str, str] | None = None,
     ) -> bool:
-        """Whether it is new. Validated by whoever asks.
+        """Return whether it is new. Validated by whoever asks.
 
         base: the configuration that `config` was derived from, if it was. Raises ChangedMeanwhile for another one.
         """
@@ -332,7 +332,7 @@ class Herder:
         self.call(change)
 
     def set_target(self, name: str, target: str) -> None:
-        """PAUSED or STARTED; any worker writes it."""
+        """Set the target state, PAUSED or STARTED; any worker may write it."""
         self.require(name, "Unknown connector {}")
         self.config_log.put([records.target_record(name, target)])
 
@@ -368,7 +368,7 @@ class Herder:
         return self.submit(change)
 
     def restart(self, name: str, *, includes_tasks: bool, only_failed: bool) -> None:
-        """Wherever it runs: each worker reads that it is wanted, and does its part."""
+        """Request a restart; every worker reads that and restarts its own units."""
         self.require(name, "Unknown connector: {}")
         if not includes_tasks and not only_failed:
             self._restart_one(Unit(name, CONNECTOR))

@@ -70,7 +70,7 @@ class GroupWorker:
         self._thread.start()
 
     def stop(self) -> None:
-        """The work has stopped before; then the group is told, unless it keeps us waiting: it will notice."""
+        """Leave the group after the work has stopped; a coordinator that does not answer in time is left to notice."""
         self._stopping.set()
         self._wakes.set()  # wakes it
         self._thread.join(self._session_s)
@@ -80,7 +80,7 @@ class GroupWorker:
             self._member.leave()
 
     def holds(self) -> bool:
-        """Whether the membership is still valid.
+        """Return whether the membership is still valid.
 
         The clock runs on while the process is suspended, so one that wakes up late knows it before it writes.
         """
@@ -92,7 +92,7 @@ class GroupWorker:
         return self._leads and self.holds()
 
     def may_run(self, connector: str) -> bool:
-        """Whether a worker of the group may still run a task of the connector; answered by the leader.
+        """Return whether a worker of the group may still run a task of the connector; answered by the leader.
 
         A worker that is to run it no more joins the next round when it has stopped, and has it no more there.
         """
@@ -132,12 +132,12 @@ class GroupWorker:
                 self._lose()
 
     def _rest_s(self) -> float:
-        """Until something is due: a heartbeat, a round, or the end of a session nobody has heard of."""
+        """Return the seconds until something is due: a heartbeat, a rejoin, or the end of the session."""
         due_at: float = min(self._beat_at, self._join_at, self._member.heard_at + self._session_s)
         return min(max(due_at - time.monotonic(), _LOOK_S), _TICK_S)
 
     def _say(self, trouble: str, error: BarnabasError) -> None:
-        """Once for each: it is tried five times a second."""
+        """Log a trouble once: it is tried five times a second."""
         kind = error.code if isinstance(error, ApiError) else type(error)
         if self._troubles.is_news((trouble, kind), "", now_ms=0):
             _log.warning(trouble, reason=str(error))
@@ -162,7 +162,7 @@ class GroupWorker:
             self._wakes.set()
 
     def _lose(self) -> None:
-        """Somebody else may have our work: nothing of it goes on (KAFKA-9184)."""
+        """Stop all work: another worker may have it (KAFKA-9184)."""
         if self._running is not None and self._running.units:
             _log.warning("out of the group, all work stops", generation=self.generation)
         self._running = None
@@ -185,8 +185,9 @@ class GroupWorker:
             self._herder.heard()
 
     def _join_again(self) -> None:
-        """A round that fails is due at once: the coordinator that comes next may know the member still, and answer its
-        heartbeats, and the worker would be in the group without any work."""
+        """Join again at once after a failed round: a new coordinator may still know the member and answer its
+        heartbeats, and the worker would be in the group without any work.
+        """
         try:
             self._round()
         except BaseException:
@@ -221,7 +222,7 @@ class GroupWorker:
             self._join_at = time.monotonic() + assignment.delay_ms / 1000
 
     def _wait_beating(self, done: "Future[Any]") -> None:
-        """What is revoked stops before the next join; until then the group hears that we are there."""
+        """Heartbeat until revoked work has stopped, which must be before the next join."""
         while not done.done():
             with contextlib.suppress(ApiError) if not self._wakes.is_set() else contextlib.nullcontext():
                 self._beat()

@@ -85,7 +85,7 @@ class _OpenStore:
         self._starting = threading.Lock()
 
     def start(self) -> None:
-        """Others wait for who came first."""
+        """Start the wait; other callers wait for the first."""
         with self._starting:
             if not self._is_started:
                 self.log.start()

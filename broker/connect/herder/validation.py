@@ -73,7 +73,9 @@ def validate(raw: Props, settings: WorkerSettings) -> dict[str, Any]:
 
 
 def _validate(raw: Props, props: Props, settings: WorkerSettings) -> dict[str, Any]:
-    """ConfigInfos of `raw`, whose references are resolved in `props`. Its errors may quote what they stand for."""
+    """Validate `raw`, whose references are resolved in `props`. Returns ConfigInfos, whose errors may quote resolved
+    values.
+    """
     cls = connector_class(props)
     translation = translate(props)
     own = translation.props
@@ -127,7 +129,7 @@ def _renamed(definition: ConfigDef, origins: Mapping[str, str]) -> ConfigDef:
 
 
 def _check_topics(props: Props, values: dict[str, ConfigValue]) -> None:
-    """A sink that read its own dead letters would write them again, for ever."""
+    """Note an error for a sink that reads its own dead letters: it would write them again, for ever."""
     pattern, dead_letters = props.get("topics.regex"), props.get("errors.deadletterqueue.topic.name")
     topics = {part.strip() for part in (props.get("topics") or "").split(",")} - {""}
     if bool(topics) is bool(pattern):
@@ -155,7 +157,9 @@ def _check_topics(props: Props, values: dict[str, ConfigValue]) -> None:
 
 
 def _check_overrides(props: Props, values: dict[str, ConfigValue], settings: WorkerSettings) -> None:
-    """Each under its own key, as Kafka tells it (KIP-458); what a policy lets pass may still be no login."""
+    """Validate client overrides, each under its own key, as Kafka does (KIP-458); a login needs more than a policy's
+    consent.
+    """
     allowed: dict[str, dict[str, str]] = {}
     for key, option, text in overrides_of(props):
         value = values.setdefault(key, ConfigValue(key, Password(text) if is_secret(option) else text))
@@ -249,7 +253,7 @@ def _check_converters(raw: Props, props: Props, values: dict[str, ConfigValue]) 
 
 
 def _check_converter(name: str, raw: Props, props: Props, values: dict[str, ConfigValue]) -> None:
-    """What is wrong with a converter's own keys; a secret must be a reference, as REST shows configurations."""
+    """Note errors of a converter's own keys; a secret must be a reference, because REST shows configurations."""
     try:
         definition: ConfigDef = lookup(props[name], PluginKind.CONVERTER).CONFIG  # type: ignore[attr-defined]  # each converter has one
     except ConnectError:

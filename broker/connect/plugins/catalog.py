@@ -73,7 +73,7 @@ class Plugin:
 
 
 def lookup(name: str, kind: PluginKind | str) -> type:
-    """The class of a plugin, blanks around its name aside.
+    """Return the class of a plugin, blanks around its name aside.
 
     Raises ConnectError naming what was looked for: none, not of that kind, or two.
     """

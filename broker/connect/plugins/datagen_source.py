@@ -43,7 +43,7 @@ class DatagenTask(TickingTask):
         return [self._record(number, now_ms) for number in range(first, last + 1)]
 
     def _record(self, number: int, now_ms: int) -> SourceRecord:
-        """Of the seed and its number alone: a restarted task makes what it would have made."""
+        """Return a record that depends on seed and number alone: a restarted task makes the same ones."""
         chance = random.Random(self._seed * 1_000_003 + number)
         customer = f"customer-{chance.randrange(100)}"
         price = chance.randrange(100, 10_000) / 100

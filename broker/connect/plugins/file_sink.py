@@ -86,7 +86,7 @@ class FileStreamSinkTask(SinkTask):
 
 
 def _opened(path: Path) -> BinaryIO:
-    """The file, to append to. Raises OSError."""
+    """Return the file, to append to. Raises OSError."""
     return open(path, "ab", buffering=0, opener=lambda _name, flags: open_checked(path, flags))
 
 

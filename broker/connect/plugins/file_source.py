@@ -141,7 +141,9 @@ class FileStreamSourceConnector(OneTaskSource):
 
 
 def _resume_point(path: Path, stored: Mapping[str, Any] | None) -> FileOffset | None:
-    """A stored offset with what FileTail knows the file by; Kafka's own, and what people set, are a position alone."""
+    """Return a stored offset with what FileTail knows the file by; Kafka's own, and those that people set, are a
+    position alone.
+    """
     if stored is None:
         return None
     position, inode, head = int(stored.get(POSITION, 0)), stored.get("inode"), stored.get("head")

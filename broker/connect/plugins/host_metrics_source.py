@@ -40,7 +40,7 @@ class HostMetricsSourceConnector(OneTaskSource):
 
 
 def measure() -> dict[str, Any]:
-    """Percent per core since the last call, load averages, bytes of memory, disk and network counters."""
+    """Return percent per core since the last call, load averages, bytes of memory, disk and network counters."""
     return {
         "cpu_percent": psutil.cpu_percent(percpu=True),
         "load": dict(zip(("1m", "5m", "15m"), os.getloadavg(), strict=True)),
@@ -55,5 +55,5 @@ def measure() -> dict[str, Any]:
 
 
 def _chosen(counters: Any, *names: str) -> dict[str, float] | None:
-    """None when the machine has no such counters (a container without disks)."""
+    """Return the chosen counters; None when the machine has none (a container without disks)."""
     return {name: getattr(counters, name) for name in names} if counters is not None else None

@@ -84,7 +84,7 @@ class HttpSinkTask(SinkTask):
         return self._form.encode(record)
 
     def _post(self, bodies: list[tuple[SinkRecord, bytes]]) -> None:
-        """A refused batch is sent record by record, so that the others arrive."""
+        """Post the bodies; a refused batch is sent record by record, so that the others arrive."""
         status, retry_after = self._ask(self._form.joined([body for _, body in bodies]))
         if status < 300:
             return
@@ -128,7 +128,7 @@ class HttpSinkTask(SinkTask):
 
 
 def pause_ms(retry_after: str, now_s: Callable[[], float]) -> int | None:
-    """Retry-After in seconds or as a date; None if it is neither."""
+    """Parse Retry-After in seconds or as a date; None if it is neither."""
     try:
         seconds = (
             float(retry_after) if retry_after.isdigit() else parsedate_to_datetime(retry_after).timestamp() - now_s()

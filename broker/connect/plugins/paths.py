@@ -28,12 +28,12 @@ def allow(roots: list[str] | None, write_roots: list[str] | None = None) -> None
 
 
 def is_held() -> bool:
-    """Whether connectors may not read and write everywhere."""
+    """Return whether connectors may not read and write everywhere."""
     return _roots is not None
 
 
 def checked_path(name: str, text: str, *, writes: bool = False) -> Path:
-    """The absolute path, links followed, so that none leads out. Raises ConfigError for the key `name`."""
+    """Return the absolute path, links followed, so that none leads out. Raises ConfigError for the key `name`."""
     if len(text) > CONFIG_PATH_LENGTH_MAX:  # making it absolute takes the square of its length
         raise ConfigError(name, f"Invalid value {text[:100]} for configuration {name}: the path is too long")
     try:
@@ -52,7 +52,7 @@ def checked_path(name: str, text: str, *, writes: bool = False) -> Path:
 
 
 def open_checked(path: Path, flags: int, mode: int = 0o666) -> int:
-    """A descriptor of what `checked_path` returned, which no link put there since then leads elsewhere.
+    """Open what `checked_path` returned; a link put there since then is refused.
 
     Raises OSError; where every path is allowed, so is every link.
     """
@@ -61,7 +61,7 @@ def open_checked(path: Path, flags: int, mode: int = 0o666) -> int:
 
 
 def root_of(path: Path) -> Path | None:
-    """The outermost allowed directory with this path, None where every path is allowed.
+    """Return the outermost allowed directory with this path, None where every path is allowed.
 
     Raises PermissionError for a path that `checked_path` would refuse.
     """
@@ -83,12 +83,12 @@ def check_option(option: str, value: str) -> None:
 
 
 def is_allowed_path(name: str, value: str) -> None:
-    """A validator, of what is read."""
+    """Validate a path that is read."""
     if value:
         checked_path(name, value)
 
 
 def is_writable_path(name: str, value: str) -> None:
-    """A validator, of what is written, renamed or deleted."""
+    """Validate a path that is written, renamed or deleted."""
     if value:
         checked_path(name, value, writes=True)

@@ -235,7 +235,7 @@ class ConnectRest:
         return [{"id": {"connector": name, "task": n}, "config": config} for n, config in enumerate(configs)]
 
     def _put_tasks(self, request: Request, body: Any) -> Any:
-        """Of another worker, which runs the connector."""
+        """Store task configs sent by the worker that runs the connector."""
         self._require_worker(request)
         if not isinstance(body, list):
             raise BadRequest("A list of task configurations is needed")
@@ -307,7 +307,7 @@ class ConnectRest:
         return self._levels.of(name)
 
     def _set_logger(self, request: Request, body: Any) -> Any:
-        """Here, or on every worker that is there now (KIP-976)."""
+        """Set a logger's level here, or on every worker that is there now (KIP-976)."""
         level = body.get("level") if isinstance(body, dict) else None
         if level is None:
             raise BadRequest("Desired 'level' parameter was not specified in request.")
@@ -367,7 +367,7 @@ def _media_type(request: Request) -> str:
 
 
 def _parsed(raw: bytes) -> Any:
-    """What can be read and not be written (NaN, half a character) would be kept, and end every answer it is in."""
+    """Parse the JSON body. Refuse values that can be read but not be written again, as NaN or half a surrogate pair."""
     try:
         document = json.loads(raw)
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()

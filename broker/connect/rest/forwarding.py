@@ -43,7 +43,9 @@ def forward(send: Send, request: Request, body: bytes, url: str) -> Response:
 
 
 def sender(tls: ssl.SSLContext | None) -> Send:
-    """`tls` of https; None: whom the system trusts. Redirects are not followed."""
+    """Return a function that sends requests, with `tls` of https; None: the system's authorities. Redirects are not
+    followed.
+    """
 
     def send(url: str, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
         connection = _connection(urlsplit(url), tls)

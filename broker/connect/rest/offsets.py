@@ -86,7 +86,8 @@ class ConnectorOffsets:
         return _done("reset", is_all)
 
     def _fence(self, name: str) -> None:
-        """No task writes an offset any more, nor does one that was cut off before it was stopped (KIP-875).
+        """Fence the connector's tasks: no task writes an offset any more, even one that lost its connection before it
+        was stopped (KIP-875).
 
         A task that stops stores its last offsets, perhaps on another worker. Behind what is written here they would
         undo it, so that end is awaited. Raises Conflict when a task does not stop in time.
@@ -193,7 +194,7 @@ def _sink_offset(offset: Mapping[str, Any] | None) -> int | None:
 
 
 def _number(value: Any, largest: int) -> int:
-    """Digits, as text or not. Raises ValueError for all that is none from 0 to `largest`."""
+    """Parse digits, as text or not. Raises ValueError for anything but 0 to `largest`."""
     if not _DIGITS.fullmatch(str(value)) or int(str(value)) > largest:
         raise ValueError(value)
     return int(str(value))

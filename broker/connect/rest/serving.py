@@ -98,7 +98,7 @@ def read_rest(settings: WorkerSettings) -> RestSettings:
 
 
 def _names(settings: WorkerSettings, listeners: tuple[RestListener, ...]) -> OwnNames:
-    """Whose pages are let in may be asked for by their own names, too."""
+    """Return the worker's own host names; those of allowed origins count too."""
     origins = settings.access_control_allow_origin
     pages = (host_of(origin.partition("://")[2]) for origin in origins)
     own = (settings.rest_advertised_host_name, *pages, *(listener.host for listener in listeners))
@@ -107,7 +107,7 @@ def _names(settings: WorkerSettings, listeners: tuple[RestListener, ...]) -> Own
 
 
 def _tls(props: Mapping[str, str]) -> RestTls:
-    """`listeners.https.ssl.…`, all of it, or else the `ssl.…` of the worker's clients."""
+    """Return TLS settings: all of `listeners.https.ssl.…`, or else the `ssl.…` of the worker's clients."""
     own = {name.removeprefix(_HTTPS): text for name, text in props.items() if name.startswith(f"{_HTTPS}ssl.")}
     properties = own or props
     asks_for = properties.get("ssl.client.auth", "none").upper()
@@ -173,7 +173,7 @@ class serving:
 
 
 def _guarded(app: ASGIApp, rest: RestSettings, logins: ClientLogins | None) -> ASGIApp:
-    """A browser asks whether it may without saying who it is."""
+    """Guard the API with a login; a browser's preflight request (CORS) passes without one."""
     app = NoForeignPages(app, rest.origins, is_locked=logins is not None)
     if logins:
         app = Locked(app, logins)
@@ -188,7 +188,7 @@ def _guarded(app: ASGIApp, rest: RestSettings, logins: ClientLogins | None) -> A
 
 
 def _server_of(where: RestListener, app: ASGIApp, rest: RestSettings, logins: ClientLogins | None) -> uvicorn.Server:
-    """A password, or a certificate that stands for the name, keeps pages of foreign names out already."""
+    """Return the server. Its host check is not needed where a password or a certificate keeps foreign pages out."""
     if where.scheme == "https":
         return _server(app, rest.tls)
     return _server(app if logins else OnlyOwnNames(app, rest.names), None)

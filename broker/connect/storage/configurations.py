@@ -28,7 +28,7 @@ class Configurations:
     _written: dict[str, dict[int, dict[str, str]]] = field(default_factory=dict)
 
     def apply(self, key: bytes | None, value: bytes | None, offset: int) -> str | None:
-        """The connector that the record is about, if there is such a change."""
+        """Return the connector that the record is about, if there is such a change."""
         self.offset = offset + 1
         kind, name = _split((key or b"").decode(errors="replace"))
         content = load(value) if value is not None else None

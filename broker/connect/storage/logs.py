@@ -220,7 +220,9 @@ class TopicLog:
         raise StorageError(f"topic '{self._topic}' was not read or made in {TIMEOUT_S:g} s: {problem}")
 
     def _check_policy(self, admin: AdminClient) -> None:
-        """Another one forgets configurations and offsets after a week (KAFKA-9216)."""
+        """Require the topic to be compacted: another policy deletes configurations and offsets after a week
+        (KAFKA-9216).
+        """
         resource = ConfigResource(ConfigResource.Type.TOPIC, self._topic)
         policy = admin.describe_configs([resource])[resource].result(TIMEOUT_S)["cleanup.policy"].value
         if policy != "compact":
@@ -270,7 +272,9 @@ class TopicLog:
                     raise StorageError(f"'{self._topic}' was not read to its end in {timeout_s:g} s")
 
     def _ends(self, isolation: IsolationLevel) -> dict[int, int]:
-        """Not asked of the consumer: while a thread polls that, librdkafka's answer to another does not come."""
+        """Return the log ends, by another client: while a thread polls the consumer, librdkafka answers no other
+        call.
+        """
         deadline = time.monotonic() + TIMEOUT_S
         while True:
             try:

@@ -18,7 +18,7 @@ def dump(value: Any) -> bytes:
 
 
 def load(data: bytes) -> Any:
-    """None for what is no JSON: anybody may have written it."""
+    """Parse a record's JSON; None for anything else: any client may have written it."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -62,7 +62,7 @@ def restart_record(name: str, *, includes_tasks: bool, only_failed: bool) -> Rec
 
 
 def restart_asked(key: bytes | None, value: bytes | None) -> tuple[str, bool, bool] | None:
-    """Connector, whether its tasks, whether only what failed (KIP-745)."""
+    """Return the connector, whether its tasks restart, and whether only failed ones (KIP-745)."""
     content = load(value) if key is not None and value is not None and key.startswith(_RESTART.encode()) else None
     if not isinstance(content, dict):
         return None
@@ -75,7 +75,7 @@ def logger_record(name: str, level: str) -> Record:
 
 
 def logger_level(key: bytes | None, value: bytes | None) -> tuple[str, str] | None:
-    """Logger and level, of such a record (KIP-976)."""
+    """Return logger and level of such a record, else None (KIP-976)."""
     content = load(value) if key is not None and value is not None and key.startswith(_LOGGER.encode()) else None
     level = content.get("level") if isinstance(content, dict) else None
     return ((key or b"").decode(errors="replace").removeprefix(_LOGGER), level) if isinstance(level, str) else None

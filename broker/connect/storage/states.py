@@ -48,7 +48,7 @@ class States:
         return [((name, task), state) for (name, task), state in list(self.states.items()) if task is not None]
 
     def may_write(self, who: Who, worker_id: str, generation: int) -> bool:
-        """Whether a worker that ends may say so: not over what its successor has said since."""
+        """Return whether a worker that ends may say so: not over what its successor has said since."""
         known = self.states.get(who)
         return known is None or known.worker_id == worker_id or known.generation <= generation
 
@@ -68,7 +68,9 @@ class States:
 
 
 def _is_late(state: ConnectorState, known: ConnectorState) -> bool:
-    """Another worker's end of what its successor has by now (KAFKA-12525); a sleeper may tell of it much later."""
+    """Return whether the state is late: another worker's end of a unit whose successor has started (KAFKA-12525); a
+    suspended worker may report it much later.
+    """
     if state.worker_id == known.worker_id or state.state not in ("UNASSIGNED", "FAILED"):
         return False
     is_taken_over = known.state == "RUNNING" and state.state == "UNASSIGNED" and state.generation == known.generation

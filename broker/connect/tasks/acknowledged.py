@@ -31,7 +31,7 @@ class Acknowledged:
         return run
 
     def take(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-        """Partition and offset, of each that got further since the last call."""
+        """Return partition and offset of each that advanced since the last call."""
         further = []
         for key, runs in list(self._runs.items()):
             last = None

@@ -9,7 +9,7 @@ from broker.connect.api import ConnectError, ConnectPartition
 
 
 def is_passing(error: KafkaError | None) -> bool:
-    """Whether it is no record. Raises ConnectError for what does not pass."""
+    """Return whether it is no record. Raises ConnectError for what does not pass."""
     if error is None:
         return False
     if error.code() != KafkaError._PARTITION_EOF and not is_retriable_error(error):

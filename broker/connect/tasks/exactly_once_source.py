@@ -63,13 +63,13 @@ class RunningExactlyOnceSource(RunningSource):
         return self._boundaries.context
 
     def _prepare(self) -> None:
-        """In this order: nobody older writes any more, and then this one is known to be no older one."""
+        """Prepare the task in this order: older tasks are fenced, then this one is known not to be older."""
         self._fence_in_time()
         self._call(lambda: self._producer.init_transactions(_CALL_S))
         self._is_current()
 
     def _fence_in_time(self) -> None:
-        """The leader may be another in a moment."""
+        """Fence older tasks; retried for a while, because the leader may be changing."""
         deadline = time.monotonic() + _FENCE_S
         while True:
             try:
@@ -80,7 +80,9 @@ class RunningExactlyOnceSource(RunningSource):
                 self._leave("older tasks not fenced yet", words_of(error))
 
     def _call(self, call: Callable[[], None]) -> None:
-        """Again as long as that may help. Raises ConnectError: ClusterUnavailable where another run may succeed."""
+        """Call until it succeeds, as long as that may help. Raises ConnectError: ClusterUnavailable where another run
+        may succeed.
+        """
         sentence = f"the transaction of {self.unit.connector} failed"
         while True:
             try:
@@ -109,7 +111,7 @@ class RunningExactlyOnceSource(RunningSource):
             self._end_transaction(task, self._boundaries.behind_batch(time.monotonic()))
 
     def _take(self, task: SourceTask, pipeline: Pipeline, record: SourceRecord) -> None:
-        """Its offset counts whatever becomes of the record."""
+        """Take a record; its offset counts whatever becomes of the record."""
         made = pipeline.source(record)
         if made is None or isinstance(made, RecordFailure):
             if made is not None:
@@ -129,7 +131,7 @@ class RunningExactlyOnceSource(RunningSource):
             self._is_open = True
 
     def _settled(self, error: Any, message: Any) -> None:
-        """Never left out: what a broker refuses ends the transaction, whatever is tolerated."""
+        """Settle a delivery. An error is never left out: it ends the transaction, whatever is tolerated."""
         if error is not None:
             self._failure = self._failure or failure_of(f"record for {message.topic()} was not written", error)
 
@@ -168,7 +170,7 @@ class RunningExactlyOnceSource(RunningSource):
             self._end_transaction(task, TransactionEnd.COMMIT)
 
     def _end(self, task: SourceTask, *, failed: bool) -> None:
-        """What is whole is kept; after a failure nothing is."""
+        """Write what is left and commit, unless the task failed; abort a transaction that is still open."""
         try:
             if not failed:
                 self._finish(task)

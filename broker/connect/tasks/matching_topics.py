@@ -46,7 +46,7 @@ class MatchingTopics:
         return names
 
     def _is_meant(self, name: str) -> bool:
-        """A name made to be matched for years is none, and keeps nobody from the others."""
+        """Return whether the name matches; one that takes too long to match is left out, and holds up no other."""
         try:
             return self._matches(name) is not None
         except TooManyWays as error:

@@ -121,7 +121,9 @@ class Pipeline:
                 self._key.to_connect(topic, headers, key)
 
     def _failure(self, stage: str, plugin: Any, error: Exception, place: str = "") -> RecordFailure:
-        """What a later try may convert is never left out, whatever is tolerated: then the task begins again."""
+        """Return the failure. One that a later try may convert is never skipped by errors.tolerance: the task starts
+        again.
+        """
         if isinstance(error, RetriableError):
             sentence = f"{stage} by {type(plugin).__name__}{place} is not possible for now: {error}"
             raise ClusterUnavailable(sentence) from error
@@ -168,7 +170,7 @@ class Pipeline:
 def _converter(
     name: str, is_key: bool, kind: PluginKind, worker_props: Mapping[str, str], props: Mapping[str, str]
 ) -> Any:
-    """The connector's if it names one, with its own settings alone; else the worker's."""
+    """Return the connector's converter if it names one, with its own settings alone; else the worker's."""
     source = props if props.get(name) else worker_props
     converter = lookup(source[name], kind)()
     converter.configure(_below(source, f"{name}."), is_key)
@@ -214,7 +216,9 @@ def _below(props: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def _below_each(props: Mapping[str, str], prefix: str, aliases: Iterable[str]) -> dict[str, dict[str, str]]:
-    """By alias, what `_below` is for prefix, alias and a dot: each property is looked at once."""
+    """Return the properties below each alias, as `_below` for prefix, alias and a dot: each property is looked at
+    once.
+    """
     grouped: dict[str, dict[str, str]] = {alias: {} for alias in aliases}
     lengths = sorted({len(alias) for alias in grouped})
     for key, value in _below(props, prefix).items():

@@ -14,7 +14,7 @@ class ClusterUnavailable(RetriableError):
 
 
 def is_retriable(error: BaseException) -> bool:
-    """Whether a run that raised this may be followed by another one; causes of the error are not looked at."""
+    """Return whether a run that raised this may be followed by another one; causes of the error are not looked at."""
     if isinstance(error, KafkaException):
         return isinstance(error.args[0], KafkaError) and is_retriable_error(error.args[0])
     if isinstance(error, ApiError):

@@ -32,7 +32,7 @@ KEYS = ConfigDef(
 
 
 def is_enabled(props: Mapping[str, Any], worker_props: Mapping[str, Any]) -> bool:
-    """The connector's word, or else the worker's. Raises ConfigError."""
+    """Return the connector's setting, else the worker's. Raises ConfigError."""
     switches = (KEYS.parse(mapping)[ENABLED] for mapping in (props, worker_props))
     return bool(next((value for value in switches if value is not None), False))
 
@@ -53,18 +53,20 @@ class SinkAudit:
         self._starts |= {partition: offset for partition, offset in committed.items() if offset >= 0}
 
     def read(self, message: Any, outcome: object) -> None:
-        """`outcome`: what the pipeline made of it; a record, a failure, or None of one that a transform left out."""
+        """Note a read record. `outcome`: what the pipeline made of it; a record, a failure, or None if a transform left
+        it out.
+        """
         partition = CountedPartition(message.topic(), message.partition())
         kind = FILTERED if outcome is None else self._given_up if isinstance(outcome, RecordFailure) else ARRIVED
         self._starts.setdefault(ConnectPartition(*partition), message.offset())
         self._pending.add(partition, counted(message), kind)
 
     def reported(self, message: Any) -> None:
-        """The task itself gave it up, when it was put."""
+        """Note that the task itself reported the record as failed."""
         self._pending.mark(CountedPartition(message.topic(), message.partition()), message.offset(), self._given_up)
 
     def went_back(self, partition: ConnectPartition, offset: int) -> None:
-        """The task goes on from there, wherever it was; what it leaves out is missing."""
+        """Note that the task goes on from `offset`; records it skips count as missing."""
         self._pending.rewind(CountedPartition(*partition), offset)
         if offset < self._starts.get(partition, offset):
             self._starts[partition] = offset

@@ -67,7 +67,7 @@ class SinkBatch:
                 self._parts[at] = [item for item in part if self._origin(item) not in partitions]
 
     def taken(self) -> None:
-        """The task has it; it may report of these records until others come."""
+        """Note that the task has taken the batch; it may report its records until the next batch."""
         self._parts, self.ends = [[]], {}
 
     def forget_messages(self) -> None:

@@ -83,8 +83,9 @@ class ReadMessage:
 
 
 def leaves_out(unit: Unit, tolerance: Tolerance) -> Callable[[LeftOutBatch], bool]:
-    """Whether the task goes on behind a batch that cannot be unpacked, by `errors.tolerance`. No dead letter holds its
-    records, so it is logged whatever is said of logging."""
+    """Return whether the task goes on behind a batch that cannot be unpacked, by `errors.tolerance`. No dead letter
+    holds its records, so it is logged whatever is said of logging.
+    """
 
     def decide(batch: LeftOutBatch) -> bool:
         if tolerance.tolerates:
@@ -155,7 +156,7 @@ class SinkConsumer:
         self._group.subscribe(topics, on_assign=assigned, on_revoke=ended(on_revoke), on_lost=ended(on_lost))
 
     def _starts(self, places: Sequence[Place]) -> dict[TopicPartition, int]:
-        """Where the group has got to, or where `auto.offset.reset` says. Raises KafkaException, ApiError."""
+        """Return the group's committed offsets, else those by `auto.offset.reset`. Raises KafkaException, ApiError."""
         committed = self._group.committed(list(places), timeout=_COMMITTED_S)
         starts = {TopicPartition(partition.topic, partition.partition): partition.offset for partition in committed}
         without = [partition for partition, offset in starts.items() if offset < 0]
@@ -189,8 +190,9 @@ class SinkConsumer:
     # --- records
 
     def consume(self, records_max: int, timeout_s: float) -> list[Any]:
-        """Errors of the group's client as it tells them, and records. Raises ConnectError for a batch that cannot be
-        unpacked and may not be left out, ApiError."""
+        """Return records, and errors as the client reports them. Raises ConnectError for a batch that cannot be
+        unpacked and may not be left out, ApiError.
+        """
         batch_messages = self._group.consume(1, 0 if self._reader.is_reading else timeout_s)
         if batch_messages or not self._reader.is_reading:
             return list(batch_messages)

@@ -183,7 +183,7 @@ class RunningSink(RunningUnit):
         return list(self._consumer.list_topics(timeout=_LIST_S).topics)
 
     def _find_topics(self) -> None:
-        """Those of a pattern; what cannot be asked for now is asked a little later."""
+        """Find the topics of a pattern; after a failure they are asked for a little later."""
         if self._matching is None:
             return
         try:
@@ -218,7 +218,7 @@ class RunningSink(RunningUnit):
                 commit_at = time.monotonic() + self._flush_interval_s
 
     def _rest_paused(self) -> None:
-        """Polls on, so that the group keeps its member."""
+        """Wait while paused; polling goes on, so that the group keeps its member."""
         self._commit(self._assigned)
         self.say("PAUSED")
         self._hold_all()
@@ -264,7 +264,9 @@ class RunningSink(RunningUnit):
                 self._batch.add(record, message)
 
     def _deliver(self) -> None:
-        """The same batch until the task takes it; meanwhile nothing more is read, and the group keeps its member."""
+        """Put the same batch until the task takes it; meanwhile nothing is read, and polling keeps the group
+        membership.
+        """
         while not self.stopping.is_set() and self._holds():
             try:
                 self._put()
@@ -348,7 +350,7 @@ class RunningSink(RunningUnit):
         self._close({ConnectPartition(place.topic, place.partition) for place in places}, commits=False)
 
     def _close(self, partitions: Collection[ConnectPartition], *, commits: bool) -> None:
-        """What was read of them and not put goes to whoever has them next (KAFKA-13472)."""
+        """Close the revoked partitions. Records that were read and not put go to the next owner (KAFKA-13472)."""
         gone = set(partitions) & self._assigned
         self._batch.drop(gone)
         try:
@@ -399,7 +401,7 @@ class RunningSink(RunningUnit):
             _log.warning("offsets not committed", connector=self.unit.connector, reason=error.args[0].str())
 
     def _rewind(self, current: Offsets, error: Exception) -> None:
-        """To what the group has, or to the beginning."""
+        """Rewind to the group's committed offsets, or to the beginning."""
         try:
             places = self._consumer.committed([Place(*p) for p in current], timeout=30)
         except KafkaException as problem:

@@ -125,13 +125,13 @@ class RunningSource(RunningUnit):
         return None
 
     def _prepare(self) -> None:
-        """Before what others stored is read."""
+        """Prepare the task before offsets that others stored are read."""
 
     def _leave(self, what: str, reason: str) -> None:
         _log.warning(what, connector=self.unit.connector, task=self.unit.task, reason=reason)
 
     def _end(self, task: SourceTask, *, failed: bool) -> None:
-        """What is on its way arrives, so that a successor need not repeat it; then nothing more is written."""
+        """Wait for the records in flight, so that a successor need not repeat them; then write nothing more."""
         try:
             if self._holds() and self.may_write:
                 self._producer.flush(self._flush_timeout_s)
@@ -193,7 +193,7 @@ class RunningSource(RunningUnit):
             run.left -= 1
 
     def _settler(self, run: PendingRun) -> Callable[..., None]:
-        """One for all records of a run: it is called for each, a hundred thousand times a second."""
+        """Return one callback for all records of a run: it is called for each, a hundred thousand times a second."""
 
         def settle(error: Any, message: Any) -> None:
             if error is None or self._leaves_out(error, message):
@@ -214,7 +214,7 @@ class RunningSource(RunningUnit):
         return settle
 
     def _leaves_out(self, error: Any, message: Any) -> bool:
-        """KIP-779: with errors.tolerance=all what a broker refuses is left out; else the task ends.
+        """Return whether a failed delivery is left out, with errors.tolerance=all (KIP-779); else the task fails.
 
         A time-out refuses nothing: the task begins again, and reads the record again.
         """
@@ -262,7 +262,7 @@ class RunningSource(RunningUnit):
         self._tolerance.leave_out(self.unit.connector, self.unit.task, place, failure)
 
     def _commit(self, task: SourceTask) -> None:
-        """Nothing that is not acknowledged, and nothing once another worker may have the task.
+        """Commit offsets of acknowledged records, unless another worker may have the task.
 
         As Kafka's, it goes on when offsets could not be stored in time, and stores them at the next commit.
         """

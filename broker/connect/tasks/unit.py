@@ -83,7 +83,7 @@ class RunningUnit:
             _log.error("stop failed", connector=self.unit.connector, task=self.unit.task, exception=trace)
 
     def await_stop(self, timeout_s: float) -> bool:
-        """Whether it ended. One that hangs is not heard any more, whatever it says."""
+        """Return whether it ended. One that hangs is not heard any more, whatever it says."""
         self._thread.join(timeout_s)
         if self._thread.is_alive():
             self._is_abandoned = True

@@ -48,12 +48,12 @@ A worker of `make up` asks for the user and password in its `data/secrets/connec
 
 
 def is_plugin_name(name: str) -> bool:
-    """A Python module's, and no other's."""
+    """Return whether the name can be a Python module's and is not taken."""
     return _NAME.fullmatch(name) is not None and name not in _TAKEN
 
 
 def project(name: str, kind: str) -> dict[str, str]:
-    """The files by their place in the project; `kind` is one of KINDS."""
+    """Return the files by their place in the project; `kind` is one of KINDS."""
     chosen = KINDS[kind]
     words = "".join(part.capitalize() for part in name.split("_"))
     texts = {

@@ -43,7 +43,7 @@ _TARGETS = {number.value: number for number in Type if number.is_primitive and n
 
 
 def _spec(name: str, entries: list[str]) -> dict[str | None, Type]:
-    """Types by field; the whole value's has the name None."""
+    """Parse types by field; the whole value's has the name None."""
     made: dict[str | None, Type] = {}
     for entry in entries:
         parts = [trim(part) for part in entry.rstrip(":").split(":")]

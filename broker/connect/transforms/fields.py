@@ -74,8 +74,9 @@ def path_of(text: str) -> list[str]:
 
 
 def _quoted(text: str, at: int) -> tuple[str, int]:
-    """A name between backticks, and where the next begins. Only one before a dot or the end ends it, unless a backslash
-    stands before that."""
+    """Return a name between backticks and where the next begins. Only a backtick before a dot or the end closes it,
+    unless a backslash stands before that.
+    """
     parts: list[str] = []
     begin, end = at + 1, at
     while (end := text.find("`", end + 1)) >= 0:

@@ -81,7 +81,9 @@ class MaskFieldValue(SideTransform):
 
     @staticmethod
     def _replaced(kind: type, replacement: str, schema: Schema | None) -> Any:
-        """A text as a number of the type that it replaces: BigDecimal's, cut to the bits of whole numbers."""
+        """Convert a text to a number of the type that it replaces, cut to the bits of whole numbers as BigDecimal
+        does.
+        """
         if kind is str:
             return replacement
         if kind not in (int, float, Decimal):

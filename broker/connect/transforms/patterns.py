@@ -14,7 +14,7 @@ PATTERN_LENGTH_MAX = 1_000
 
 
 def java_regex(name: str, pattern: str) -> BoundedPattern:
-    """A Java pattern. ConfigError names the key if it is none, or has no equal here.
+    """Compile a Java pattern. ConfigError names the key if it is invalid, or has no equal here.
 
     What it is matched with can be a stranger's, as names of topics are: it gives up where that would take long.
     """
@@ -26,7 +26,7 @@ def java_regex(name: str, pattern: str) -> BoundedPattern:
 
 
 def date_format(name: str, pattern: str) -> DateFormat:
-    """A SimpleDateFormat in UTC. ConfigError names the key if it is none."""
+    """Parse a SimpleDateFormat in UTC. ConfigError names the key if it is invalid."""
     _check_length(name, pattern, "format")
     try:
         return DateFormat(pattern, SystemClock().now_ms())
@@ -35,7 +35,7 @@ def date_format(name: str, pattern: str) -> DateFormat:
 
 
 def _check_length(name: str, pattern: str, what: str) -> None:
-    """Before anything reads it: some of that takes the square of its length."""
+    """Refuse a pattern that is too long before it is parsed: some of that takes the square of its length."""
     if len(pattern) > PATTERN_LENGTH_MAX:
         raise ConfigError(name, f"Invalid value {pattern[:100]} for configuration {name}: the {what} is too long")
 

@@ -32,7 +32,9 @@ class RegexRouter(Transformation):
         self._replace = java_replacement("replacement", values["replacement"], self._regex)
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
-        """The pattern must match the whole topic; what it then finds first is replaced, as by Matcher.replaceFirst."""
+        """Rename the topic. The pattern must match the whole topic; the first match is replaced, as by
+        Matcher.replaceFirst.
+        """
         if self._regex.fullmatch(record.topic) is None or (match := self._regex.match(record.topic)) is None:
             return record
         return dataclasses.replace(record, topic=self._replace(match) + record.topic[len(match[0] or "") :])

@@ -39,7 +39,7 @@ class SideTransform(Transformation):
         raise NotImplementedError
 
     def members(self, schema: Schema | None, value: Any, purpose: str) -> Mapping[str, Any]:
-        """The fields of a map or struct, nulls as their defaults unless the configuration leaves them."""
+        """Return the fields of a map or struct, nulls as their defaults unless the configuration leaves them."""
         members = fields_of(schema, value, purpose)
         if isinstance(members, Struct) and not self.values.get(_REPLACES, True):
             return {name: members.without_default(name) for name in members}
@@ -92,7 +92,7 @@ def fields_of(schema: Schema | None, value: Any, purpose: str) -> Mapping[str, A
 
 
 def with_fields(schema: Schema, fields: list[Field]) -> Schema:
-    """The struct with other fields. Raises DataError if two have one name, or one has none."""
+    """Return the struct with other fields. Raises DataError if two have one name, or one has none."""
     if not all(field.name for field in fields):
         raise DataError("fieldName cannot be null.")
     if len({field.name for field in fields}) < len(fields):
@@ -101,7 +101,7 @@ def with_fields(schema: Schema, fields: list[Field]) -> Schema:
 
 
 def pairs_of(name: str, entries: list[str]) -> dict[str, str]:
-    """`a:b` entries of a list. Raises ConfigError."""
+    """Parse `a:b` entries of a list. Raises ConfigError."""
     split = [entry.rstrip(":").split(":") for entry in entries]
     if any(len(items) != 2 for items in split):
         raise ConfigError(name, f"Invalid value for configuration {name}: each entry must be of the form a:b")

@@ -122,7 +122,7 @@ class TimestampConverterValue(SideTransform):
         return _EPOCH + timedelta(milliseconds=ms)
 
     def _ms_of(self, value: Any, schema: Schema | None) -> int:
-        """By the schema where there is one, else by what the value is."""
+        """Return milliseconds by the schema where there is one, else by the value's type."""
         if isinstance(value, datetime | date | time) and (schema is None or is_logical(schema)):
             return moment_ms(value)
         if isinstance(value, str):
@@ -143,6 +143,6 @@ class TimestampConverterKey(TimestampConverterValue):
 
 
 def _scaled(value: int, times: int, per: int) -> int:
-    """TimeUnit's conversion: towards zero, and the largest number where it is too large."""
+    """Convert as Java's TimeUnit: towards zero, and to the largest number where it is too large."""
     scaled = abs(value) * times // per
     return min(scaled, _INT64_MAX) if value >= 0 else max(-scaled, -_INT64_MAX - 1)

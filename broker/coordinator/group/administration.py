@@ -191,7 +191,7 @@ def delete_offsets(
 
 
 def may_be_forgotten(group: ClassicGroup, offsets: CommittedOffsets) -> bool:
-    """Whether the group's record could go if it had no offsets: no member is joining and no transaction commits
+    """Return whether the group's record could go if it had no offsets: no member is joining and no transaction commits
     offsets.
     """
     is_left = group.state is GroupState.EMPTY and not group.pending_joins
@@ -209,7 +209,7 @@ def _offset_delete_error(group_id: str, group: ClassicGroup | None) -> ErrorCode
 
 
 def _subscription_test(group: ClassicGroup) -> Callable[[str], bool]:
-    """Whether members read a topic; what cannot be known is taken for a yes."""
+    """Return a test whether members read a topic; what cannot be known counts as yes."""
     if group.state is GroupState.EMPTY:
         return lambda _: False
     topics = subscribed_topics(group)

@@ -51,7 +51,7 @@ class Admission:
     def begin_commit(
         self, group: ClassicGroup | None, request: OffsetCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
     ) -> ErrorCode:
-        """NONE if the client may commit: what is replayed in this turn is counted for it.
+        """Return NONE if the client may commit: what is replayed in this turn is charged to it.
 
         POLICY_VIOLATION if it holds its share: clients hand that on, and do not try again for a minute.
         """

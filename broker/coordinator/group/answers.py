@@ -120,7 +120,7 @@ def not_appended(append_error: ErrorCode) -> ErrorCode:
 
 
 def uncommitted(response: Message, append_error: ErrorCode) -> Message:
-    """The answer that takes the place of `response` when the records it waited for could not be committed."""
+    """Return the answer that takes the place of `response` when the records it waited for could not be committed."""
     error = not_appended(append_error)
     match response:
         case JoinGroupResponse():

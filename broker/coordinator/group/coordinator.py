@@ -130,7 +130,9 @@ class GroupCoordinator(AdministrativeRequests):
         return self._end(turn)
 
     def sync_group(self, request: SyncGroupRequest, token: int, now_ms: int) -> CoordinatorOutcome:
-        """The leader's request writes the assignment and answers all that wait for it; later ones get it at once."""
+        """Handle SyncGroup: the leader's request writes the assignment and answers all waiting members; later requests
+        get it at once.
+        """
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
         if group is None:
@@ -272,7 +274,7 @@ class GroupCoordinator(AdministrativeRequests):
                 self._consumers.replay(consumer_key, value, headers)
 
     def complete_transaction(self, producer_id: int, is_commit: bool) -> None:
-        """A marker was written to the partition, or read from it: the offsets of this transaction count, or are gone.
+        """Apply a marker that was written or read: the transaction's offsets count, or are dropped.
 
         A producer without offsets here is ignored: markers may come twice.
         """
@@ -360,7 +362,9 @@ class GroupCoordinator(AdministrativeRequests):
         return self._end(turn)
 
     def recover(self) -> CoordinatorOutcome:
-        """The last call raised: what it proposed is withdrawn, and whoever it answered already is answered."""
+        """Recover after a call raised: its proposed records are withdrawn, and requests it has answered stay
+        answered.
+        """
         broken, self._under_way = self._under_way, None
         return self.abort(broken.outcome if broken else CoordinatorOutcome(), ErrorCode.UNKNOWN_SERVER_ERROR)
 
@@ -371,12 +375,14 @@ class GroupCoordinator(AdministrativeRequests):
         return CoordinatorResponse(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)
 
     def cancel(self, token: int) -> None:
-        """The connection of a parked request has gone away; a token that is not parked is ignored."""
+        """Cancel a parked request whose connection has closed; other tokens are ignored."""
         if (group := self._groups.get(self._parked.pop(token, ""))) is not None:
             self._membership.hang_up(group, token)
 
     def unload(self) -> CoordinatorOutcome:
-        """The partition has another leader: every parked request is answered NOT_COORDINATOR, everything forgotten."""
+        """Unload the coordinator after a leader change: every parked request is answered NOT_COORDINATOR, everything
+        forgotten.
+        """
         turn = self._turn(self._now_ms)
         for group_id in dict.fromkeys(self._parked.values()):
             if group_id in self._groups:

@@ -174,7 +174,8 @@ class Expiry:
         self._round_at_ms = turn.now_ms + (0 if self._queue else self._interval_ms)
 
     def abort(self, outcome: CoordinatorOutcome, now_ms: int) -> None:
-        """The records could not be appended. If they are those of the last slice, the next waits: it would fail too.
+        """Withdraw records that could not be appended. If they are those of the last slice, the next waits: it would
+        fail too.
 
         It waits less long while there are offsets that the successors of deleted partitions must not have.
         """

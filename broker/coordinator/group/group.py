@@ -73,14 +73,16 @@ class ClassicGroup:
     # -- memory -------------------------------------------------------------------------------------------------------
 
     def _hold_itself(self) -> None:
-        """A group with members, or about to have some, is counted for the client of one of them."""
+        """Charge a group with members to the client of one of them."""
         members = self.members.values()
         self.holdings.belong_to(next((m.owner for m in members), None) or next(iter(self.pending_joins.values()), None))
 
     # -- what may happen ----------------------------------------------------------------------------------------------
 
     def error_of(self, member_id: str, group_instance_id: str | None) -> ErrorCode:
-        """NONE if this is a member; static members are known by both names and fenced by the newer holder of theirs."""
+        """Return NONE if this is a member; static members are known by both ids and fenced by the newer holder of
+        theirs.
+        """
         if group_instance_id is not None:
             holder = self.static_members.get(group_instance_id)
             if holder is not None and holder != member_id:
@@ -95,11 +97,11 @@ class ClassicGroup:
         return self.protocol_name or ""
 
     def static_member(self, group_instance_id: str | None) -> str:
-        """The id of the member that stands for it, empty if none does."""
+        """Return the id of the member that stands for it, empty if none does."""
         return "" if group_instance_id is None else self.static_members.get(group_instance_id, "")
 
     def supports(self, protocol_type: str, protocols: Collection[str], instead_of: ClassicMember | None = None) -> bool:
-        """Whether a member of this type with these protocols would leave the group one that all have in common.
+        """Return whether a member of this type with these protocols would leave the group one that all have in common.
 
         instead_of: the member as it is now, if it joins again or comes back; what it used to support does not count.
         """
@@ -128,7 +130,7 @@ class ClassicGroup:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The patience of the slowest member."""
+        """The longest rebalance timeout among the members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     @property
@@ -157,7 +159,7 @@ class ClassicGroup:
             self.leader_id = member.member_id
 
     def hand_out(self, member_id: str, owner: Owner) -> None:
-        """The client has to join with the id."""
+        """Charge the client for a member id it was given and has to join with."""
         self.pending_joins[member_id] = owner
         self.holdings.hold(owner, pending_id_bytes(member_id))
         self._hold_itself()
@@ -196,7 +198,7 @@ class ClassicGroup:
             self.pending_syncs.add(newcomer.member_id)
 
     def members_after(self, old_id: str, newcomer: ClassicMember) -> list[ClassicMember]:
-        """The members, in order, as they would be with the newcomer in the old one's place."""
+        """Return the members, in order, with the newcomer in the old one's place."""
         return [newcomer if member.member_id == old_id else member for member in self.members.values()]
 
     def set_protocols(self, member: ClassicMember, protocols: dict[str, bytes], owner: Owner) -> None:
@@ -208,14 +210,14 @@ class ClassicGroup:
         self._support.update(protocols.keys())
 
     def _lose_support(self, member: ClassicMember) -> None:
-        """What nobody supports is not remembered: names are clients' to make up."""
+        """Forget protocols that no member supports: clients choose their names, so they must not add up."""
         self._support.subtract(member.protocols.keys())
         for name in member.protocols:
             if not self._support[name]:
                 del self._support[name]
 
     def unpark(self, token: int) -> ClassicMember | None:
-        """The member whose parked request had this token; the request is forgotten."""
+        """Forget the parked request of this token and return its member."""
         for member_id, parked in self.awaiting_join.items():
             if parked.token == token:
                 del self.awaiting_join[member_id]
@@ -244,7 +246,7 @@ class ClassicGroup:
         return True
 
     def select_protocol(self) -> str:
-        """The protocol most members like best among those all support; a tie goes to the earliest voter's."""
+        """Return the protocol most members like best among those all support; a tie goes to the earliest voter's."""
         return choose_protocol(self.members.values())
 
     def begin_generation(self, wall_ms: int) -> None:
@@ -290,14 +292,14 @@ class ClassicGroup:
         return [*owners, last or UNATTRIBUTED]
 
     def _members_of(self, proposal: GroupProposal, metadata: GroupMetadata) -> dict[str, ClassicMember]:
-        """Those there are, of whom we know more than a record tells."""
+        """Return the current members, of which more is known than a record has."""
         proposed, newcomer = proposal
         if proposed != metadata:
             raise InvariantViolation(f"group {self.group_id}: the record replayed is not the one proposed")
         return self.members | ({newcomer.member_id: newcomer} if newcomer else {})
 
     def _settle_members(self, members: list[ClassicMember], metadata: GroupMetadata, last_owner: Owner | None) -> None:
-        """last_owner: see `owners_of`; None if the record names none."""
+        """Settle the members' memory. last_owner: see `owners_of`; None if the record names none."""
         for member_id in self.members:
             self.holdings.let_go_of_member(member_id)
         recorded = {

@@ -36,7 +36,7 @@ class Holdings:
         self.owner: Owner | None = None  #: the client that the group itself is counted for, besides its offsets
 
     def hold(self, owner: Owner, byte_count: int) -> None:
-        """Bytes of members, and of ids handed out; fewer if `byte_count` is negative."""
+        """Charge bytes of members and of handed-out ids; fewer if `byte_count` is negative."""
         if self._changes is not None:
             self._changes[owner] = self._changes.get(owner, 0) + byte_count
             return
@@ -131,7 +131,7 @@ class Holdings:
             self.owner = None
 
     def let_go(self) -> None:
-        """The group is forgotten."""
+        """Forget the group and free its memory."""
         for owner, byte_count in list(self._held.items()):
             self.hold(owner, -byte_count)
         self._members, self._recorded, self._assignments, self.owner = {}, {}, None, None

@@ -142,7 +142,7 @@ class Joining:
         return is_dynamic and join.client.api_version >= _MEMBER_ID_REQUIRED_VERSION
 
     def _has_room(self, group: ClassicGroup, request: JoinGroupRequest) -> bool:
-        """Members there are, and static members that return, never exceed the group; for others there is a maximum.
+        """Return whether the member may join: existing and returning static ones always, others up to the maximum.
 
         While a group prepares, those who have joined are counted: of a group that is too large the last ones go.
         """
@@ -195,7 +195,7 @@ class Joining:
     # -- static members that come back under a new id -----------------------------------------------------------------
 
     def _return(self, group: ClassicGroup, join: Join, old_id: str, new_id: str) -> None:
-        """The process behind a group.instance.id was started again; whoever still uses the old id is fenced."""
+        """Let a restarted process of a group.instance.id take its member over; the old member id is fenced."""
         newcomer = join.new_member(new_id)
         if group.state is GroupState.STABLE:
             members = group.members_after(old_id, newcomer)
@@ -210,7 +210,7 @@ class Joining:
     def _return_quietly(
         self, group: ClassicGroup, join: Join, old_id: str, newcomer: ClassicMember, members: list[ClassicMember]
     ) -> None:
-        """Nothing changes but the id: record the generation with the new one, and no rebalance (KIP-345)."""
+        """Replace a static member's id without a rebalance: record the generation with the new one (KIP-345)."""
         new_ids = {old_id: newcomer.member_id}
         assignments = {new_ids.get(member_id, member_id): a for member_id, a in group.assignments.items()}
         recorded = (m.recorded(group.chosen_protocol, assignments.get(m.member_id, b"")) for m in members)
@@ -250,7 +250,8 @@ class Joining:
             self._update(group, join, group.members[request.member_id])
 
     def _changes_nothing(self, group: ClassicGroup, join: Join) -> bool:
-        """The answer got lost, or a follower asks again: tell it the generation there is.
+        """Return whether the join changes nothing: its answer got lost, or a follower asks again, and the current
+        generation is sent.
 
         A leader that joins a stable group wants a new assignment, for reasons it need not put in its metadata.
         """
@@ -269,7 +270,7 @@ class Joining:
         self._rebalance.prepare_or_complete(group, join.turn, f"{member.member_id} joined again{join.reason}")
 
     def _park(self, group: ClassicGroup, join: Join, member: ClassicMember) -> None:
-        """The JoinGroup waits for the others; an earlier one of the same member has nothing to wait for any more."""
+        """Park the JoinGroup until the others have joined; an earlier one of the same member is answered now."""
         earlier = group.awaiting_join.get(member.member_id)
         if earlier is not None:
             error = ErrorCode.REBALANCE_IN_PROGRESS
@@ -282,6 +283,6 @@ class Joining:
 
 
 def _present_self(group: ClassicGroup, request: JoinGroupRequest) -> ClassicMember | None:
-    """The member this request comes from, or whose place it wants."""
+    """Return the member this request comes from, or whose place it wants."""
     member_id = request.member_id or group.static_member(request.group_instance_id)
     return group.members.get(member_id)

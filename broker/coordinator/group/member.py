@@ -45,15 +45,15 @@ class ClassicMember:
         return MEMBER_BYTES + text_bytes(self._names) + max(map(len, self.protocols.values()), default=0)
 
     def matches(self, protocols: dict[str, bytes]) -> bool:
-        """Whether these are the member's protocols: same order, same metadata to the byte."""
+        """Return whether these are the member's protocols: same order, same metadata to the byte."""
         return list(self.protocols.items()) == list(protocols.items())
 
     def vote(self, candidates: Collection[str]) -> str:
-        """The candidate the member likes best; it supports all of them."""
+        """Return the candidate the member likes best; it supports all of them."""
         return next(name for name in self.protocols if name in candidates)
 
     def recorded(self, protocol_name: str, assignment: bytes) -> MemberMetadata:
-        """The member as the record of a generation that uses this protocol shows it."""
+        """Return the member as the record of a generation that uses this protocol shows it."""
         return MemberMetadata(
             member_id=self.member_id,
             group_instance_id=self.group_instance_id,

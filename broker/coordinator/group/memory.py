@@ -100,7 +100,7 @@ class GroupMemoryAccount:
         self._committer: tuple[str, HeldPart, Owner] | None = None
 
     def hold_for_offsets(self, group_id: str, byte_count: int) -> None:
-        """Bytes of the group's offsets, and of the group itself."""
+        """Charge bytes of the group's offsets, and of the group itself."""
         stored = self._stored.get(group_id)
         if stored is None:
             stored = self._stored[group_id] = _StoredOffsets(self._simple_offsets, UNATTRIBUTED)
@@ -170,7 +170,7 @@ class GroupMemoryAccount:
         return Committer(owner, part is self._group_offsets)
 
     def note_members(self, group_id: str) -> None:
-        """The group's offsets are those of a group with members, if their client has room for them there."""
+        """Mark the group's offsets as those of a group with members, if their client's memory has room."""
         stored = self._stored.get(group_id)
         if stored is None or stored.part is not self._simple_offsets:
             return
@@ -179,7 +179,7 @@ class GroupMemoryAccount:
             stored.move(self._group_offsets, stored.owner)
 
     def close(self) -> None:
-        """The coordinator is gone, loaded or not."""
+        """Free the memory of the coordinator, loaded or not."""
         for part in self._parts():
             part.close()
         self._stored = {}

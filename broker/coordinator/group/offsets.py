@@ -86,7 +86,7 @@ class OffsetStored(Protocol):
 
 
 def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResponse:
-    """The same error for every partition: these APIs have no other place for it."""
+    """Return a response with the same error for every partition: these APIs have no other place for it."""
     response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
     refused: AnyCommitResponse = response(
         topics=[
@@ -122,11 +122,11 @@ class CommittedOffsets:
         self.on_stored: OffsetStored | None = None
 
     def __contains__(self, group_id: str) -> bool:
-        """Whether anything is committed for the group, or will be should a transaction commit."""
+        """Return whether anything is committed for the group, or will be should a transaction commit."""
         return group_id in self._offsets or self._pending.has_group(group_id)
 
     def has_pending(self, group_id: str) -> bool:
-        """Whether a transaction is open that commits offsets of the group."""
+        """Return whether a transaction is open that commits offsets of the group."""
         return self._pending.has_group(group_id)
 
     def is_pending(self, key: OffsetKey) -> bool:
@@ -223,7 +223,7 @@ class CommittedOffsets:
     def _fetch_topics(
         self, group: OffsetFetchRequest | OffsetFetchRequestGroup, request: OffsetFetchRequest
     ) -> list[OffsetFetchResponseTopic]:
-        """What the group committed for these partitions, or, for None, for every partition it ever committed."""
+        """Return the group's committed offsets of these partitions, or of all partitions if the request names none."""
         committed = self._committed(group.group_id)
         wanted: list[tuple[str, list[tuple[int, CommittedOffset]]]]
         if group.topics is None:
@@ -250,7 +250,7 @@ class CommittedOffsets:
     def _only_stable(
         self, group_id: str, topic: str, partitions: list[tuple[int, CommittedOffset]]
     ) -> list[tuple[int, CommittedOffset | None]]:
-        """None where an open transaction, or a record in the log, may still change what is committed."""
+        """Return offsets; None where an open transaction, or a record not yet committed, may still change them."""
         return [
             (index, None if key in self._pending or key in self._superseded else committed)
             for index, committed in partitions
@@ -277,7 +277,7 @@ class CommittedOffsets:
         self._pending.add(producer_id, key, committed)
 
     def complete_transaction(self, producer_id: int, is_commit: bool) -> set[OffsetKey]:
-        """A marker was read: the producer's pending offsets count now, or are dropped. Return what they were for."""
+        """Apply a marker: the producer's pending offsets count now, or are dropped. Return whose offsets they were."""
         keys = self._pending.keys_of(producer_id)
         for key, committed in self._pending.complete(producer_id, is_commit):
             self._store(key, committed)
@@ -359,7 +359,7 @@ def _offset_value(request: AnyCommitRequest, partition: AnyCommitPartition, turn
 
 
 def _expiry(wall_ms: int, retention_ms: int) -> int:
-    """A time that is in the past or beyond all time is one that can be written."""
+    """Return the expiry in wall ms, limited to a time that can be written."""
     return NO_TIMESTAMP if retention_ms == _BROKER_DECIDES else min(max(wall_ms + retention_ms, 0), INT64_MAX)
 
 

@@ -50,7 +50,9 @@ class PendingOffsets:
             self._supersede_one(key, producers, producer_id)
 
     def _supersede_one(self, key: OffsetKey, producers: _OfPartition, producer_id: int) -> None:
-        """Its place stays, and is held, as long as its transaction is open: anybody may commit again and again."""
+        """Replace a pending offset; its memory stays charged as long as its transaction is open: a producer may commit
+        again and again.
+        """
         self._hold(key.group_id, size_of(key, None) - size_of(key, producers[producer_id]))
         producers[producer_id] = None
 
@@ -59,7 +61,7 @@ class PendingOffsets:
             self._hold(key.group_id, -size_of(key, producers.pop(producer_id)))
 
     def complete(self, producer_id: int, is_commit: bool) -> Iterator[tuple[OffsetKey, CommittedOffset]]:
-        """The producer's transaction has ended: what counts now, nothing if it was aborted."""
+        """End the producer's transaction and yield the offsets that count now, none if it was aborted."""
         for key in self._of_producer.pop(producer_id, ()):
             producers = self._of_group[key.group_id][key]
             committed = producers[producer_id]
@@ -73,7 +75,7 @@ class PendingOffsets:
             self._drop_if_empty(key)
 
     def forget(self, key: OffsetKey) -> None:
-        """A tombstone was written: nothing of the partition is left that a marker could make visible."""
+        """Forget a key after its tombstone: a marker must not make an older offset visible again."""
         producers = self._of_group.get(key.group_id, {}).pop(key, {})
         for producer_id, committed in producers.items():
             self._hold(key.group_id, -size_of(key, committed))

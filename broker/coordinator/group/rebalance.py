@@ -67,7 +67,7 @@ class Rebalance:
         self.maybe_complete_join(group, turn)
 
     def maybe_complete_join(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
-        """Form the generation if nobody is missing and the initial delay is not running."""
+        """Form the generation if all members have joined and the initial delay is over."""
         is_waiting = group.state is GroupState.PREPARING_REBALANCE and group.initial_delay is None
         if is_waiting and group.have_all_joined:
             self._complete_join(group, turn)
@@ -91,7 +91,7 @@ class Rebalance:
         self._schedule(TimerKind.JOIN, group, turn, delay_ms)
 
     def _complete_join(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
-        """The wait is over: go on with those who joined; static members keep their place without joining."""
+        """Complete the join with the members that joined; static members keep their place without joining."""
         group.initial_delay = None
         self._timers.cancel(TimerKey(TimerKind.JOIN, group.group_id))
         self._remove_absent(group, turn)
@@ -137,7 +137,9 @@ class Rebalance:
     # -- the assignment -----------------------------------------------------------------------------------------------
 
     def propose_assignment(self, group: ClassicGroup, assignments: dict[str, bytes], turn: CoordinatorTurn) -> None:
-        """The leader has decided; a member it forgot gets nothing. Whoever waits is answered with the record."""
+        """Propose the leader's assignment; a member it left out gets an empty one. Waiting members are answered with
+        the record.
+        """
         group_members = group.members.values()
         recorded = (m.recorded(group.chosen_protocol, assignments.get(m.member_id, b"")) for m in group_members)
         metadata = GroupMetadata(
@@ -160,7 +162,7 @@ class Rebalance:
             self._timers.cancel(TimerKey(TimerKind.SYNC, group.group_id))
 
     def sync_time_is_up(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
-        """Members that joined and never asked for their assignment are taken for dead."""
+        """Remove members that joined and never asked for their assignment."""
         silent = [member_id for member_id in group.members if member_id in group.pending_syncs]
         for member_id in silent:
             group.remove(member_id)
@@ -171,7 +173,7 @@ class Rebalance:
     # -- both ---------------------------------------------------------------------------------------------------------
 
     def withdraw(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
-        """The record proposed could not be appended: leave things as they were, or as soon as possible try again."""
+        """Withdraw a record that could not be appended: restore the former state, or retry as soon as possible."""
         newcomer = group.proposal.newcomer if group.proposal else None
         group.proposal = None
         if group.state is GroupState.COMPLETING_REBALANCE:
@@ -182,7 +184,7 @@ class Rebalance:
             self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, newcomer.member_id))
 
     def restart_session(self, group: ClassicGroup, member: ClassicMember, turn: CoordinatorTurn) -> None:
-        """The member has been heard of: it has a whole session timeout again."""
+        """Restart the member's session timeout after a sign of life."""
         key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
         self._timers.schedule(key, turn.now_ms + member.session_timeout_ms)
 

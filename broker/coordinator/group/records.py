@@ -100,7 +100,8 @@ def encode_group_key(group_id: str) -> bytes:
 
 
 def decode_key(key: bytes) -> OffsetKey | GroupKey | None:
-    """The key, or None if its version is none of the classic ones. Raises InvariantViolation for bytes that are no key.
+    """Return the key, or None if its version is none of the classic ones. Raises InvariantViolation for bytes that are
+    no key.
 
     Nearly all are version 1, and a coordinator's load reads each of them, so that one is read by hand.
     """

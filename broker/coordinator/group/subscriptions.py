@@ -16,7 +16,7 @@ def is_consumer_group(group: ClassicGroup) -> bool:
 
 
 def subscribed_topics(group: ClassicGroup) -> frozenset[str] | None:
-    """The topics of all members in the protocol chosen; None if that cannot be known."""
+    """Return the topics of all members in the protocol chosen; None if that cannot be known."""
     if not is_consumer_group(group):
         return None
     if not group.members:

@@ -22,7 +22,7 @@ class Superseded:
         self._in_order: deque[tuple[int, OffsetKey]] = deque()
 
     def add(self, key: OffsetKey, before: CommittedOffset | None, end_offset: int) -> None:
-        """`before` counts until the log is committed up to `end_offset`."""
+        """Keep `before` as current until the log is committed up to `end_offset`."""
         self._of_group.setdefault(key.group_id, {}).setdefault(key.partition, deque()).append(before)
         self._in_order.append((end_offset, key))
 

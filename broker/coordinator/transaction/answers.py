@@ -64,7 +64,7 @@ def _by_topic(results: Results) -> list[AddPartitionsToTxnTopicResult]:
 
 
 def uncommitted(response: Message, append_error: ErrorCode) -> Message:
-    """The answer that takes the place of `response` when the records it waited for could not be committed."""
+    """Return the answer that takes the place of `response` when the records it waited for could not be committed."""
     error = APPEND_ERRORS.get(append_error, append_error)
     match response:
         case InitProducerIdResponse() if response.error_code == ErrorCode.NONE:

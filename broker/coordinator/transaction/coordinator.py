@@ -222,7 +222,7 @@ class TransactionCoordinator:
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def next_deadline_ms(self) -> int | None:
-        """When `tick` must be called next, None if nothing is waiting for time to pass."""
+        """Return when `tick` must be called next, None if nothing is waiting for time to pass."""
         return self._timers.next_deadline_ms()
 
     def tick(self, now_ms: int) -> TransactionOutcome:
@@ -241,7 +241,7 @@ class TransactionCoordinator:
 
     @contextmanager
     def _tried_again(self, transaction: Transaction, turn: TransactionTurn) -> Iterator[None]:
-        """What nobody else asks for comes again soon if it raises."""
+        """Schedule another try if the block raises: no client asks for this work again."""
         try:
             yield
         except Exception:
@@ -249,7 +249,7 @@ class TransactionCoordinator:
             raise
 
     def _look_after(self, transaction: Transaction, turn: TransactionTurn) -> None:
-        """Whatever is due; a wall clock that was set back makes it come again.
+        """Do whatever is due for the transaction; it is scheduled again if the wall clock was set back.
 
         A transaction that began later than now has waited for its whole timeout by the monotonic clock (`_schedule`).
         """
@@ -268,20 +268,24 @@ class TransactionCoordinator:
             self._ledger.propose_tombstone(transaction.transactional_id, turn)
 
     def _go_on_with(self, decided: Transaction, turn: TransactionTurn) -> None:
-        """Markers may be written twice: the second time a partition finds nothing open."""
+        """Continue a decided transaction. Markers may be written twice: the second time a partition has no open
+        transaction.
+        """
         if decided.partitions:
             turn.outcome.markers.append(markers_of(decided))
         else:
             self._complete(decided, turn)
 
     def _due_ms(self, transaction: Transaction) -> int:
-        """On the wall clock: when an open transaction is aborted, or an unused id forgotten."""
+        """Return when, by the wall clock, an open transaction is aborted or an unused id forgotten."""
         if transaction.state is TransactionPhase.ONGOING:
             return transaction.started_ms + transaction.timeout_ms
         return transaction.updated_ms + self._config.transactional_id_expiration_ms
 
     def _schedule(self, transaction: Transaction) -> None:
-        """An open transaction is looked at after its timeout at the latest, however far the wall clock was set back."""
+        """Schedule the transaction's timeout, at the latest after its whole length, however far the wall clock was set
+        back.
+        """
         if transaction.state.is_decided:
             self._timers.cancel(transaction.transactional_id)
             return
@@ -339,7 +343,8 @@ class TransactionCoordinator:
     # -- what goes wrong outside --------------------------------------------------------------------------------------
 
     def abort(self, outcome: TransactionOutcome, error_code: ErrorCode) -> TransactionOutcome:
-        """The records of `outcome` could not be appended, or not be committed; the answers to send instead of its own.
+        """Withdraw the records of `outcome`, which could not be appended or committed; return the answers to send
+        instead of its own.
 
         What nobody else asks for again is tried again soon: an abort after a timeout, a completion, markers of others.
         """
@@ -354,7 +359,9 @@ class TransactionCoordinator:
         return self._end(turn)
 
     def recover(self) -> TransactionOutcome:
-        """The last call raised: what it proposed is withdrawn, and what it was about is tried again soon."""
+        """Recover after a call raised: its proposed records are withdrawn, and its transactions are tried again
+        soon.
+        """
         broken, self._under_way = self._under_way, None
         outcome = self.abort(broken.outcome if broken else TransactionOutcome(), ErrorCode.UNKNOWN_SERVER_ERROR)
         self._ledger.withdraw_all()
@@ -367,10 +374,10 @@ class TransactionCoordinator:
         return CoordinatorResponse(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)
 
     def cancel(self, token: int) -> None:
-        """The connection of a request that waits has gone away; none ever waits here."""
+        """Ignore that a waiting request's connection has closed: none ever waits here."""
 
     def unload(self) -> TransactionOutcome:
-        """The partition has another leader: everything is forgotten, and nobody waits for an answer."""
+        """Forget everything after a leader change: no request waits here for an answer."""
         turn = self._turn(self._now_ms)
         turn.outcome.remains = [*self._ledger.forget(), *self._timers.forget()]
         return self._end(turn)
@@ -390,6 +397,6 @@ class TransactionCoordinator:
 
 
 def _answer(turn: TransactionTurn, token: int, response: InitProducerIdResponse | EndTxnResponse) -> None:
-    """Who is to ask again need not wait; any other answer shows what the log says of the transaction."""
+    """Send the response after the record is committed, or at once if the client has to retry anyway."""
     is_asked_again = response.error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     (turn.answer_at_once if is_asked_again else turn.answer)(token, response)

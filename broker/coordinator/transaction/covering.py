@@ -42,7 +42,9 @@ def add(
 
 
 def _is_too_large(transaction: Transaction) -> bool:
-    """What fits now fits when it is decided too: the record stays as long as it is."""
+    """Return whether the transaction's record is too large. One that fits now fits when it is decided too, because its
+    length does not change.
+    """
     count = len(transaction.partitions)
     return count > PARTITIONS_PER_TRANSACTION_MAX or (
         count > _CERTAINLY_FIT and len(encode_value(transaction)) > RECORD_BYTES_MAX
@@ -50,7 +52,7 @@ def _is_too_large(transaction: Transaction) -> bool:
 
 
 def verify(transaction: Transaction, partitions: frozenset[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
-    """Whether what the producer is about to write belongs to its transaction (KIP-890, part 1)."""
+    """Return whether what the producer is about to write belongs to its transaction (KIP-890, part 1)."""
     if transaction.state.is_decided:
         return dict.fromkeys(partitions, ErrorCode.CONCURRENT_TRANSACTIONS)
     covered = transaction.partitions

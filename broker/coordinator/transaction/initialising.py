@@ -27,7 +27,8 @@ def request_error(request: InitProducerIdRequest, timeout_max_ms: int) -> ErrorC
 
 
 def is_fenced(transaction: Transaction, request: InitProducerIdRequest) -> bool:
-    """Whether the request comes from a fenced producer: not the current id, or not the one of the open transaction.
+    """Return whether the request comes from a fenced producer: not the current id, or not the one of the open
+    transaction.
 
     The epoch is looked at when it would be raised, and when a transaction would be aborted. Kafka 3.9 does not do the
     latter: there a producer that was fenced, or a request that comes late, aborts the transaction of its successor.
@@ -62,7 +63,7 @@ def initialise(
 
 
 def aborted_for(transaction: Transaction, request: InitProducerIdRequest, now_ms: int) -> Transaction:
-    """The open transaction, aborted for whoever sent `request`.
+    """Return the open transaction, aborted for whoever sent `request`.
 
     The one that opened it is remembered, so that it gets the raised epoch when it asks again: until then it is answered
     CONCURRENT_TRANSACTIONS. (In Kafka 3.9 it would find itself fenced by its own request.)

@@ -48,7 +48,7 @@ def encode_key(transactional_id: str) -> bytes:
 
 
 def decode_key(key: bytes) -> str | None:
-    """The transactional id, or None if the key is of another version. Raises InvariantViolation."""
+    """Return the transactional id, or None if the key is of another version. Raises InvariantViolation."""
     reader = FieldReader(key)
     if reader.int16() != 0:
         return None

@@ -19,7 +19,7 @@ class TransactionPhase(Enum):
 
     @property
     def is_decided(self) -> bool:
-        """The outcome is fixed, its markers may still be missing."""
+        """Whether the outcome is fixed, though markers may still be missing."""
         return self in (TransactionPhase.PREPARE_COMMIT, TransactionPhase.PREPARE_ABORT)
 
     @property

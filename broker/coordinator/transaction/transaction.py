@@ -49,7 +49,7 @@ class Transaction:
         return is_exhausted(self.producer_epoch)
 
     def initialised(self, epoch: int, last_epoch: int, timeout_ms: int, now_ms: int) -> "Transaction":
-        """The same producer id under `epoch`, with no transaction."""
+        """Return the same producer id under `epoch`, with no transaction."""
         return self._next(
             TransactionPhase.EMPTY,
             now_ms,
@@ -111,7 +111,7 @@ class Transaction:
         return self.producer_id, self.producer_epoch
 
     def fenced_and_aborted(self, now_ms: int, last_epoch: int = NO_PRODUCER_EPOCH) -> "Transaction":
-        """Aborted under a higher epoch, so that its producer cannot go on writing.
+        """Return the transaction aborted under a higher epoch, so that its producer cannot go on writing.
 
         `last_epoch`: held by the producer that asked for it, if that may go on under the higher one.
         """

@@ -36,13 +36,16 @@ class CleanerCheckpoint:
         return offset if log_start_offset <= offset <= active_base_offset else log_start_offset
 
     def advance(self, partition: TopicPartition, offset: int, unless: Callable[[], bool] = lambda: False) -> None:
-        """A pass came to `offset`. Not noted if `unless`, asked when no `truncate` is under way. Raises OSError."""
+        """Note that compaction came to `offset`, unless `unless` is true, which is asked when no `truncate` is under
+        way. Raises OSError.
+        """
         with self._lock:
             if not unless():
                 self._write({**self._offsets, partition: offset})
 
     def truncate(self, ends: Mapping[TopicPartition, int]) -> None:
-        """Logs are cut at these offsets: what is written there from now on is dirty. At 0 nothing is left to be noted.
+        """Take over that logs are truncated at these offsets: records written from there on are dirty. 0 forgets the
+        log.
 
         Raises OSError.
         """

@@ -122,7 +122,7 @@ class CleanerPass:
         self._segments_after += 1 if bytes_before else len(group)
 
     def _replace_group(self, group: Sequence[Segment], bytes_before: int, rewriter: Rewriter) -> int:
-        """The size of what is there afterwards."""
+        """Replace a group of segments and return the new size."""
         replacement = Replacement(self._target, group)
         try:
             are_unchanged = self._fill(replacement, group, rewriter)
@@ -148,7 +148,7 @@ class CleanerPass:
     def _retained(
         self, group: Sequence[Segment], rewriter: Rewriter, on_read: Callable[[BatchHeader], None] = lambda header: None
     ) -> Iterator[tuple[bytes, bool]]:
-        """(batch, whether it is as it was) of all that stays; `on_read` hears of every batch before.
+        """Yield (batch, whether unchanged) of all that stays; `on_read` hears of every batch before.
 
         The last batch of the pass stays at least as a header: were the log's end forgotten with it, a new follower
         would give its offsets again (KAFKA-17076).

@@ -99,7 +99,7 @@ class LogCleaner:
         self._checkpoint(target).advance(target.partition, end_offset, unless=is_changed)
 
     def _waits(self, partition: TopicPartition, plan: CompactionPlan) -> bool:
-        """Whether a pass would read all that it read last time, and clean nothing again."""
+        """Return whether a pass would read all that it read last time, and clean nothing again."""
         return self._waiting.get(partition) == plan.end_offset
 
     def release(self, partition: TopicPartition) -> None:
@@ -108,7 +108,7 @@ class LogCleaner:
         self._waiting.pop(partition, None)
 
     def truncate(self, log_dir: Path, ends: Mapping[TopicPartition, int]) -> None:
-        """Logs are about to be cut at these offsets, deleted or made (0): what was damaged may be gone too.
+        """Forget damage before logs are truncated at these offsets, deleted or made (0): it may be gone too.
 
         On any thread, whether a pass is under way or not. Raises OSError.
         """
@@ -125,7 +125,7 @@ class LogCleaner:
             return None
 
     def _note_failure(self, target: LogToClean, error: Exception) -> None:
-        """Quarantine the log if the failure is its own."""
+        """Note a failed pass and quarantine the log if the failure is its own."""
         partition = str(target.partition)
         if isinstance(error, CleaningStopped) or _explains(target, error):
             self.settings.refuse_if_stopping()
@@ -148,7 +148,7 @@ class LogCleaner:
 
 
 def _explains(target: LogToClean, error: Exception) -> bool:
-    """Whether the owner's doings since the pass began are the reason.
+    """Return whether the owner's doings since the pass began are the reason.
 
     Under the name of a log that was closed there may be another one by now, or none; of one that is open segments may
     have been dropped, or cut short while they were read.

@@ -80,7 +80,7 @@ class LogToClean:
 
 
 def is_closed(log: Log) -> bool:
-    """Whether its owner has let go of it: a closed log refuses to be read."""
+    """Return whether its owner has let go of it: a closed log refuses to be read."""
     try:
         log.read(log.log_end_offset, 0, log.log_end_offset)
     except ApiError:
@@ -89,7 +89,7 @@ def is_closed(log: Log) -> bool:
 
 
 def _first_timestamp(segment: Segment) -> int:
-    """Of its first batch, as Kafka takes it for max.compaction.lag.ms."""
+    """Return the timestamp of the segment's first batch, as Kafka takes it for max.compaction.lag.ms."""
     try:
         batches = scan_batches(SharedFile(segment.files.log), 0, segment.size_bytes, segment.base_offset)
         return next((header.max_timestamp for _, header in batches), NO_TIMESTAMP)

@@ -50,14 +50,14 @@ class OffsetMap:
         return True
 
     def latest(self, key: bytes) -> int:
-        """The last offset noted for `key`, -1 if there is none."""
+        """Return the last offset noted for `key`, -1 if there is none."""
         return self._offsets[self._slot(*self._digest(key))] - 1
 
     def _digest(self, key: bytes) -> tuple[int, int]:
         return _DIGEST.unpack(blake2b(key, digest_size=_DIGEST.size, salt=self._salt, usedforsecurity=False).digest())
 
     def _slot(self, first: int, second: int) -> int:
-        """Where the digest is, or the free slot where it belongs."""
+        """Return the slot of the digest, or the free slot where it belongs."""
         slot = first % self._slots
         while self._offsets[slot] and (self._first[slot] != first or self._second[slot] != second):
             slot += 1
@@ -67,5 +67,5 @@ class OffsetMap:
 
 
 def _table(slots: int) -> memoryview:
-    """Zeros; memory that is never written costs nothing."""
+    """Return a table of zeros; memory that is never written costs nothing."""
     return memoryview(bytearray(8 * slots)).cast("q")

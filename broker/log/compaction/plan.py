@@ -60,7 +60,7 @@ class CompactionPlan:
         return tuple(segment for group in self.groups for segment in group)
 
     def groups_below(self, offset: int) -> list[tuple[CleanableSegment, ...]]:
-        """The groups if the pass ends at `offset`, because the offset map was full."""
+        """Return the groups if the pass ends at `offset`, because the offset map was full."""
         cut = (tuple(segment for segment in group if segment.base_offset < offset) for group in self.groups)
         return [group for group in cut if group]
 
@@ -68,7 +68,7 @@ class CompactionPlan:
 def plan_compaction(
     sealed: Sequence[CleanableSegment], first_dirty_offset: int, end_offset_max: int, config: LogConfig, now_ms: int
 ) -> CompactionPlan:
-    """The plan for a log with these `sealed` segments, in offset order.
+    """Return the plan for a log with these `sealed` segments, in offset order.
 
     `end_offset_max` is the lower of high watermark and last stable offset (exclusive).
     """
@@ -94,7 +94,7 @@ def plan_compaction(
 def _cleanable(
     sealed: Sequence[CleanableSegment], first_dirty_offset: int, end_offset_max: int, config: LogConfig, now_ms: int
 ) -> list[CleanableSegment]:
-    """Whole segments up to the first that may not be touched."""
+    """Return whole segments up to the first that may not be touched."""
     cleanable = []
     for segment in sealed:
         is_young = segment.max_timestamp > now_ms - config.min_compaction_lag_ms
@@ -107,7 +107,9 @@ def _cleanable(
 
 
 def _group(segments: Sequence[CleanableSegment], segment_bytes: int) -> list[tuple[CleanableSegment, ...]]:
-    """Neighbours that fit into one segment even if nothing is dropped; a segment that is too large stays alone."""
+    """Group neighbours that fit into one segment even if nothing is dropped; a segment that is too large stays
+    alone.
+    """
     groups: list[list[CleanableSegment]] = []
     size_bytes = 0
     for segment in segments:
@@ -129,6 +131,6 @@ def _fits(group: list[CleanableSegment], segment: CleanableSegment, size_bytes: 
 
 
 def choose_filthiest(plans: Mapping[K, CompactionPlan]) -> K | None:
-    """The log to clean next: of those that are due an overdue one, then the one with the largest dirty share."""
+    """Return the log to clean next: of those that are due an overdue one, then the one with the largest dirty share."""
     due = [name for name, plan in plans.items() if plan.is_due]
     return max(due, key=lambda name: (plans[name].is_overdue, plans[name].dirty_ratio), default=None)

@@ -67,7 +67,7 @@ def end_mark(header: BatchHeader) -> bytes:
 def rebuild_batch(
     header: BatchHeader, payload: bytes, spans: Sequence[RecordSpan], delete_horizon_ms: int | None = None
 ) -> bytes:
-    """The batch with only the records at `spans`, at least one, of its uncompressed bytes `payload`.
+    """Return the batch with only the records at `spans`, at least one, of its uncompressed bytes `payload`.
 
     With `delete_horizon_ms` the batch gets that horizon, without it keeps what it has. Raises
     ApiError(CORRUPT_MESSAGE) if a timestamp is so far from the horizon that the format has no room for it.
@@ -87,7 +87,7 @@ def rebuild_batch(
 
 
 def _recount_times(payload: bytes, spans: Sequence[RecordSpan], shift_ms: int) -> bytearray:
-    """The records with timestamps counted from a base that is `shift_ms` later."""
+    """Return the records with timestamps counted from a base that is `shift_ms` later."""
     out = bytearray()
     for span in spans:
         timestamp_delta = span.timestamp_delta - shift_ms

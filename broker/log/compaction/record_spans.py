@@ -40,7 +40,7 @@ def unpack_batch(header: BatchHeader, batch: bytes | bytearray | memoryview) -> 
 def unpack_records(
     header: BatchHeader, batch: bytes | bytearray | memoryview, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
 ) -> bytes:
-    """The uncompressed records. Raises ApiError(CORRUPT_MESSAGE) if they cannot be had within the limits."""
+    """Return the uncompressed records. Raises ApiError(CORRUPT_MESSAGE) if they cannot be had within the limits."""
     check_records_count(header)
     stored = memoryview(batch)[HEADER_BYTES : header.size_bytes]
     return bytes(decompress(header.compression, stored, decompressed_bytes_max))
@@ -72,7 +72,7 @@ def record_spans(header: BatchHeader, payload: bytes) -> Iterator[RecordSpan]:
 
 
 def _times_told_by(header: BatchHeader) -> tuple[float, float]:
-    """The smallest and largest difference to the header's time; that of the append is for all records."""
+    """Return the smallest and largest difference to the header's time; that of the append is for all records."""
     if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
         return -inf, inf
     return INT64_MIN - header.base_timestamp, INT64_MAX - header.base_timestamp

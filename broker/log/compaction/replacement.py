@@ -48,7 +48,7 @@ class Replacement:
         return self._segment.size_bytes
 
     def note_end(self, header: BatchHeader) -> None:
-        """The group goes on with the batch of `header`."""
+        """Note that the group goes on with the batch of `header`."""
         self._end = header
 
     def append(self, batch: bytes) -> None:
@@ -102,7 +102,9 @@ class Replacement:
             os.utime(file.fd, ns=(modified_ns, modified_ns))
 
     def _publish(self) -> None:
-        """At the owner, because the directory of a log that was deleted may by now be another log's."""
+        """Publish the segments on the owner's thread, because the directory of a deleted log may by now be another
+        log's.
+        """
         try:
             self._refuse_if_changed()
         except CleaningStopped:
@@ -117,7 +119,7 @@ class Replacement:
         self._remove_end_mark(file)
 
     def _refuse_if_changed(self) -> None:
-        """The owner may have closed or cut the log, or dropped segments, since the pass began.
+        """Raise if the owner closed or truncated the log, or dropped segments, since the pass began.
 
         A cut of what is beyond the group ends the pass as well: it removed the `.swap` files, whosever they were. So
         does a copy that has begun: it would be of two moments of the log.

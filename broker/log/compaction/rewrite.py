@@ -63,7 +63,7 @@ class Rewriter:
         self._remembered: set[int] = set()
 
     def rewrite(self, header: BatchHeader, batch: bytes, *, keep_empty: bool) -> bytes | None:
-        """`batch` itself if nothing changes, what stays of it, or None.
+        """Return `batch` itself if nothing changes, what stays of it, or None.
 
         With `keep_empty` a batch without records stays as a header: the last one of a producer, and the last one of the
         pass (KAFKA-17076).

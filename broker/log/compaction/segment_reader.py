@@ -29,7 +29,7 @@ class SegmentReader:
             yield header, self._read(segment, file, position, header)
 
     def transactional_batches(self, segment: Segment) -> Iterator[tuple[BatchHeader, bytes | None]]:
-        """Headers of transactional and control batches; the latter come with the batch."""
+        """Yield headers of transactional and control batches; the latter come with the batch."""
         file = SharedFile(segment.files.log)
         for position, header in self._headers(segment, file):
             if header.is_control:
@@ -62,7 +62,7 @@ def _corrupt(segment: Segment, reason: str) -> ApiError:
 
 
 def count_records(segment: Segment, size_bytes: int, from_offset: int, settings: CleanerSettings) -> int:
-    """Records in the first `size_bytes` of the segment, without batches that end before `from_offset`.
+    """Return the records in the first `size_bytes` of the segment, without batches that end before `from_offset`.
 
     Raises ApiError(CORRUPT_MESSAGE), OSError, CleaningStopped.
     """

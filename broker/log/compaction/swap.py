@@ -51,7 +51,7 @@ def finish_swaps(directory: Path) -> None:
 
 
 def _base_offsets(directory: Path, suffix: str) -> list[int]:
-    """Of the segments whose log has `suffix` behind its name, in order."""
+    """Return base offsets of the segments whose log has `suffix` behind its name, in order."""
     names = (path.name.removesuffix(LOG_SUFFIX + suffix) for path in directory.glob("*" + LOG_SUFFIX + suffix))
     return sorted(int(name) for name in names if name.isdigit())
 
@@ -118,7 +118,7 @@ def _set_aside(directory: Path, swap: SegmentFiles) -> Path:
 
 
 def _next_offset(path: Path, base_offset: int) -> int | None:
-    """Where the segment ends; None if it is damaged or empty, which a disk that keeps its promises rules out.
+    """Return the offset after the segment; None if it is damaged or empty, which an intact disk rules out.
 
     Raises OldFormatError.
     """

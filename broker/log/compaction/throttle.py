@@ -14,7 +14,7 @@ class Throttle:
     """`spend` bytes read or written; it sleeps so that no more than `bytes_per_second` are spent on average."""
 
     def __init__(self, bytes_per_second: float, clock: Clock, sleep: Callable[[float], None]):
-        """What `sleep` raises comes out of `spend`."""
+        """Use `clock` and `sleep` for waiting; what `sleep` raises comes out of `spend`."""
         self._bytes_per_second = bytes_per_second
         self._clock = clock
         self._sleep = sleep

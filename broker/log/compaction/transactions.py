@@ -29,7 +29,7 @@ class Transactions:
             self._open.setdefault(header.producer_id, header.base_offset)
 
     def note_marker(self, header: BatchHeader, key: bytes | None) -> None:
-        """A control batch and the key of its record."""
+        """Note a control batch and the key of its record."""
         first_offset = self._open.pop(header.producer_id, None)
         if first_offset is not None and is_marker(header) and marker_type(key) == ABORT_MARKER:
             self._aborted.setdefault(header.producer_id, []).append((first_offset, header.base_offset))
@@ -38,7 +38,7 @@ class Transactions:
         return min(self._open.values(), default=None)
 
     def is_aborted(self, header: BatchHeader) -> bool:
-        """Whether the batch belongs to a transaction that was aborted."""
+        """Return whether the batch belongs to a transaction that was aborted."""
         if not header.is_transactional or header.is_control:
             return False
         ranges = self._aborted.get(header.producer_id, ())
@@ -48,7 +48,7 @@ class Transactions:
 
 
 def is_marker(header: BatchHeader) -> bool:
-    """Whether the control batch ends a transaction; there are other kinds, which belong to no producer."""
+    """Return whether the control batch ends a transaction; there are other kinds, which belong to no producer."""
     return header.is_control and header.producer_id != NO_PRODUCER_ID
 
 

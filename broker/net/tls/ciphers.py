@@ -8,7 +8,7 @@ _NAME = re.compile(r"TLS_([A-Z]+)_([A-Z]+)_WITH_([A-Z0-9_]+)")
 
 
 def check_and_translate(suites: Sequence[str], versions: Sequence[str]) -> tuple[list[str], str]:
-    """The versions of TLS that are left, and what OpenSSL is told of TLS 1.2. ValueError for what cannot be heeded.
+    """Return the TLS versions that are left, and OpenSSL's list for TLS 1.2. ValueError for suites that cannot be used.
 
     Of TLS 1.3 there are three suites, all safe, and Python 3.11 cannot leave out one.
     """
@@ -28,7 +28,9 @@ def check_and_translate(suites: Sequence[str], versions: Sequence[str]) -> tuple
 
 
 def _translated(suite: str) -> str:
-    """TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is ECDHE-RSA-AES128-GCM-SHA256. OpenSSL's own names stay as they are."""
+    """Return OpenSSL's name: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is ECDHE-RSA-AES128-GCM-SHA256. OpenSSL's own names
+    stay as they are.
+    """
     match = _NAME.fullmatch(suite)
     if not match:
         return suite

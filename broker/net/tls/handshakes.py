@@ -55,7 +55,7 @@ class Handshakes:
         return len(self._under_way)
 
     def protect(self, connection: Connection) -> None:
-        """`connection` was accepted and nothing was read of it: all it reads and sends goes through TLS."""
+        """Protect an accepted connection of which nothing was read: all it reads and sends goes through TLS."""
         if len(self._under_way) >= TLS_HANDSHAKES_MAX:
             next(iter(self._under_way)).fail("others wait for its place")
         self._under_way[Handshake(self, connection, self._contexts.current)] = None

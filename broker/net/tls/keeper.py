@@ -66,7 +66,9 @@ class ContextKeeper:
         return claims.ends if claims else None
 
     async def look(self) -> bool:
-        """Whether new stores count now: their files have changed, and they can be used. Asks the file system only."""
+        """Return whether new stores count now: their files have changed, and they can be used. Asks the file system
+        only.
+        """
         self._warn()
         stamps = _stamps(self.settings)
         if stamps == self._looked_at:

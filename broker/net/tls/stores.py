@@ -41,7 +41,9 @@ def _inline(settings: TlsSettings) -> OwnCertificate:
 
 
 def _lines(inline: str) -> str:
-    """In a file of properties line ends are written `\\n`; a text in one line with blanks is Kafka's, too."""
+    r"""Return a PEM text with line ends; in properties they are written `\n`; one line with blanks is Kafka's form,
+    too.
+    """
     text = inline.replace("\\n", "\n")
     if "\n" in text.strip():
         return text

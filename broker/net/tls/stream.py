@@ -76,7 +76,7 @@ class TlsStream:
     # -- handshake
 
     def continue_handshake(self, received: bytes) -> bool:
-        """Whether the handshake is done with these bytes of the peer.
+        """Return whether the handshake is done with these bytes of the peer.
 
         Raises ssl.SSLError, after which `to_send` has what the peer is to be told.
         """
@@ -122,8 +122,8 @@ class TlsStream:
         return count
 
     def _feed(self, held: memoryview, view: memoryview) -> int:
-        """A record's length at a time, as long as there is room, and while that is what comes out of it: thousands of
-        key updates in one packet wait until others have had their turn.
+        """Decrypt one TLS record at a time while there is room: thousands of key updates in one packet wait until
+        others have had their turn.
         """
         at = count = 0
         while at < len(held) and count < len(view):
@@ -137,7 +137,7 @@ class TlsStream:
         return count
 
     def _decrypt(self, view: memoryview) -> int:
-        """A record in each pass, and clients of librdkafka send two tiny ones for each message."""
+        """Decrypt one TLS record in each pass; librdkafka's clients send two tiny ones for each message."""
         read, incoming, size = self._read, self._incoming, len(view)
         count = 0
         self._is_within = False
@@ -156,7 +156,7 @@ class TlsStream:
         return count
 
     def _send_control(self) -> None:
-        """Answers to key updates, and alerts. They travel with what is sent next, or alone if that is nothing."""
+        """Send answers to key updates, and alerts; with the next data, or alone if there is none."""
         if self._outgoing.pending > TLS_CONTROL_BYTES_MAX:
             raise OSError("it asks TLS for more than anybody needs")
         if self.parts:
@@ -188,13 +188,13 @@ class TlsStream:
         return sent
 
     def offer(self, more: Iterable[Part]) -> None:
-        """The last that is sent, up to a piece of a file, as far as the socket takes it. Raises OSError."""
+        """Offer the last buffer, up to a piece of a file, and send as far as the socket takes it. Raises OSError."""
         if not self._is_sealed:
             self.parts = list(takewhile(lambda part: part.__class__ is not FilePart, chain(self.parts, more)))
             self.send()
 
     def _send_sealed(self) -> bool:
-        """Whether the socket took all of what is encrypted."""
+        """Return whether the socket took all of what is encrypted."""
         sealed = self.parts[0]
         taken = self._sock.send(sealed)  # type: ignore[arg-type]  # pieces of files are not sealed
         if taken < len(sealed):
@@ -209,7 +209,7 @@ class TlsStream:
         self._is_sealed, self._sealed_for = True, stands_for
 
     def _encrypt(self) -> int:
-        """The next few records of what waits; how many bytes these were."""
+        """Encrypt the next few records of the queue; return their bytes."""
         size = self._gather()
         records = []
         for at in range(0, size, RECORD_BYTES_MAX):

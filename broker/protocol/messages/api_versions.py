@@ -26,7 +26,7 @@ _SOFTWARE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]*[A-Za-z0-9])?")
 
 
 def names_its_software(request: ApiVersionsRequest, version: int) -> bool:
-    """Whether name and version of the client's software are such, as KIP-511 wants it from version 3 on."""
+    """Return whether name and version of the client's software are such, as KIP-511 wants it from version 3 on."""
     names_and_version = (request.client_software_name, request.client_software_version)
     return version < 3 or all(_SOFTWARE.fullmatch(name) for name in names_and_version)
 

@@ -43,7 +43,7 @@ def incompatibilities(reader: AvroType, writer: AvroType) -> list[str]:
 
 
 def _flattened(messages: _Messages) -> Iterator[str]:
-    """The sentences in order. Raises InvalidSchema: pairs within pairs multiply them."""
+    """Yield the sentences in order. Raises InvalidSchema: pairs within pairs multiply them."""
     waiting, byte_count = [iter(messages)], 0
     while waiting:
         for message in waiting[-1]:
@@ -107,7 +107,7 @@ class _Comparison:
         return []
 
     def _of_written_union(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
-        """Each branch may have been written."""
+        """Return messages of a written union: each of its branches may occur."""
         messages: _Messages = []
         for index, branch in enumerate(writer.inner):
             self._budget.spend_steps(1)
@@ -133,7 +133,7 @@ class _Comparison:
         return [self._tell("MISSING_UNION_BRANCH", at, f"reader union lacking writer type: {writer.kind.upper()}")]
 
     def _candidates(self, reader: AvroType, writer: AvroType) -> Iterable[AvroType]:
-        """The branches that may read it, that of its full name first; all others differ in kind or name."""
+        """Return the branches that may read it, that of its full name first; all others differ in kind or name."""
         branches = self._names.branches(reader)
         if writer.name is not None:
             return branches.named(_kind(writer), writer.name)
@@ -191,7 +191,7 @@ class _Comparison:
 
 
 def _take(messages: _Messages, more: _Messages) -> None:
-    """As they are, not copied: a pair may be met in many places."""
+    """Add the messages without copying them: a pair may be met in many places."""
     if more:
         messages.append(more)
 

@@ -44,7 +44,9 @@ class DefaultCheck:
         self._steps_left = REGISTRY_COMPARISON_STEPS_MAX
 
     def fits(self, type_: AvroType, value: Any) -> bool:
-        """Whether the value fits the type; in a union, any branch. Raises InvalidSchema if checking takes too long."""
+        """Return whether the value fits the type; in a union, any branch. Raises InvalidSchema if checking takes too
+        long.
+        """
         self._steps_left -= 1
         if self._steps_left < 0:
             raise InvalidSchema("checking its defaults takes too long: too many unions within one another")

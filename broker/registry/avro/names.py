@@ -16,7 +16,9 @@ class SchemaNames:
         self._branches: dict[int, ReaderBranches] = {}
 
     def written_as(self, field: AvroField, writer: AvroType) -> list[AvroField]:
-        """The field of the writer that this one reads, that of its name or of an alias; several if it is unclear."""
+        """Return the field of the writer that this one reads, that of its name or of an alias; several if it is
+        unclear.
+        """
         fields = self._fields.get(id(writer))
         if fields is None:
             fields = self._fields[id(writer)] = {field.name: (at, field) for at, field in enumerate(writer.fields)}
@@ -30,7 +32,7 @@ class SchemaNames:
         return self._symbols[id(enum)]
 
     def is_called(self, reader: AvroType, name: Name) -> bool:
-        """Whether the reader's type has the name, in whatever namespace, or its full name as an alias."""
+        """Return whether the reader's type has the name, in whatever namespace, or its full name as an alias."""
         assert reader.name is not None
         if reader.name.local == name.local:
             return True
@@ -67,12 +69,13 @@ class ReaderBranches:
         return not self._ids.isdisjoint(ids)
 
     def of_kinds(self, kinds: Iterable[str]) -> Iterator[AvroType]:
-        """Branches that are not named, in the order in which the schema has them."""
+        """Yield unnamed branches, in the order in which the schema has them."""
         branches = [entry for kind in kinds for entry in self._by_kind.get(kind, ())]
         yield from (branch for _, branch in sorted(branches, key=lambda entry: entry[0]))
 
     def named(self, kind: str, name: Name) -> Iterator[AvroType]:
-        """Branches of the kind that may be called so: first that of the full name, then in the order of the schema.
+        """Yield branches of the kind that the name matches: first that of the full name, then in the order of the
+        schema.
 
         One is looked for when the one before it did not do: a union may have thousands of one local name.
         """

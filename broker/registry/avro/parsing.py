@@ -29,7 +29,8 @@ _FIELD_RESERVED = {"name", "type", "doc", "default", "order", "aliases"}
 def parse(
     text: str, known: Mapping[str, AvroType] | None = None, *, checks_defaults: bool = True
 ) -> tuple[AvroType, dict[str, AvroType]]:
-    """The schema and every named type in it by full name; `known` are those it may speak of. Raises InvalidSchema.
+    """Return the schema and every named type in it by full name; `known` are those it may speak of. Raises
+    InvalidSchema.
 
     With `checks_defaults`, names and defaults are held to Avro's rules, too.
     """
@@ -40,7 +41,7 @@ def parse(
 
 
 def parse_with_complaint(text: str, known: Mapping[str, AvroType]) -> tuple[AvroType, str]:
-    """The schema, and the first name or default in it that Avro does not allow; empty if there is none.
+    """Return the schema, and the first name or default in it that Avro does not allow; empty if there is none.
 
     Raises InvalidSchema for what is no schema even so.
     """
@@ -57,7 +58,7 @@ def _parsed(text: str, known: Mapping[str, AvroType] | None, checks: bool) -> "t
 
 
 def _json(text: str) -> Any:
-    """Jackson reads Avro's schemas with comments."""
+    """Parse JSON with comments, as Jackson reads Avro's schemas."""
     try:
         return json.loads(_without_comments(text), parse_constant=_no_constant)
     except ValueError as error:

@@ -27,7 +27,7 @@ def _dumps(tree: Any) -> str:
 
 
 def _spelt(tree: Any) -> str:
-    """As JSON with Java's numbers, which json.dumps cannot be given."""
+    """Write JSON with Java's numbers, which json.dumps cannot do."""
     if isinstance(tree, dict):
         return "{" + ",".join(f"{_spelt(name)}:{_spelt(value)}" for name, value in tree.items()) + "}"
     if isinstance(tree, list):

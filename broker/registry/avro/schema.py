@@ -31,7 +31,7 @@ class AvroSchema:
             raise InvalidSchema(self._complaint)
 
     def require_valid_fields(self) -> None:
-        """Avro refuses no names but those that are none."""
+        """Do nothing: Avro's parser has refused invalid names already."""
 
     def has_top_level_field(self, name: str) -> bool:
         return any(field.name == name for field in self.type.fields)
@@ -45,7 +45,7 @@ class AvroSchema:
         return inline_tags(self.type)
 
     def formatted(self, format_name: str) -> str:
-        """`resolved`: with what it refers to written out where it is first met."""
+        """Return the text in a format. `resolved`: references are written out where they first occur."""
         if format_name != "resolved" or not self._referred:
             return self.canonical
         return canonical(_parse(self.canonical, self._referred, is_whole=True)[0])

@@ -29,7 +29,7 @@ def change_tags(type_: AvroType, changes: TagChanges) -> None:
 def _members(
     records: dict[str, AvroType], fields: dict[int, dict[str, dict[str, Any]]], entity: TagEntity
 ) -> dict[str, Any] | None:
-    """The members of the entity; `fields` keeps those of the fields of a record, by name."""
+    """Return the members of the entity; `fields` keeps those of the fields of a record, by name."""
     if entity.kind == RECORD:
         definition = records.get(entity.path)
         return definition.properties if definition else None
@@ -53,7 +53,7 @@ def inline_tags(type_: AvroType) -> TaggedEntities:
 
 
 def _records(type_: AvroType) -> Iterator[AvroType]:
-    """Every record that the schema itself defines, once, from the outermost on."""
+    """Yield every record that the schema itself defines, once, from the outermost on."""
     waiting, seen = [type_], set[int]()
     for definition in waiting:
         if id(definition) in seen or definition.is_referred:

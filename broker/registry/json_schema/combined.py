@@ -34,7 +34,7 @@ def compare_combined(comparison: JsonSchemaComparison, original: JsonSchemaNode,
 
 
 def _compare_criteria(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> bool:
-    """False if nothing more is to be compared."""
+    """Compare criteria; return False if nothing more is to be compared."""
     if original.criterion == update.criterion:
         return True
     if (
@@ -50,7 +50,7 @@ def _compare_criteria(comparison: JsonSchemaComparison, original: JsonSchemaNode
 
 
 def _distinct(nodes: list[JsonSchemaNode]) -> list[JsonSchemaNode]:
-    """The first of each that are the same."""
+    """Return the nodes without duplicates, in order."""
     distinct: dict[object, JsonSchemaNode] = {}
     for node in nodes:
         subs = tuple((sub.kind, as_key(sub.keywords)) for sub in node.subs)
@@ -59,7 +59,7 @@ def _distinct(nodes: list[JsonSchemaNode]) -> list[JsonSchemaNode]:
 
 
 def _matching(choices: list[set[int]]) -> dict[int, int]:
-    """As many pairs as can be, each side used once (augmenting paths)."""
+    """Return as many pairs as possible, each side used once (augmenting paths)."""
     taken: dict[int, int] = {}
 
     def find(old: int, tried: set[int]) -> bool:

@@ -116,7 +116,7 @@ class JsonSchemaComparison:
         self.add("TYPE_CHANGED")
 
     def _is_conversion(self, original: JsonSchemaNode, update: JsonSchemaNode) -> bool:
-        """A schema and a combination of which it is one: taken, if it fits."""
+        """Compare a schema with a combination that contains it, or the reverse; return whether it fits."""
         if update.kind == "combined":
             if len(update.subs) == 1:
                 return self._takes(original, update.subs[0], "")

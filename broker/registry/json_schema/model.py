@@ -44,7 +44,7 @@ class JsonSchemaNode:
     resolver: Any = None
 
     def child(self, raw: Any) -> "JsonSchemaNode":
-        """A schema in it."""
+        """Return the node of a subschema."""
         assert self.model is not None
         return self.model.node(raw, self.resolver)
 

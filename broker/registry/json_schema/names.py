@@ -23,7 +23,9 @@ class Names:
         self._process.close()
 
     def has(self, pattern: str, name: str) -> bool:
-        """A pattern that cannot be read means no name. Raises InvalidSchema where all took longer than they may."""
+        """Return whether the pattern matches the name; an invalid one matches nothing. Raises InvalidSchema where all
+        took too long.
+        """
         if (pattern, name) not in self._known:
             begun = time.monotonic()
             try:

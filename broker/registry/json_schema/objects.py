@@ -31,7 +31,9 @@ def is_open(node: JsonSchemaNode) -> bool:
 
 
 def _cover(means: Means, node: JsonSchemaNode, name: str) -> JsonSchemaNode | None:
-    """What holds for a property of this name that is not named: by a pattern, or as for all others."""
+    """Return the schema that covers an undeclared property of this name: of a matching pattern, else of
+    additionalProperties.
+    """
     for pattern, raw in (node.keywords.get("patternProperties") or {}).items():
         if means(pattern, name):
             return node.child(raw)
@@ -83,7 +85,7 @@ def _added(
 
 
 def _compare_required(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
-    """Of the properties both name; what becomes of others is said where they come and go."""
+    """Compare `required` of properties that both sides name; added and removed properties are compared elsewhere."""
     news = properties_of(update)
     old_required, new_required = required_of(original), required_of(update)
     for name in sorted(properties_of(original).keys() & news.keys()):

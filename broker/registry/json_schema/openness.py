@@ -14,7 +14,7 @@ def said_rest(node: JsonSchemaNode, keyword: str) -> Any:
 
 
 def rest_of(node: JsonSchemaNode, what: str) -> bool | JsonSchemaNode:
-    """True: everything, False: nothing, else the schema of it; `what` is Properties or Items."""
+    """Return True for everything, False for nothing, else the schema of the rest; `what` is Properties or Items."""
     for keyword in (f"additional{what}", f"unevaluated{what}"):
         rest = said_rest(node, keyword)
         if rest is None or (keyword.startswith("additional") and rest is True):
@@ -35,8 +35,8 @@ def compare_rest(
     *,
     is_schema_kept: bool = False,
 ) -> None:
-    """ADDED, when something is permitted where nothing was; REMOVED the other way; EXTENDED, NARROWED between a schema
-    and everything.
+    """Compare what is permitted beyond the named members: ADDED where nothing was permitted, REMOVED the other way;
+    EXTENDED, NARROWED between a schema and everything.
     """
     old, new = said_rest(original, keyword), said_rest(update, keyword)
     if is_schema_kept:
@@ -51,5 +51,5 @@ def compare_rest(
 
 
 def _without_empty(node: JsonSchemaNode, value: Any) -> Any:
-    """`{}` permits everything, as `true` does."""
+    """Return True for `{}`, which permits everything as `true` does."""
     return True if isinstance(value, dict) and node.child(value).kind == "any" else value

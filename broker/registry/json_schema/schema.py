@@ -75,7 +75,7 @@ class JsonSchema:
         return inline_tags(self.raw)
 
     def formatted(self, format_name: str) -> str:
-        """`resolved`: whatever is referred to stands in it, below definitions."""
+        """Return the text in a format. `resolved`: references stand in it, below definitions."""
         if format_name != "resolved" or not self._referred or not isinstance(self.raw, dict):
             return self.canonical
         place = "$defs" if "$defs" in self.raw or "20" in str(self.raw.get("$schema", "")) else "definitions"
@@ -112,7 +112,7 @@ def parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool) -> JsonSc
 
 
 def _follow_all(schema: JsonSchema) -> None:
-    """Every reference leads somewhere: those in places that nobody compares, too. Raises InvalidSchema."""
+    """Require that every reference resolves, also in places that are never compared. Raises InvalidSchema."""
     waiting, seen = [schema.model.root], set()
     while waiting:
         node = waiting.pop()
@@ -144,7 +144,7 @@ def _require_shallow(raw: Any) -> None:
 
 
 def _pairs_to_compare(raw: Any) -> int:
-    """How many pairs of values are compared to see whether lists have one twice, as an enum's may not.
+    """Return how many pairs of values are compared to look for duplicates in lists, as an enum's.
 
     The validator sorts strings and numbers; of any other list it compares each value with each.
     """

@@ -24,7 +24,7 @@ def change_tags(raw: Any, changes: TagChanges) -> None:
 
 
 def _find(node: Any, kind: str, words: list[str]) -> Any:
-    """The schema that the path leads to; None where it leads nowhere."""
+    """Return the schema that the path leads to; None where it leads nowhere."""
     while words and isinstance(node, dict):
         word, *words = words
         if word == "object":
@@ -54,7 +54,7 @@ def _at(branches: Any, index: int) -> Any:
 
 
 def _named(members: Any, words: list[str]) -> tuple[Any, list[str]]:
-    """The member whose name is the next words, as few as there are, for a name may have dots; and the rest."""
+    """Return the member whose name is the next words, as few as there are, for a name may have dots; and the rest."""
     if isinstance(members, dict):
         for count in range(1, len(words) + 1):
             name = ".".join(words[:count])
@@ -82,7 +82,7 @@ def inline_tags(raw: Any) -> TaggedEntities:
 
 
 def _below(node: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The schemas in another one that are no properties, and the words of their paths."""
+    """Yield the schemas in another one that are no properties, and the words of their paths."""
     for place in _DEFINITIONS:
         definitions = node.get(place)
         for name, schema in definitions.items() if isinstance(definitions, dict) else ():

@@ -9,7 +9,7 @@ from broker.registry.json_schema.model import JsonSchemaNode
 
 
 def as_key(value: Any) -> Hashable:
-    """A JSON value as a key of a dictionary: the same for those that are equal in Python, as 1 and 1.0 are."""
+    """Return a JSON value as a dictionary key: the same for those that are equal in Python, as 1 and 1.0 are."""
     if isinstance(value, dict):
         return "object", frozenset((name, as_key(member)) for name, member in value.items())
     return ("array", tuple(map(as_key, value))) if isinstance(value, list) else value
@@ -30,7 +30,7 @@ def compare_bounds(
 
 
 def _number(value: Any) -> Decimal | None:
-    """Draft 4's exclusiveMinimum true is no number: what it stands beside is compared."""
+    """Return a number; None for Draft 4's exclusiveMinimum true: the minimum beside it is compared."""
     return Decimal(str(value)) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 

@@ -156,7 +156,7 @@ class _ProtobufComparison:
                 self._field(olds[number], news[number], [name, str(number)] if name else [str(number)])
 
     def _removed(self, old: F, oneof: str, new_oneofs: dict[str, set[int]]) -> None:
-        """A field of a oneof cannot go, unless all of it does: who wrote it meant that no other is there."""
+        """Refuse a removed field of a oneof that stays: its writer may have meant that no other field is set."""
         if old.label == F.LABEL_REQUIRED:
             self._add("REQUIRED_FIELD_REMOVED", str(old.number))
         elif oneof and self._survives(oneof, new_oneofs):
@@ -176,8 +176,8 @@ class _ProtobufComparison:
             self._add("FIELD_ADDED", str(new.number))
 
     def _oneofs(self, olds: dict[str, set[int]], news: dict[str, set[int]], fields: set[int]) -> None:
-        """One field may move into a oneof that is new; several, or one into a oneof that was there, excluded nothing
-        before and do now.
+        """Compare oneofs. One field may move into a new oneof; several, or one into an existing oneof, were not
+        exclusive before and are now.
         """
         come = {number for name, numbers in news.items() if name not in olds for number in numbers}
         self._renamed = {name for name, numbers in olds.items() if name not in news and numbers & come}
@@ -231,12 +231,14 @@ class _ProtobufComparison:
             self._add("FIELD_NUMERIC_LABEL_CHANGED", *at)
 
     def _entry(self, field: F, types: _Types) -> DescriptorProto | None:
-        """The entry of a map."""
+        """Return the entry of a map."""
         message = types.messages.get(field.type_name) if field.type == F.TYPE_MESSAGE else None
         return message[0] if message and message[0].options.map_entry else None
 
     def _is_same_message(self, old: str, new: str) -> bool:
-        """By its name without the package; one that is imported, by what is in it, too: nobody else compares that."""
+        """Return whether two messages are the same by their name without the package; imported ones are compared by
+        content too, which nothing else does.
+        """
         if self._olds.local(old) != self._news.local(new):
             return False
         (was, file), (is_, _) = self._olds.messages[old], self._news.messages[new]
@@ -257,7 +259,7 @@ def _written(messages: Sequence[DescriptorProto]) -> list[DescriptorProto]:
 
 
 def _oneofs(message: DescriptorProto) -> dict[str, set[int]]:
-    """Without those that only make a field of proto3 optional."""
+    """Return the oneofs without those that only make a field of proto3 optional."""
     oneofs: dict[str, set[int]] = {}
     for field in message.field:
         if field.HasField("oneof_index") and not field.proto3_optional:

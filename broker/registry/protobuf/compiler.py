@@ -35,12 +35,12 @@ class _CompilerGone(BarnabasError):
 
 
 def is_path(path: str) -> bool:
-    """Whether an import may have the path: a relative one of plain names."""
+    """Return whether an import may have the path: a relative one of plain names."""
     return bool(_PATH.fullmatch(path)) and ".." not in path.split("/") and not path.startswith("/")
 
 
 def compile_files(files: Mapping[str, str]) -> list[FileDescriptorProto]:
-    """MAIN and all it imports, each before what imports it. Raises InvalidSchema with the compiler's words."""
+    """Compile MAIN and all it imports, each before what imports it. Raises InvalidSchema with the compiler's words."""
     for path in files:
         if not is_path(path):
             raise InvalidSchema(f"{path[:100]!r} is no path to import")

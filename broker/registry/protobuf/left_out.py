@@ -27,7 +27,7 @@ def missing_imports(errors: str) -> frozenset[str]:
 
 
 def has_undefined_option(errors: str) -> bool:
-    """Whether the compiler says that no file defines a custom option."""
+    """Return whether the compiler says that no file defines a custom option."""
     return _UNDEFINED.search(errors) is not None
 
 
@@ -105,8 +105,8 @@ def _cuts(all_tokens: list[Token], known: KnownExtensions) -> Iterator[tuple[int
 
 
 def _bracketed(all_tokens: list[Token], start: int, end: int, known: KnownExtensions) -> Iterator[tuple[int, int]]:
-    """The cuts in a list of options in brackets: with the comma behind an option as long as none is kept, then with
-    the comma before it.
+    """Yield the cuts in a list of options in brackets: with the comma behind an option as long as none is kept, then
+    with the comma before it.
     """
     first, is_any_kept, cuts = start + 1, False, []
     while first < end:
@@ -129,7 +129,7 @@ def _word(all_tokens: list[Token], at: int) -> str:
 
 
 def _name(all_tokens: list[Token], at: int) -> str:
-    """What stands in the brackets that begin at this token."""
+    """Return the name in the brackets that begin at this token."""
     words: list[str] = []
     for index in range(at + 1, len(all_tokens)):
         if all_tokens[index].group() in (")", "=", ";"):
@@ -139,7 +139,7 @@ def _name(all_tokens: list[Token], at: int) -> str:
 
 
 def _end(all_tokens: list[Token], at: int, mark: str) -> int:
-    """The place of the mark outside of inner brackets; the last token where there is none."""
+    """Return the index of the mark outside of inner brackets; of the last token where there is none."""
     depth = 0
     for index in range(at, len(all_tokens)):
         word = all_tokens[index].group()

@@ -94,7 +94,7 @@ def _add_message(around: _Scope, message: DescriptorProto) -> None:
 
 
 def _add_enums(around: _Scope, enums: Iterable[EnumDescriptorProto]) -> None:
-    """Values of an enum are names of the scope around it."""
+    """Add an enum's values, which are names of the scope around it."""
     for enum in enums:
         around.within(enum.name)
         around.add(value.name for value in enum.value)

@@ -121,7 +121,9 @@ class _ProtobufPrinter:
     def _field(
         self, field: F, around: str, types: Mapping[str, DescriptorProto], label: str | None = None
     ) -> list[str]:
-        """`types`: the messages beside the field, by name, of which one is its map entry or its group."""
+        """Write a field. `types`: the messages beside the field, by name, of which one is its map entry or its
+        group.
+        """
         if label is None:
             is_plain = self._is_proto3 and field.label == F.LABEL_OPTIONAL and not field.proto3_optional
             is_plain = is_plain or (not self._has_labels and field.label == F.LABEL_OPTIONAL)
@@ -210,7 +212,7 @@ def _syntax(file: FileDescriptorProto) -> str:
 
 
 def _groups(fields: Iterable[F]) -> set[str]:
-    """The names of the messages that groups of these fields define: they are printed with the field."""
+    """Return the names of the messages that groups of these fields define: they are printed with the field."""
     return {field.type_name.rpartition(".")[2] for field in fields if field.type == F.TYPE_GROUP}
 
 
@@ -232,7 +234,7 @@ def _type(field: F) -> str:
 
 
 def _default(field: F) -> str:
-    """In a descriptor bytes are escaped already."""
+    """Return the default; in a descriptor bytes are escaped already."""
     if field.type == F.TYPE_STRING:
         return _quoted(field.default_value)
     return f'"{field.default_value}"' if field.type == F.TYPE_BYTES else field.default_value
@@ -249,7 +251,7 @@ def _quoted(value: str | bytes) -> str:
 
 
 def _reserved(described: Any, highest: int) -> list[str]:
-    """Ranges of messages end before their `end`, those of enums at it."""
+    """Return reserved ranges: those of messages end before their `end`, those of enums at it."""
     is_enum = isinstance(described, EnumDescriptorProto)
     ranges = [
         _range(increment.start, increment.end if is_enum else increment.end - 1, highest if is_enum else highest - 1)

@@ -45,7 +45,7 @@ class ProtobufSchema:
         """Raise InvalidSchema if the compiler refuses the schema, whether it is new or not."""
 
     def require_valid_fields(self) -> None:
-        """The compiler has refused all names that are none."""
+        """Do nothing: the compiler has refused invalid names already."""
 
     def has_top_level_field(self, name: str) -> bool:
         return any(field.name == name for message in self.files[-1].message_type for field in message.field)
@@ -66,7 +66,7 @@ class ProtobufSchema:
         return inline_tags(self.files)
 
     def formatted(self, format_name: str) -> str:
-        """`serialized`: the descriptor in base64, as deserializers want it."""
+        """Return the text in a format. `serialized`: the descriptor in base64, as deserializers want it."""
         if format_name != "serialized":
             return self.canonical
         return base64.b64encode(self.files[-1].SerializeToString()).decode()
@@ -125,7 +125,7 @@ def _missing(every: Mapping[str, str], error: InvalidSchema) -> frozenset[str]:
 
 
 def _bare(every: Mapping[str, str], missing: frozenset[str]) -> tuple[dict[str, str], list[FileDescriptorProto]]:
-    """The texts without the missing imports, and what they are without any custom option. Raises InvalidSchema.
+    """Return the texts without the missing imports, and what they are without any custom option. Raises InvalidSchema.
 
     The compiler tells of some missing imports at once, and of more when these are gone.
     """
@@ -152,7 +152,7 @@ def _require_readable(schema: ProtobufSchema, files: dict[str, str]) -> None:
 
 
 def _descriptor(text: str) -> FileDescriptorProto | None:
-    """None for a text of the language: that has blanks, braces and semicolons, which are not of base64."""
+    """Return the descriptor; None for a .proto text, whose blanks, braces and semicolons are not of base64."""
     try:
         data = base64.b64decode("".join(text.split()), validate=True)
         return FileDescriptorProto.FromString(data) if data and not _is_text(text) else None
@@ -165,7 +165,9 @@ def _is_text(text: str) -> bool:
 
 
 def _text_of_descriptor(descriptor: FileDescriptorProto, files: dict[str, str]) -> str:
-    """Of what it imports only the names are needed, which protoc finds: so an empty file that imports it all."""
+    """Return the text of a descriptor. Only the names of its imports are needed, so an empty file that imports them all
+    is compiled.
+    """
     imports = "".join(f'import "{name}";\n' for name in descriptor.dependency if '"' not in name and "\\" not in name)
     around = f'syntax = "proto3";\n{imports}'
     dependencies = list(compile_files(files | _known(around, files) | {MAIN: around}))[:-1]
@@ -192,7 +194,7 @@ message Variant {
 
 
 def _known(text: str, files: Mapping[str, str]) -> dict[str, str]:
-    """What Confluent's clients take for known to everybody; Google's is where protoc looks."""
+    """Return the well-known imports: Confluent's are added, Google's are where protoc looks."""
     if "confluent/" not in text and not any("confluent/" in file for file in files.values()):
         return {}
     from confluent_kafka.schema_registry.confluent import meta_pb2

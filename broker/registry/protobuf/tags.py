@@ -37,7 +37,7 @@ def with_tags(file: FileDescriptorProto, changes: TagChanges) -> FileDescriptorP
 
 
 def _place(file: FileDescriptorProto, names: dict[int, dict[str, Any]], entity: TagEntity) -> tuple[Any, Any] | None:
-    """Options and extension of the entity; `names` keeps the messages and fields of a message, by name."""
+    """Return options and extension of the entity; `names` keeps the messages and fields of a message, by name."""
     *path, last = entity.path.split(".")
     message: Any = file
     for part in path if entity.kind == FIELD else (*path, last):

@@ -144,7 +144,7 @@ async def _bodies_full(_request: Request, error: Exception) -> Response:
 
 
 async def _client_gone(_request: Request, _error: Exception) -> Response:
-    """Answers no client. In the log each of them would leave a traceback, for sixty bytes."""
+    """Return an empty response for a client that hung up, without a traceback in the log for each."""
     return Response(status_code=400)
 
 

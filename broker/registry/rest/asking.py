@@ -39,12 +39,12 @@ def subject_of(request: Request) -> str:
 
 
 def is_in_context(request: Request) -> bool:
-    """Whether the path names a context, and be it the default one."""
+    """Return whether the path names a context, and be it the default one."""
     return bool(request.scope.get("registry.in_context"))
 
 
 def scope_of(request: Request) -> str:
-    """The same where a context as a whole may be meant, or, without a subject, what counts for all."""
+    """Return the scope: a subject, or a context as a whole; without a subject the global one."""
     text = request.path_params.get("subject")
     if text is None:
         context = context_in(request)
@@ -56,7 +56,7 @@ def scope_of(request: Request) -> str:
 
 
 def flag(request: Request, name: str) -> bool:
-    """Python's clients write True."""
+    """Return a query flag; Python's clients write True."""
     return request.query_params.get(name, "").lower() == "true"
 
 
@@ -80,7 +80,7 @@ def page(request: Request, listed: list[Any], limit_max: int | None = None) -> l
 
 
 def version_of(request: Request) -> int | None:
-    """None for the latest. Raises RegistryError 42202."""
+    """Return the version's number; None for the latest. Raises RegistryError 42202."""
     text = request.path_params["version"]
     if text in ("latest", "-1"):
         return None
@@ -102,7 +102,7 @@ def id_of(request: Request) -> int:
 
 
 async def bytes_of(request: Request) -> bytes:
-    """The body, which may be asked for again. Raises RegistryError 413."""
+    """Return the request's body, cached after the first call. Raises RegistryError 413."""
     if not hasattr(request.state, "body"):
         chunks, size = [], 0
         async for chunk in request.stream():
@@ -116,7 +116,7 @@ async def bytes_of(request: Request) -> bytes:
 
 
 async def body_of(request: Request) -> dict[str, Any]:
-    """The JSON object that was sent. Raises RegistryError 413, 400, 422."""
+    """Return the JSON object that was sent. Raises RegistryError 413, 400, 422."""
     try:
         body = orjson.loads(await bytes_of(request) or b"{}")
     except ValueError as error:
@@ -127,8 +127,9 @@ async def body_of(request: Request) -> dict[str, Any]:
 
 
 async def asked_in(request: Request) -> SchemaRequest:
-    """The schema that was sent, the same object each time. Whatever else is in the body is passed over, as later
-    clients send more."""
+    """Return the parsed schema request, the same object each time. Unknown fields are ignored, as later clients send
+    more.
+    """
     if not hasattr(request.state, "parsed_schema_request"):
         request.state.parsed_schema_request = await _asked_in(request)
     parsed: SchemaRequest = request.state.parsed_schema_request

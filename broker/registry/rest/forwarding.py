@@ -83,7 +83,7 @@ def _failed(leader: Leader, error: Exception) -> RegistryError:
 
 
 async def _ask(registry: SchemaRegistry, leader: Leader, request: Request, body: bytes) -> LeaderResponse:
-    """Imported here: the only registry of a cluster asks nobody, and what would ask is 2 MB."""
+    """Forward to the leader. Imported here: a lone registry never does, and the HTTP client is 2 MB."""
     from broker.registry.rest.leader_client import ask_leader
 
     host = f"[{leader.host}]" if ":" in leader.host else leader.host
@@ -95,7 +95,7 @@ async def _ask(registry: SchemaRegistry, leader: Leader, request: Request, body:
 
 
 async def _catch_up(registry: SchemaRegistry, offset: str) -> None:
-    """Who asks this registry next for what the leader just did shall find it."""
+    """Wait until this registry has read what the leader wrote, so that its client finds it here."""
     if offset.isdecimal():
         try:
             async with asyncio.timeout(_CAUGHT_UP_S):

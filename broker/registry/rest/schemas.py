@@ -25,15 +25,15 @@ _JUST_SUBJECT = re.compile(rb"subject=[A-Za-z0-9%._~+:-]*")
 
 
 def _version_asked_for(request: Request) -> Version:
-    """The version that the id means. Raises RegistryError 40403."""
+    """Return the version that the id means. Raises RegistryError 40403."""
     store = registry_of(request).store
     subject = aliased(store, within(context_in(request), request.query_params.get("subject", "")))
     return by_id(store, subject, id_of(request))
 
 
 def looked_up(registry: SchemaRegistry, context: str, rest: str, query: bytes) -> bytes | None:
-    """The answer to what every consumer asks first, `/schemas/ids/{id}?subject=…`, without a router before it, which
-    takes three times as long as the look itself. None for whatever is asked otherwise, or not there.
+    """Return the response to `/schemas/ids/{id}?subject=…`, which every consumer asks first, without a router before
+    it, which takes three times as long as the look-up itself. None for other requests, or an unknown id.
     """
     if not rest.isdecimal() or len(rest) > _ID_DIGITS_MAX or (query and not _JUST_SUBJECT.fullmatch(query)):
         return None

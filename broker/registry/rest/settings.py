@@ -102,7 +102,7 @@ async def put_mode(request: Request) -> Response:
 
 @for_leader
 async def delete_mode(request: Request) -> Response:
-    """`recursive`: of a context, those of its subjects, too."""
+    """Delete a mode. `recursive`: of a context, those of its subjects, too."""
     _require_mutable(request)
     registry, scope, is_recursive = registry_of(request), _scope(request), flag(request, "recursive")
 

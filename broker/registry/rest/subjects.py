@@ -61,7 +61,7 @@ async def list_versions(request: Request) -> Response:
 
 
 def _version(request: Request, *, deleted: bool = False) -> Version:
-    """Of the subject, or of one of its name in another context. Raises RegistryError 40401, 40402."""
+    """Return a version of the subject, or of one of its name in another context. Raises RegistryError 40401, 40402."""
     store, number = registry_of(request).store, version_of(request)
     own, *others = in_contexts(store, subject_of(request))
     for subject in (own, *others):
@@ -71,7 +71,7 @@ def _version(request: Request, *, deleted: bool = False) -> Version:
 
 
 async def _text(request: Request, version: Version) -> str:
-    """In the form that `format` names."""
+    """Return the text in the form that `format` names."""
     form = request.query_params.get("format", "")
     if not form:
         return version.content.text
@@ -95,7 +95,7 @@ async def get_referrers(request: Request) -> Response:
 
 
 async def get_metadata(request: Request) -> Response:
-    """The latest version that has all these properties in its metadata."""
+    """Return the latest version that has all these properties in its metadata."""
     registry = registry_of(request)
     wanted = dict(zip(request.query_params.getlist("key"), request.query_params.getlist("value"), strict=False))
     versions = require_known(registry, subject_of(request), deleted=flag(request, "deleted"))

@@ -32,7 +32,7 @@ class TaggingRequest:
     rules_to_remove: list[str]
 
     def request_of(self, present: Content) -> SchemaRequest:
-        """The version that is to be made of this one."""
+        """Return a request for a new version like this one."""
         metadata = self.metadata if self.metadata is not None else orjson.loads(present.metadata or "{}")
         rules = self.rule_set
         if self.rules_to_merge is not None or self.rules_to_remove:
@@ -59,7 +59,7 @@ def tagging_of(body: dict[str, Any]) -> TaggingRequest:
 
 @for_leader
 async def tag_version(request: Request) -> Response:
-    """The same schema as a version of its own, which says so in its metadata (`confluent:version`)."""
+    """Register the same schema as a version of its own, which says so in its metadata (`confluent:version`)."""
     registry, subject, number = registry_of(request), subject_of(request), version_of(request)
     tagging = tagging_of(await body_of(request))
     known: dict[object, object] = {}

@@ -105,7 +105,7 @@ class AppendAudit:
     # -- whom to count
 
     def _follow(self, hosted: HostedPartition) -> None:
-        """A role was taken or lost, or the topic is set otherwise."""
+        """Follow a partition's role and topic settings."""
         partition, config = hosted.partition.topic_partition, hosted.log.config
         known = self._counted.get(partition)
         if is_counted(partition.topic, config) and hosted.partition.state is not None:
@@ -194,7 +194,7 @@ class AppendAudit:
     # -- what headers at the append did not tell
 
     async def walk_some(self) -> bool:
-        """A stretch of each log that has to be walked; whether any got further."""
+        """Walk a stretch of each log that has to be walked; return whether any got further."""
         has_walked = False
         for counted in list(self._counted.values()):
             piece = counted.count.to_walk()
@@ -227,7 +227,7 @@ class AppendAudit:
         return walked.go_on_at > piece.start
 
     async def _walked(self, log: Log, start: int, end: int) -> tuple[Walked, float]:
-        """And the CPU seconds it took. Raises ApiError."""
+        """Walk the log from `start` to `end`; return the counts and the CPU seconds it took. Raises ApiError."""
         try:
             log.refuse_if_cold(start, _WALK_BYTES)
         except ColdReadError as cold:
@@ -243,12 +243,12 @@ class AppendAudit:
 
 
 def is_counted(topic: str, config: LogConfig) -> bool:
-    """Whether the topic is counted; a compacted one is not, since no reader would find the same records."""
+    """Return whether the topic is counted; a compacted one is not, since no reader would find the same records."""
     return config.barnabas_audit_enable and not config.is_compacted and UNCOUNTED.fullmatch(topic) is None
 
 
 def _beginning(log: Log, position: int, log_end_offset: int) -> int:
-    """Where to go on: a log that has grown too much since is counted from its end."""
+    """Return where to go on: a log that has grown too much since is counted from its end."""
     if position == NOWHERE:
         return log.log_start_offset if log.size_bytes <= _PAST_BYTES_MAX else log_end_offset
     start = max(position, log.log_start_offset)

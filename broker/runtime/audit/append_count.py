@@ -76,7 +76,9 @@ class AppendCount:
         self._run_start, self._window = log_end_offset, _NO_RUN
 
     def note(self, header: BatchHeader, base_offset: int, last_offset: int, max_timestamp: int, end: int) -> None:
-        """A batch was appended, and the log ends at `end`; or a producer repeated one that is there already."""
+        """Note that a batch was appended and the log ends at `end`; or that a producer repeated one that is there
+        already.
+        """
         if self._is_plain and last_offset + 1 == end and base_offset >= self._run_start:
             self._note_window(header, header.base_timestamp, max_timestamp, base_offset, last_offset)
 
@@ -99,7 +101,7 @@ class AppendCount:
             self._end_run(last_offset + 1)
 
     def _end_run(self, end: int) -> None:
-        """What was appended before `end` belongs to the window of the run."""
+        """End the run: records appended before `end` belong to its window."""
         tally = self._open.get(self._window)
         if tally is not None and end > self._run_start:
             tally[0] += end - self._run_start
@@ -137,16 +139,16 @@ class AppendCount:
         self._is_plain, self._open_start = True, end
 
     def is_all_reported(self, end: int) -> bool:
-        """Whether everything up to `end`, the log's end, is reported."""
+        """Return whether everything up to `end`, the log's end, is reported."""
         return self.is_placed and not self.pieces and end == self._open_start
 
     def to_tell(self, high_watermark: int) -> CountedRange | None:
-        """The oldest piece, if it is counted and committed."""
+        """Return the oldest piece, if it is counted and committed."""
         piece = self.pieces[0] if self.is_placed and self.pieces else None
         return piece if piece and piece.windows is not None and piece.end <= high_watermark else None
 
     def to_walk(self) -> CountedRange | None:
-        """The oldest piece, if its log has to be walked."""
+        """Return the oldest piece, if its log has to be walked."""
         piece = self.pieces[0] if self.is_placed and self.pieces else None
         return piece if piece and piece.windows is None else None
 
@@ -159,7 +161,7 @@ class AppendCount:
         self.pieces[:0] = pieces
 
     def piece_arrived(self) -> None:
-        """The oldest piece is in the audit topic."""
+        """Drop the oldest piece, which is in the audit topic now."""
         self.pieces.pop(0)
 
     def let_go(self) -> None:

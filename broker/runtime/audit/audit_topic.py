@@ -62,8 +62,8 @@ class AuditTopic:
         return sent
 
     async def _tell_all(self, place: TopicPartition, batch: list["_Encoded"], now_ms: int) -> AsyncIterator["_Encoded"]:
-        """In smaller batches where the topic asks for them. What is too large alone is given up, as if it were told:
-        the verdict misses it. Raises BarnabasError.
+        """Send increments in batches as large as the topic allows. One that is too large alone is given up, as if it
+        were sent: the verdict misses it. Raises BarnabasError.
         """
         code = await self._produce(place, batch, now_ms)
         if code in _TOO_LARGE and len(batch) > 1:
@@ -105,7 +105,7 @@ class AuditTopic:
                 raise
 
     async def _produce(self, partition: TopicPartition, encoded: list["_Encoded"], now_ms: int) -> ErrorCode:
-        """What its leader says. Raises BarnabasError."""
+        """Produce a batch and return the leader's error code. Raises BarnabasError."""
         batch = build_batch([Record(0, now_ms, item.key, item.value) for item in encoded])
         data = PartitionProduceData(index=partition.partition, records=batch)
         request = ProduceRequest(
@@ -130,7 +130,7 @@ def partition_of(key: bytes, count: int) -> int:
 
 
 def _batches(increments: Iterable[Increment], count: int) -> Iterator[tuple[int, list[_Encoded]]]:
-    """By partition, in their order, each of a size that one batch may have."""
+    """Yield increments by partition, in their order, each of a size that one batch may have."""
     waiting: dict[int, list[_Encoded]] = {}
     sizes: dict[int, int] = {}
     for increment in increments if count else ():

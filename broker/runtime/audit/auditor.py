@@ -80,7 +80,7 @@ class Auditor:
             await asyncio.sleep(0)
 
     async def _unless(self, what: str, work: Callable[[], Awaitable[object]]) -> None:
-        """What could not be done is done in a later round."""
+        """Do the work; a failure is logged and the work is tried again in a later round."""
         try:
             await work()
         except (BarnabasError, TimeoutError) as error:

@@ -35,7 +35,7 @@ class _Coordinated:
     unsent: list[Increment] = field(default_factory=list)
 
     def forget_all_but(self, groups: Collection[str]) -> None:
-        """Clients name groups: of those that are gone nothing is kept."""
+        """Forget all other groups: clients choose their names, so state of deleted ones must not stay."""
         if len(self.reporters) > len(groups):
             self.reporters = {name: item for name, item in self.reporters.items() if name in groups}
 
@@ -100,7 +100,7 @@ class GroupAudit:
             yield reporter.tell(partition, {}, now_ms, offsets=(start, end), term=term)
 
     async def _learn(self, topics: set[str]) -> None:
-        """Whether each of these is counted."""
+        """Note which of these topics are counted."""
         now_ms = self._clock.monotonic_ms()
         self._settings = {name: known for name, known in self._settings.items() if known[1] > now_ms}
         async with asyncio.timeout(_SETTINGS_WITHIN_S):

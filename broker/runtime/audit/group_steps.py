@@ -26,7 +26,7 @@ class GroupSteps:
         return len(self._steps)
 
     def note(self, group: str, partition: TopicPartition, before: int | None, offset: int, *, by_member: bool) -> None:
-        """`before`: what was committed until now, None for nothing."""
+        """Note a commit. `before`: what was committed until now, None for nothing."""
         if offset < 0:
             return
         key = group, partition

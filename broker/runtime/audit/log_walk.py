@@ -139,7 +139,7 @@ def _looked_into(batches: bytes, at: int, header: BatchHeader, start: int, windo
 
 
 def times_of(batches: bytes, at: int, header: BatchHeader) -> Iterator[tuple[int, int]]:
-    """(offset, timestamp) of each record of the batch at `at`. Raises ApiError, IndexError."""
+    """Yield (offset, timestamp) of each record of the batch at `at`. Raises ApiError, IndexError."""
     stored = memoryview(batches)[at + HEADER_BYTES : at + header.size_bytes]
     payload = decompress(header.compression, stored, _UNPACKED_BYTES_MAX)
     is_of_one_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME

@@ -72,7 +72,7 @@ class ControllerChannels:
         self._roles_under_way: set[asyncio.Future[None]] = set()
 
     def open(self, broker: LiveBroker) -> None:
-        """A channel to this incarnation goes on, where it is reached now; one to an earlier incarnation is closed."""
+        """Open a channel to a broker; one to this incarnation stays, one to an earlier incarnation is closed."""
         known = self._channels.get(broker.broker_id)
         if known is not None and known.broker.epoch == broker.epoch:
             known.go_on(broker)

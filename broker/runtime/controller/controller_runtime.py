@@ -151,7 +151,7 @@ class ControllerRuntime:
         return await self._questions.ask(lambda request_id: self._deliver(event_of(request_id)), timeout_ms)
 
     async def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
-        """The partitions on the move. ApiError NOT_CONTROLLER."""
+        """Return the partitions in reassignment. ApiError NOT_CONTROLLER."""
         while self._deciding is not None:
             await asyncio.wait([self._deciding])
         context = self._machine.context
@@ -193,8 +193,8 @@ class ControllerRuntime:
         self._queue.put_nowait((self._generation, event))
 
     def _deliver_last_seen(self, watched: _Watched, event: ControllerEvent) -> None:
-        """What is there now replaces what was there before, if that has not been stepped yet: of topics that have gone
-        meanwhile each reading of the list would have ZooKeeper asked once more.
+        """Deliver the newest event in place of an earlier one that has not been handled yet: else each reading of the
+        topics' list would ask ZooKeeper once more for topics deleted meanwhile.
         """
         if watched not in self._last_seen:
             self._queue.put_nowait((self._generation, watched))
@@ -257,7 +257,7 @@ class ControllerRuntime:
                 await self._step(event)
 
     async def _look(self) -> None:
-        """Be controller if nobody else is; if this broker is already, be sure to act."""
+        """Become controller if there is none; if this broker is controller already, check that it is able to act."""
         epoch = await try_become_controller(self._session, self._broker_id, self._clock.now_ms(), self._epoch)
         if epoch != self._epoch:
             self._step_down()
@@ -303,7 +303,7 @@ class ControllerRuntime:
         read: Callable[[ZooKeeperSession, Watcher], Awaitable[Seen | None]],
         event_of: Callable[[Seen], ControllerEvent],
     ) -> ZnodeWatch[Seen | None]:
-        """A znode that is there only while something is asked."""
+        """Watch a znode that exists only while something is requested."""
         return ZnodeWatch(
             self._session,
             lambda watcher: read(self._session, watcher),
@@ -343,7 +343,7 @@ class ControllerRuntime:
                 await self._step(outcome)
 
     async def _decide(self, event: ControllerEvent) -> list[do.ControllerEffect]:
-        """The machine belongs to whoever steps it: nobody else, the canceller included, looks at it meanwhile."""
+        """Step the state machine and return its effects; no other task, not even a canceller, looks at it meanwhile."""
         now_ms = self._clock.monotonic_ms()
         if self._machine.reach(event) <= PARTITIONS_DECIDED_ON_THE_LOOP:
             return self._machine.step(event, now_ms)
@@ -364,7 +364,7 @@ class ControllerRuntime:
         return await self._zookeeper.carry_out(effect, writes)
 
     def _carry_out_here(self, effect: do.ControllerEffect) -> bool:
-        """Effects on this process alone; False for any other."""
+        """Carry out an effect on this process alone; return False for any other effect."""
         match effect:
             case do.OpenChannel(broker):
                 self._channels.open(broker)

@@ -22,7 +22,7 @@ class ElectionLog:
         self.awaiting_logs: set[TopicPartition] = set()
 
     def begin(self) -> None:
-        """A term as controller begins, or ends: what waits is told again."""
+        """Begin or end a term as controller: what waits is announced again."""
         self.awaiting_logs.clear()
 
     def note_unclean(self, elections: Collection[UncleanElection]) -> None:
@@ -37,7 +37,9 @@ class ElectionLog:
             )
 
     def note_restorations(self, waiting: Collection[TopicPartition], led: Mapping[TopicPartition, int]) -> None:
-        """`waiting`: partitions that begin to wait for logs; `led`: the leaders of those that have waited."""
+        """Note restorations. `waiting`: partitions that begin to wait for logs; `led`: the leaders of those that have
+        waited.
+        """
         self.awaiting_logs.update(waiting)
         self.awaiting_logs.difference_update(led)
         if waiting:

@@ -33,7 +33,7 @@ class PendingRequests:
             self._open.pop(number, None)
 
     def answer(self, number: int, answer: Answer) -> None:
-        """An answer nobody waits for any more is dropped."""
+        """Give the answer to the request's waiter; one without a waiter is dropped."""
         waiting = self._open.get(number)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)

@@ -43,7 +43,7 @@ _SECURITY_PROTOCOLS = {protocol.name: protocol.value for protocol in SecurityPro
 def leader_and_isr_request(
     effect: SendLeaderAndIsr, controller_id: int, broker_epoch: int, listener: str
 ) -> LeaderAndIsrRequest:
-    """Leaders are told by where brokers reach them, their `listener`."""
+    """Build the request; leaders are given by the address of `listener`, where brokers reach them."""
     return LeaderAndIsrRequest(
         controller_id=controller_id,
         controller_epoch=effect.controller_epoch,
@@ -83,8 +83,8 @@ def _leader_and_isr_state(state: PartitionTold) -> LeaderAndIsrPartitionState:
 def leader_and_isr_answered(
     broker: LiveBroker, effect: SendLeaderAndIsr, response: LeaderAndIsrResponse
 ) -> LeaderAndIsrAnswered:
-    """A role that is older than the broker's (STALE_CONTROLLER_EPOCH) is neither taken nor missing. A broker of an
-    earlier version says of no directory that it is full, nor how far its logs reach, nor which later role it knows.
+    """Build the event. A role older than the broker's (STALE_CONTROLLER_EPOCH) counts as neither taken nor missing. A
+    broker of an earlier version does not report full directories, log ends, nor which later role it knows.
     """
     names = {state.topic_id: state.partition.topic for state in effect.partitions}
     answered = {

@@ -39,7 +39,9 @@ class ControllerZooKeeper:
         self._unclean_election = unclean_election
 
     async def carry_out(self, effect: do.ControllerEffect, writes: ControllerStore) -> ControllerEvent | None:
-        """The effect's outcome, None if it has none. Raises ZooKeeperError, ControllerMoved when the epoch is over."""
+        """Return the effect's outcome, None if it has none. Raises ZooKeeperError, ControllerMoved when the epoch is
+        over.
+        """
         match effect:
             case do.WriteStates(states):
                 return StatesWritten(*await writes.write_states(states))

@@ -92,7 +92,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         return len(self._shards)
 
     def __iter__(self) -> Iterator[C]:
-        """The coordinators that are served."""
+        """Yield the coordinators that are served."""
         return (shard.coordinator for shard in self._shards.values() if shard.is_loaded)
 
     def settled(self) -> Iterator[tuple[C, int]]:
@@ -146,7 +146,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
             shard.coordinator.cancel(token)
 
     def _call(self, shard: Shard[C, Proposed], call: Callable[[C, *Token, int], Proposed], *token: *Token) -> Proposed:
-        """What it proposed before it raised must not stay: nobody would ever append it."""
+        """Run `call` on the shard. If it raises, the records it proposed are dropped: they would never be appended."""
         try:
             return call(shard.coordinator, *token, self._clock.monotonic_ms())
         except Exception:
@@ -160,7 +160,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         self._carry_out(shard, self._call(shard, tell))
 
     def shard(self, partition: int) -> Shard[C, Proposed]:
-        """The partition's; raises ApiError as `submit`."""
+        """Return the partition's shard; raises ApiError as `submit`."""
         shard = self._shards.get(partition)
         if shard is None:
             raise ApiError(ErrorCode.NOT_COORDINATOR)
@@ -169,7 +169,9 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         return shard
 
     def complete_transaction(self, hosted: HostedPartition, producer_id: int, marker: EndMarker) -> None:
-        """A marker was appended: its records count at once, but answers that show them wait for it to be committed."""
+        """Apply an appended marker: its records count at once, but answers that show them wait for it to be
+        committed.
+        """
         topic, partition = hosted.partition.topic_partition
         shard = self._shards.get(partition) if topic == self.topic else None
         if shard is None or not shard.is_loaded:  # the load reads the marker
@@ -225,7 +227,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
                 listener(shard, outcome)
 
     def _on_high_watermark(self, hosted: HostedPartition) -> None:
-        """What was waiting in the order of the log is answered in that order."""
+        """Answer the requests that waited for records below the high watermark, in the order of the log."""
         topic, partition = hosted.partition.topic_partition
         shard = self._shards.get(partition) if topic == self.topic else None
         if shard is None or not shard.is_loaded:
@@ -238,7 +240,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
                 self._follow_up(shard, outcome)
 
     def _written(self, shard: Shard[C, Proposed], outcome: Proposed) -> Proposed:
-        """The outcome when its records are appended and replayed, else what to do instead."""
+        """Return the outcome once its records are appended and replayed, else what to do instead."""
         try:
             self._append(shard, outcome)
             return outcome
@@ -268,7 +270,9 @@ class CoordinatorRuntime(Generic[C, Proposed]):
     # -- time
 
     def _arm(self, shard: Shard[C, Proposed]) -> None:
-        """After every call into the shard. One timer serves all shards; it may ring too early, never too late."""
+        """Set the timer after every call into the shard. One timer serves all shards; it may ring too early, never too
+        late.
+        """
         deadline_ms = shard.next_deadline_ms()
         if deadline_ms is not None and (self._timer is None or deadline_ms < self._timer_ms):
             self._arm_at(deadline_ms)
@@ -281,7 +285,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self._tick)
 
     def _tick(self) -> None:
-        """Of the shards that have something to do the one that waits for longest; the others in the next passes."""
+        """Tick the shard that has been due for longest; the others in the next passes."""
         self._timer = None
         now_ms = self._clock.monotonic_ms()
         shards = [shard for shard in self._shards.values() if shard.is_loaded]
@@ -303,7 +307,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         self._carry_out(shard, self._call(shard, lambda coordinator, now_ms: coordinator.tick(now_ms)))
 
     def _try(self, shard: Shard[C, Proposed], now_ms: int, work: Callable[[Shard[C, Proposed], int], None]) -> None:
-        """What fails is tried again later, never at once: it might fail for ever."""
+        """Do the work; what fails is tried again later, never at once: it might fail for ever."""
         try:
             work(shard, now_ms)
         except Exception:
@@ -313,7 +317,9 @@ class CoordinatorRuntime(Generic[C, Proposed]):
     # -- leadership
 
     def _on_role(self, hosted: HostedPartition) -> None:
-        """A later leader epoch of a leadership that never ended changes nothing: the log is still what was replayed."""
+        """Follow a role. A later leader epoch of an unbroken leadership changes nothing: the log is still what was
+        replayed.
+        """
         topic, partition = hosted.partition.topic_partition
         if topic != self.topic:
             return
@@ -355,7 +361,9 @@ class CoordinatorRuntime(Generic[C, Proposed]):
             shard.loading = asyncio.get_running_loop().create_task(self._load(shard))
 
     async def _load(self, shard: Shard[C, Proposed]) -> None:
-        """Half of the state is worse than none: what cannot be read to its end is not coordinated."""
+        """Load a shard. Half of the state is worse than none: a partition that cannot be read to its end is not
+        coordinated.
+        """
         try:
             await load(shard, self._new_coordinator, self._loaded, self.not_loaded, self._loading_turns)
         except InvariantViolation:
@@ -365,7 +373,9 @@ class CoordinatorRuntime(Generic[C, Proposed]):
             del self._shards[shard.partition]
 
     def _loaded(self, shard: Shard[C, Proposed]) -> None:
-        """What was loaded may not be committed yet: nothing is promised because of it before it is."""
+        """Start serving a loaded shard. What was loaded may not be committed yet: nothing is promised because of it
+        before it is.
+        """
         shard.note_written(shard.hosted.log.log_end_offset)
         outcome = self._call(shard, lambda coordinator, now_ms: coordinator.after_load(now_ms))
         shard.is_loaded = True
@@ -374,7 +384,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
 
 
 def _is_answered(outcome: CoordinatorOutcome, token: int) -> bool:
-    """And there is nothing else to do: the usual case, which costs no future."""
+    """Return whether the request is answered and nothing else is to do: the usual case, which costs no future."""
     is_plain = len(outcome.responses) == 1 and not outcome.records and not outcome.notes
     return is_plain and outcome.responses[0].token == token and not outcome.is_followed_up
 

@@ -85,7 +85,7 @@ class MarkerLine:
         return dict(waiting[:count])
 
     def _answered(self, waiting: Waiting, codes: dict[int, Codes]) -> None:
-        """`codes` by producer id; what was not mentioned is not known to be written."""
+        """Process a response. `codes` by producer id; a producer that is missing may not have its marker."""
         for ending, partitions in waiting.items():
             code = codes.get(ending.markers.producer_id, {})
             try:
@@ -148,7 +148,9 @@ class PeerLine(MarkerLine):
             self._sending = asyncio.get_running_loop().create_task(self._send_all())
 
     async def _send_all(self) -> None:
-        """A broker that does not answer gives its transactions back, and is left alone for a while."""
+        """Send markers to all brokers. One that does not answer gives its transactions back, and is left alone for a
+        while.
+        """
         backoff = Backoff(_BACK_OFF_FIRST_S, _BACK_OFF_MAX_S)
         try:
             while waiting := self._take():
@@ -168,7 +170,7 @@ class PeerLine(MarkerLine):
             self._sending = None
 
     def _note_failure(self, error: Exception) -> None:
-        """Whatever it was, the transactions must be ended: they are given back, not lost with this task."""
+        """Give the transactions back after an unforeseen error, so that they are not lost with this task."""
         is_foreseen = isinstance(error, PeerUnreachable | ProtocolError)
         (_log.info if is_foreseen else _log.error)(
             "broker takes no markers", broker=self._broker_id, reason=str(error) if is_foreseen else repr(error)
@@ -180,7 +182,9 @@ def _request(waiting: Waiting) -> WriteTxnMarkersRequest:
 
 
 def _marker(ending: Ending, partitions: set[TopicPartition]) -> WritableTxnMarker:
-    """With the epoch in which the shard is led now: it may have risen since the outcome was decided."""
+    """Return the marker with the coordinator epoch in which the shard is led now: it may have risen since the outcome
+    was decided.
+    """
     topics: dict[str, list[int]] = {}
     for topic, index in sorted(partitions):
         topics.setdefault(topic, []).append(index)

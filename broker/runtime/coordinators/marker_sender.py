@@ -87,7 +87,7 @@ class MarkerSender:
         self._route(ending, set(ending.left))
 
     def forget(self, partition: int) -> None:
-        """The coordinator of this partition of `__transaction_state` resigned."""
+        """Forget markers of a partition of `__transaction_state` whose coordinator resigned."""
         for transactional_id, ending in list(self._endings.items()):
             if ending.shard.partition == partition:
                 self._drop(transactional_id)
@@ -151,7 +151,7 @@ class MarkerSender:
             self._finish(ending)
 
     def _note(self, ending: Ending, codes: Codes) -> None:
-        """What no move of a leader explains, once for each transaction."""
+        """Log marker errors that no leader election explains, once for each transaction."""
         for partition, code in codes.items():
             if code not in _EXPECTED and code not in ending.noted:
                 ending.noted.add(code)
@@ -187,7 +187,7 @@ class MarkerSender:
         task.add_done_callback(self._asking.discard)
 
     async def _look_for(self, ending: Ending, partition: TopicPartition) -> None:
-        """What was deleted meanwhile needs no marker."""
+        """Look whether the partition still exists: one that was deleted needs no marker."""
         try:
             exists = await self._partition_exists(partition)
         except ZooKeeperError:

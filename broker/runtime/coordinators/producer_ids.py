@@ -19,7 +19,7 @@ class ProducerIds:
         self._claiming = asyncio.Lock()
 
     async def next_id(self) -> int:
-        """An id never given before; raises ApiError COORDINATOR_LOAD_IN_PROGRESS while ZooKeeper is away."""
+        """Return an id never given before; raises ApiError COORDINATOR_LOAD_IN_PROGRESS while ZooKeeper is away."""
         if self._given_back:
             return self._given_back.pop()
         async with self._claiming:
@@ -32,5 +32,5 @@ class ProducerIds:
             return next(self._block)
 
     def give_back(self, producer_id: int) -> None:
-        """An id that no producer was told and no record names."""
+        """Give back an id that no producer was told and no record names."""
         self._given_back.append(producer_id)

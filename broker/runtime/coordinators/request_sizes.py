@@ -20,7 +20,7 @@ assert RECORD_BYTES_MAX <= PEER_REQUEST_BYTES_MAX / 8, "whatever fits into a tra
 
 
 def size_of(partitions: Iterable[TopicPartition], transactional_id: str = "") -> int:
-    """Bytes that one transaction takes in a request, at most."""
+    """Return the most bytes that one transaction takes in a request."""
     topics: set[str] = set()
     size = _TRANSACTION_BYTES + len(transactional_id.encode())
     for topic, _ in partitions:

@@ -124,7 +124,9 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator, Transac
             self._send_one(shard, markers)
 
     def _send_one(self, shard: _Shard, markers: MarkersToWrite) -> None:
-        """It is called while the high watermark moves: what fails here must stop nobody there, nor be forgotten."""
+        """Send a shard's markers while the high watermark moves; an error must neither stop other work there nor be
+        forgotten.
+        """
         if self._shards.get(shard.partition) is not shard:
             return
         try:
@@ -144,7 +146,9 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator, Transac
         self._completed.setdefault(partition, []).append(ending.markers)
 
     def _complete(self, partition: int) -> None:
-        """Nobody waits for this to be committed: whoever takes over finds the decision, and sends the markers again."""
+        """Complete the transaction without waiting for the commit: a successor finds the decision, and sends the
+        markers again.
+        """
         for markers in self._completed.pop(partition, ()):
             try:
                 self.tell(partition, partial(_note_written, markers))

@@ -148,7 +148,9 @@ class _Coordinator:
             self._asking = None
 
     def _take(self) -> list[tuple[VerificationRequest, asyncio.Future[Verdicts]]]:
-        """What waits, as much as one request holds, of each transactional id what came first: it is named once."""
+        """Take the waiting verifications that fit one request, the first of each transactional id: a request names it
+        once.
+        """
         firsts: list[tuple[VerificationRequest, asyncio.Future[Verdicts]]] = []
         others: list[tuple[VerificationRequest, asyncio.Future[Verdicts]]] = []
         named: set[str] = set()

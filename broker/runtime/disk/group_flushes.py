@@ -48,7 +48,9 @@ class GroupFlushes:
             await asyncio.wait([self.under_way[log]])
 
     def release(self, partition: TopicPartition, log: Log, successor: Log) -> None:
-        """Fsync, for requests on `log` made meanwhile, its `successor`: itself, or the log that has its records now."""
+        """Fsync for requests on `log` made meanwhile in its `successor`: itself, or the log that has its records
+        now.
+        """
         self._held.discard(log)
         waiting = self.under_way.get(log)
         if waiting is None or log in self._running:

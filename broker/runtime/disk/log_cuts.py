@@ -46,7 +46,7 @@ class LogCuts:
         return await still_under_way(self._under_way, partitions)
 
     def _note(self, directory: Path) -> None:
-        """What comes while this is being done is noted by the next round."""
+        """Lower what is noted of the logs that wait to be truncated; later requests are for the next round."""
         cuts = self._waiting[directory]
         self._waiting[directory] = {}
         by_partition = {partition: cut for partition, (_, cut) in cuts.items()}

@@ -51,7 +51,7 @@ class LogStartNotes:
         return waiting.done
 
     def _write(self, directory: Path) -> None:
-        """What comes while this is being done is in the next write."""
+        """Write the directory's file; changes that arrive meanwhile are in the next write."""
         write = self._next.pop(directory)
         noted = self._disk.submit(directory, self, partial(self._logs.note_log_starts, directory, write.starts))
         noted.add_done_callback(partial(self._written, directory, write))

@@ -20,7 +20,7 @@ class BatchValidations:
         self._bytes_left = PRODUCED_DECOMPRESSED_BYTES_MAX
 
     async def look(self, batch: Buffer) -> None:
-        """Whether all is well with the records of a batch that passed `check_produced_batch`.
+        """Check the records of a batch that passed `check_produced_batch`.
 
         Raises ApiError as `KeysLook`, and NOT_ENOUGH_REPLICAS, which producers know as a reason to try again, if the
         batches before have used up the budget.

@@ -76,7 +76,7 @@ class DelayedProduces:
     def wait(
         self, appended: Sequence[ProduceResult], timeout_ms: int, respond: Respond[Response]
     ) -> asyncio.Future[Response]:
-        """`respond` of what became of each append (at least one), once all are decided.
+        """Wait for the appends (at least one) and return `respond` of their results, once all are decided.
 
         NONE, NOT_ENOUGH_REPLICAS_AFTER_APPEND (it is in the log, but too few replicas are in sync by now),
         NOT_LEADER_OR_FOLLOWER (we do not know), KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT (nor here).
@@ -114,7 +114,7 @@ class DelayedProduces:
                 self.close()  # at rest each record would wake the loop once more, for nobody
 
     def _on_role(self, hosted: HostedPartition) -> None:
-        """Whether a record survives that the last leader did not see committed is up to the next one."""
+        """Leave it to the next role whether a record survives that the last leader did not see committed."""
         if hosted.partition.is_leader:
             return
         for _, waiter, index in self._waiting.pop(hosted.partition.topic_partition, ()):

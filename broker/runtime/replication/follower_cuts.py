@@ -72,7 +72,9 @@ def _cut(replicas: ReplicaManager, hosted: HostedPartition, cut: Truncation) -> 
 
 
 def _ended(hosted: HostedPartition, high_watermark: int, done: "asyncio.Future[None]") -> None:
-    """What was not cut is as committed as it was: another try has to keep it aside, too."""
+    """End a truncation that `done` finished; if it failed, the high watermark stays, and the next try has to keep the
+    records too.
+    """
     if not done.cancelled() and done.exception() is not None:
         hosted.partition.truncation_failed(high_watermark, hosted.log.log_end_offset)
     else:

@@ -95,7 +95,7 @@ class FollowerFeeds:
     # -- what followers ask
 
     def fetch(self, request: FetchRequest, replica_id: int, *, by_id: bool) -> Answer:
-        """The answer now, or when there are records or `max_wait_ms` have passed."""
+        """Answer now, or when there are records or `max_wait_ms` have passed."""
         try:
             served = self._served_for(request, replica_id)
         except ApiError as error:
@@ -137,7 +137,7 @@ class FollowerFeeds:
         return TopicPartition(name, partition)
 
     def _forget(self, feed: FollowerFeed, key: TopicPartition, topic_id: UUID) -> None:
-        """Not what is fed of a later topic of the name: the follower may have asked for that already."""
+        """Forget a feed, not one of a later topic of the name, which the follower may have asked for already."""
         fed = feed.partitions.get(key)
         if fed is not None and fed.topic_id == topic_id:
             feed.forget(key)
@@ -165,7 +165,7 @@ class FollowerFeeds:
         return responses
 
     def _progress(self, feed: FollowerFeed, key: TopicPartition, fetch_partition: FetchPartition) -> None:
-        """Counts if it was made under the epoch we lead in; if it was not, an answer under way says so."""
+        """Count a follower's progress if it was made under our epoch; else an answer under way tells it."""
         hosted, fed = self._replicas.get(*key), feed.partitions.get(key)
         if hosted is None or fed is None or fed.leader_epoch != hosted.partition.leader_epoch:
             return
@@ -240,7 +240,7 @@ class FollowerFeeds:
             served.feed.high_watermark_moved(hosted.partition.topic_partition)
 
     def _answer_soon(self, served: _Served) -> None:
-        """After what this wake-up of the loop still brings: then many small appends make one answer."""
+        """Answer after this pass of the loop: then many small appends make one answer."""
         if not served.is_answering_due:
             served.is_answering_due = True
             asyncio.get_running_loop().call_soon(self._answer_waiting, served)
@@ -256,7 +256,7 @@ class FollowerFeeds:
             self._answer_next(served)
 
     def _answer_next(self, served: _Served) -> None:
-        """One that cannot be made is the fault of its fetch alone: the follower connects anew."""
+        """Send the next answer; one that cannot be made fails only its own fetch: the follower connects again."""
         waiting = served.waiting.popleft()
         if not served.waiting:
             _disarm(served)
@@ -282,7 +282,7 @@ class FollowerFeeds:
             self._arm(served)
 
     def _end(self, served: _Served) -> None:
-        """The follower has opened another session, or the broker stops."""
+        """End a session: the follower has opened another one, or the broker stops."""
         _disarm(served)
         while served.waiting:
             waiting = served.waiting.popleft()
@@ -306,7 +306,7 @@ class FollowerFeeds:
         return FetchResponse(session_id=feed.session_id, responses=responses)
 
     def _read(self, feed: FollowerFeed, fed: FedPartition, left: int, *, at_least_one: bool) -> PartitionData | None:
-        """What the follower is to hear of the partition; None if nothing is new, or it is not its turn yet."""
+        """Read what the follower is to be sent of the partition; None if nothing is new, or it is not its turn yet."""
         if fed.is_paused:
             return None
         try:
@@ -335,7 +335,7 @@ class FollowerFeeds:
     # -- what lies on the disk only
 
     def _resume_when_read(self, feed: FollowerFeed, fed: FedPartition, part: ColdPart) -> None:
-        """Its turn comes when a worker thread has the records in memory; other partitions go on meanwhile."""
+        """Resume the feed when a worker thread has the records in memory; other partitions go on meanwhile."""
         fed.is_paused = True
         reading = asyncio.get_running_loop().create_task(self._replicas.logs.fetch([part]))
         self._reading.add(reading)
@@ -356,7 +356,7 @@ class FollowerFeeds:
         return self._throttle.allowed(partition.topic_partition, bytes_wanted, now_ms, is_in_sync=is_in_sync)
 
     def _resume_later(self, feed: FollowerFeed, fed: FedPartition) -> None:
-        """Its turn comes when bytes have been saved up again, or its rate has been changed meanwhile."""
+        """Resume the feed when its throttle allows, or its rate has been changed."""
         pause_ms = self._throttle.pause_ms(self._clock.monotonic_ms())
         fed.is_paused = True
         asyncio.get_running_loop().call_later(pause_ms / 1000, self._resume, feed, fed)

@@ -24,7 +24,7 @@ def refused(partition: int, code: ErrorCode, log_start_offset: int = -1) -> Part
 
 
 def is_of(hosted: HostedPartition, topic_id: UUID) -> bool:
-    """Whether a follower that says this id means the topic there is, and not an earlier one of its name.
+    """Return whether a follower that says this id means the topic there is, and not an earlier one of its name.
 
     A fetch by name (before version 13) has no id: it was found by its name alone.
     """

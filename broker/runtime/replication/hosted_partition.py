@@ -123,13 +123,13 @@ def is_of_earlier_state(hosted: HostedPartition, first: LeadershipState) -> bool
 
 
 def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:
-    """Exclusive: the last stable offset for read_committed, the high watermark for others."""
+    """Return the readable end (exclusive): the last stable offset for read_committed, the high watermark for others."""
     high_watermark = hosted.partition.high_watermark
     return hosted.log.last_stable_offset(high_watermark) if is_stable_only else high_watermark
 
 
 async def find_time(hosted: HostedPartition, timestamp_ms: int | None) -> tuple[int, int] | None:
-    """(offset, timestamp) of the first record of that time or later; None asks for the newest time.
+    """Return (offset, timestamp) of the first record of that time or later; None asks for the newest time.
 
     Reading headers may take a while, so a worker thread does it, unless nothing has changed since it was asked last: of
     partitions that rest the console asks again and again.

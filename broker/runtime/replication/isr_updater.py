@@ -65,7 +65,7 @@ class IsrUpdater:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def consider(self, hosted: HostedPartition, replica_id: int) -> None:
-        """The follower may have caught up: count it in then, unless the cluster thinks it dead.
+        """Add a follower that has caught up to the ISR, unless the cluster counts its broker as dead.
 
         It would be of no use: the controller elects only who is registered.
         """
@@ -74,7 +74,7 @@ class IsrUpdater:
             self._want(hosted, isr)
 
     def _consider_all(self, hosted: HostedPartition) -> None:
-        """Who caught up while another change was under way, or while the cluster thought it dead, joins now.
+        """Consider followers that caught up while another change was under way, or while their broker counted as dead.
 
         Not who has fallen silent: while the high watermark stands still, below min.insync.replicas, it would be counted
         in and out by turns.
@@ -103,7 +103,9 @@ class IsrUpdater:
         task.add_done_callback(self._tasks.discard)
 
     async def _look_after_a_while(self) -> None:
-        """Kafka's rhythm: half the lag allowed, so that a follower is out after at most one and a half of it."""
+        """Look at followers in Kafka's rhythm: half the lag allowed, so that a follower is out after at most one and a
+        half of it.
+        """
         await asyncio.sleep(self.lag_ms_max / 2000)
         now_ms = self._clock.monotonic_ms()
         for hosted in list(self._replicas):
@@ -121,7 +123,7 @@ class IsrUpdater:
     async def _write(
         self, hosted: HostedPartition, role: LeadershipState, isr: tuple[int, ...], joining: dict[int, int]
     ) -> None:
-        """Until ZooKeeper has said what stands there, the write may count: it is tried again, never given up."""
+        """Write the ISR, retried until ZooKeeper answers: the write may count meanwhile."""
         partition = hosted.partition
         wanted = LeaderAndIsr(role.leader, role.leader_epoch, isr, role.controller_epoch, role.zk_version)
         while partition.state is role:
@@ -140,14 +142,16 @@ class IsrUpdater:
     async def _try(
         self, topic_partition: TopicPartition, wanted: LeaderAndIsr, joining: dict[int, int]
     ) -> LeaderAndIsr | None:
-        """What stands afterwards. Nothing is written when one of those `joining` is not the broker it was."""
+        """Write the ISR and return the state in ZooKeeper afterwards. Nothing is written if a broker of `joining` has
+        restarted.
+        """
         for replica_id, broker_epoch in joining.items():
             if await self._store.registered_epoch(replica_id) != broker_epoch:
                 return await self._store.state(topic_partition)
         return await self._store.write_isr(topic_partition, wanted)
 
     def _decided(self, hosted: HostedPartition, before: LeadershipState, state: LeaderAndIsr | None) -> None:
-        """What stands in ZooKeeper: the ISR of our epoch, as we wanted it or as we had written it before.
+        """Apply the state that ZooKeeper holds: the ISR of our epoch, as wanted or as written before.
 
         What stands there of a later epoch may have followed upon the ISR we wanted, so that stays pending, as in Kafka:
         its members may have been elected since, and nothing counts as committed without them. LeaderAndIsr, or

@@ -21,7 +21,7 @@ class LeaderFlushes:
         self._on_moved = on_moved
 
     def begin(self, hosted: HostedPartition) -> None:
-        """Fsync everything now in the log, so that it counts."""
+        """Fsync everything now in the log, so that it counts as committed."""
         partition = hosted.partition
         flushed = self._flushes.begin(partition.topic_partition, hosted.log)
         flushed.add_done_callback(partial(self._ended, hosted, partition.leader_epoch, hosted.log.log_end_offset))
@@ -38,7 +38,7 @@ class LeaderFlushes:
             self._on_moved(hosted)
 
     def _again(self, hosted: HostedPartition, leader_epoch: int, end_offset: int) -> None:
-        """Of those who wait for it since then the last that asked asks for all."""
+        """Flush again after a failure; the last request covers those before it."""
         partition, log = hosted.partition, hosted.log
         is_leader = partition.is_leader and partition.leader_epoch == leader_epoch
         if is_leader and log.is_flush_due and end_offset == log.log_end_offset:

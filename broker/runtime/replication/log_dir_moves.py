@@ -64,7 +64,7 @@ class LogDirMoves:
             self._work_on(future.home)
 
     async def stop(self) -> None:
-        """Copies stay as they are."""
+        """Stop the moves; copies stay as they are."""
         self._is_over = True
         for lane in self._lanes.values():
             lane.cancel()
@@ -129,14 +129,14 @@ class LogDirMoves:
             self._lanes[directory] = asyncio.get_running_loop().create_task(self._work(directory))
 
     async def _work(self, directory: LogDirectory) -> None:
-        """Until nothing is to be copied there."""
+        """Copy until no copy in the directory is left to do."""
         while partitions := [item for item, future in self._logs.futures.items() if future.home is directory]:
             went_on = [await self._turn_of(partition) for partition in partitions]
             if not any(went_on):
                 await asyncio.sleep(_LOOK_AGAIN_S)
 
     async def _turn_of(self, partition: TopicPartition) -> bool:
-        """Whether it came any further."""
+        """Return whether it came any further."""
         future = self._logs.future_of(partition)
         if future is None:
             self._over(partition)
@@ -187,7 +187,7 @@ class LogDirMoves:
         return True
 
     async def _compare(self, partition: TopicPartition, log: Log, future: FutureLog) -> None:
-        """The log was cut, or this is a process' first look: the copy keeps what both have."""
+        """Compare the copy with the log after a truncation or a start: it keeps what both have."""
         copy, count = future.log, log.cuts_count
         shared = shared_end(
             [EpochStart(*entry) for entry in log.leader_epochs.entries],
@@ -203,7 +203,7 @@ class LogDirMoves:
         self._compared[partition] = (log, count)
 
     async def _must_wait_for_disk(self, log: Log, offset: int) -> bool:
-        """Whether anything has changed while a thread read what is to be copied next, if that was necessary."""
+        """Return whether anything has changed while a thread read what is to be copied next, if that was necessary."""
         count = log.cuts_count
         try:
             log.refuse_if_cold(offset, LOG_COPY_BYTES)
@@ -212,7 +212,9 @@ class LogDirMoves:
         return log.is_offline or log.cuts_count != count
 
     def _missing(self, log: Log, copy: Log) -> LogSlice | None:
-        """What comes next in the copy, None if it does not end within the log. Raises ApiError."""
+        """Return the next slice of the log that the copy lacks, None if the copy does not end within the log. Raises
+        ApiError.
+        """
         if not log.log_start_offset <= copy.log_end_offset <= log.log_end_offset:
             return None
         return log.read(copy.log_end_offset, LOG_COPY_BYTES, log.log_end_offset)
@@ -232,7 +234,7 @@ class LogDirMoves:
     async def _exchange(
         self, partition: TopicPartition, hosted: HostedPartition, future: FutureLog, log_slice: LogSlice
     ) -> None:
-        """If little comes meanwhile; else that is copied first, and it is tried again.
+        """Exchange the copy for the log if little comes meanwhile; else that is copied first, and it is tried again.
 
         flush.messages promises an fsync before the answer: while this goes on none is begun, so that the copy, fsynced
         before the exchange, lacks nothing that producers were promised.
@@ -270,7 +272,7 @@ class LogDirMoves:
         return prepare
 
     def _exchange_now(self, partition: TopicPartition, hosted: HostedPartition, future: FutureLog) -> bool:
-        """Whether the copy is the log now. In one callback: nothing is appended, cut or let go of meanwhile."""
+        """Return whether the copy is the log now. In one callback: nothing is appended, cut or let go of meanwhile."""
         log, copy = hosted.log, future.log
         is_known = self._replicas.get(*partition) is hosted and self._logs.future_of(partition) is future
         is_cut = (log, log.cuts_count) != self._compared.get(partition)
@@ -286,7 +288,7 @@ class LogDirMoves:
         return True
 
     def _copy_rest(self, log: Log, copy: Log) -> bool:
-        """Whether the copy holds all the log does; not if that was much."""
+        """Return whether the copy holds all the log does; not if that was much."""
         bytes_left = LOG_COPY_REST_BYTES_MAX
         while copy.log_end_offset < log.log_end_offset:
             rest = self._missing(log, copy)
@@ -298,7 +300,9 @@ class LogDirMoves:
 
 
 def _bytes_missing(log: Log, copy: Log, log_slice: LogSlice | None) -> int:
-    """What was found ends with its segment: before the last one more is to come, which counts as much."""
+    """Return how many bytes the copy still lacks. A slice ends with its segment: before the last segment more
+    follows.
+    """
     if log_slice is None or not log_slice.length:
         return 0
     is_last = copy.log_end_offset >= log.segments[-1].base_offset

@@ -87,7 +87,7 @@ class LostLogs:
                     return
 
     def _is_surpassed(self, partition: TopicPartition, replicas: tuple[int, ...], wanted: LeaderAndIsr) -> bool:
-        """Whether the log, which `wanted` has lead, is from a backup, and another replica may have more.
+        """Return whether the log, which `wanted` has lead, is from a backup, and another replica may have more.
 
         Not if another member of the ISR lost its end: it would lead instead, and has less.
         """
@@ -113,7 +113,9 @@ class LostLogs:
         return any(loss.broker_id == self._broker_id for loss in state.log_losses)
 
     async def _correct_loss(self, partition: TopicPartition) -> None:
-        """The log is back that an earlier start reported as lost: others must not lead without it."""
+        """Correct the state of a log that an earlier start reported as lost and that is back: no replica with less may
+        lead.
+        """
         async with self._turn:
             state = await self._store.state(partition)
             while state is not None and self._has_lost(state) and self._broker_id not in state.isr:
@@ -133,7 +135,7 @@ class LostLogs:
         return LogLoss(self._broker_id, *extent_of(log))
 
     async def _is_registered(self, broker_id: int) -> bool:
-        """Whether the broker lives, but for this one, whose earlier registration is gone."""
+        """Return whether the broker lives, but for this one, whose earlier registration is gone."""
         if broker_id in (NO_BROKER, self._broker_id):
             return False
         return await self._store.registered_epoch(broker_id) is not None

@@ -122,7 +122,7 @@ class RecordDeletions:
     def wait(
         self, deletions: Sequence[PartitionDeletion], timeout_ms: int, respond: Respond[Response]
     ) -> asyncio.Future[Response]:
-        """`respond` of what became of each deletion (at least one, a partition once), when all are decided.
+        """Wait for the deletions (at least one, a partition once) and return `respond` of their results.
 
         NONE, NOT_LEADER_OR_FOLLOWER or KAFKA_STORAGE_ERROR (whoever leads next may have the records still),
         REQUEST_TIMED_OUT (a live replica may).
@@ -141,7 +141,7 @@ class RecordDeletions:
             self._sweep_timer.cancel()
 
     def on_news(self, hosted: HostedPartition) -> None:
-        """A replica of the partition starts elsewhere, or has another role."""
+        """Answer deletions that wait for a replica which starts elsewhere, or has another role."""
         topic_partition = hosted.partition.topic_partition
         if topic_partition in self._waiting:
             self._look(topic_partition)
@@ -154,7 +154,7 @@ class RecordDeletions:
             del self._waiting[topic_partition]
 
     def _is_undecided(self, waiter: _DeletionWaiter[Response], topic_partition: TopicPartition) -> bool:
-        """And wanted; whose time is up is answered."""
+        """Return whether the deletion is wanted and undecided; a timed-out waiter is answered."""
         hosted, offset = waiter.deletions[waiter.undecided[topic_partition]]
         outcome = self._outcome(hosted, offset, is_over=waiter.deadline_ms <= self._clock.monotonic_ms())
         if outcome is not None:

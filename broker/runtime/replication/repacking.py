@@ -61,7 +61,7 @@ class Repacking:
         replicas.on_config.append(self._on_change)
 
     def when_packed(self, sent: Sent, then: Then[T]) -> T | Awaitable[T] | InOrder:
-        """`then(guard)`, when the batches of `sent` are packed as their topics say: now if they are.
+        """Call `then(guard)`, when the batches of `sent` are packed as their topics say: now if they are.
 
         What cannot be unpacked is refused with CORRUPT_MESSAGE, and with NOT_ENOUGH_REPLICAS (try again) what comes
         while too much waits.
@@ -122,7 +122,9 @@ class Repacking:
         return hosted.log.config.packing if hosted is not None else None
 
     def _is_packed_otherwise(self, topic_partition: TopicPartition, data: PartitionProduceData) -> bool:
-        """Not so of what will be refused anyway: no batch, or one too large as it was sent."""
+        """Return whether the batch is compressed otherwise than its topic wants; False for data that will be refused
+        anyway.
+        """
         hosted = self._replicas.get(*topic_partition)
         records = data.records
         if hosted is None or records is None or (packing := hosted.log.config.packing) is None:
@@ -144,7 +146,7 @@ class Repacking:
         return ticket
 
     def _leave(self, ticket: _Ticket) -> None:
-        """Perhaps from the middle, if who asked has hung up."""
+        """Leave the queue, perhaps from the middle, if the client has hung up."""
         for topic_partition in ticket.partitions:
             line = self._lines[topic_partition]
             line.remove(ticket)
@@ -165,7 +167,7 @@ def _is_to_be_packed(hosted: HostedPartition) -> bool:
 
 
 def _repack(batch: Buffer, packing: Packing, unpacked_bytes_max: int) -> Repacked:
-    """On a worker thread."""
+    """Repack a batch on a worker thread."""
     return repack_batch(batch, check_produced_batch(batch), packing, unpacked_bytes_max)
 
 

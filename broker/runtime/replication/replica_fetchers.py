@@ -164,7 +164,7 @@ class ReplicaFetcher:
     # -- the connection
 
     async def _be_connected(self) -> None:
-        """Once, until that ends."""
+        """Connect once, and return when the connection ends."""
         lost = asyncio.get_running_loop().create_future()
         try:
             self._connection = await self._connect(lost)
@@ -186,7 +186,9 @@ class ReplicaFetcher:
         self.link.disconnected()
 
     async def _until_lost(self, connection: Connection, lost: asyncio.Future[str]) -> str:
-        """Why it ended. Fetches are answered every half second: a peer silent for long is gone, whatever TCP thinks."""
+        """Return why the connection ended. Fetches are answered every half second: a peer silent for long is gone,
+        whatever TCP says.
+        """
         while not lost.done():
             answers_before = self._answers
             await asyncio.wait([lost], timeout=self._settings.silence_ms_max / 1000)
@@ -210,7 +212,7 @@ class ReplicaFetcher:
     # -- requests
 
     def _send_soon(self) -> None:
-        """After what this wake-up still brings: then several answers make one acknowledgement."""
+        """Acknowledge after this pass of the loop: then several answers make one acknowledgement."""
         if not self._is_sending_due:
             self._is_sending_due = True
             asyncio.get_running_loop().call_soon(self._send)
@@ -227,7 +229,7 @@ class ReplicaFetcher:
         self._arm_retry()
 
     def _start_over(self, connection: Connection) -> None:
-        """What nobody foresaw costs the connection, no more: on a new one all is asked for, and said, anew."""
+        """Close the connection after an unforeseen error; on a new one everything is requested and reported again."""
         _log.exception("following starts over", leader=self._leader)
         connection.close("internal error")
 
@@ -246,7 +248,7 @@ class ReplicaFetcher:
                 return
 
     def _position(self, topic_partition: TopicPartition) -> FollowerPosition:
-        """Of a log that is being fsynced because its topic asks for that (flush.messages), as far as it was.
+        """Return the follower's position; in a topic with flush.messages as far as the log is fsynced.
 
         A log that lacks offsets is as if it had none: it is begun anew when its leader has answered (`_cut`).
         """
@@ -325,7 +327,7 @@ class ReplicaFetcher:
             self.link.ask_later(topic_partition, self._clock.monotonic_ms() + _NOT_TAKEN_BACK_OFF_MS)
 
     def _took_records(self, hosted: HostedPartition) -> None:
-        """The leader hears of it, when they are fsynced if the topic asks for that (flush.messages)."""
+        """Acknowledge new records to the leader, when they are fsynced if the topic asks for that (flush.messages)."""
         topic_partition = hosted.partition.topic_partition
         if not hosted.log.is_flush_due:
             self.link.took_records(topic_partition, self._clock.monotonic_ms())
@@ -342,14 +344,14 @@ class ReplicaFetcher:
                 self._send_soon()
 
     def _is_ready(self, known: FollowerPartition) -> bool:
-        """If not, it is asked for when it is."""
+        """Return whether the partition can be fetched now; it is asked for as soon as it can."""
         awaited = self._replicas.logs.awaited_before_fetch(known_here(self._replicas.get(*known.topic_partition)))
         if awaited is not None:
             awaited.add_done_callback(partial(self._ready_again, known))
         return awaited is None
 
     def _heed_throttle(self, topic_partition: TopicPartition, bytes_copied: int, *, is_caught_up: bool) -> None:
-        """A throttled replica that has used up the share pauses, unless all that is committed is here."""
+        """Pause a throttled replica that has used up its share, unless all that is committed is here."""
         now_ms = self._clock.monotonic_ms()
         self._throttle.moved(topic_partition, bytes_copied, now_ms)
         if not self._throttle.allowed(topic_partition, 1, now_ms, is_in_sync=is_caught_up):
@@ -358,7 +360,7 @@ class ReplicaFetcher:
     # -- cutting
 
     def _cut_soon(self, hosted: HostedPartition, data: PartitionData) -> None:
-        """One answer may tell it of thousands."""
+        """Truncate soon: one answer may require it for thousands."""
         self._parted.append((self.link.hold(hosted.partition.topic_partition), hosted, data))
         if len(self._parted) == 1:
             asyncio.get_running_loop().call_soon(self._cut_some)
@@ -372,8 +374,8 @@ class ReplicaFetcher:
             asyncio.get_running_loop().call_soon(self._cut_some)
 
     def _cut(self, known: FollowerPartition, hosted: HostedPartition, data: PartitionData) -> None:
-        """A log that lacks offsets is emptied, and what is in it kept: not before its leader has answered, for until
-        then it may be the best log there is, and be elected.
+        """Truncate as the leader answered. A log that lacks offsets is emptied and its records are set aside, but not
+        before the leader has answered: until then it may be the best log there is, and be elected.
         """
         if gaps := self._replicas.logs.lost_offsets_of(known.topic_partition):
             where, missing = str(known.topic_partition), describe_gaps(gaps)

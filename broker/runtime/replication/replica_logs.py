@@ -58,7 +58,9 @@ class ReplicaLogs:
             await asyncio.to_thread(self._logs.create_missing, missing)
 
     def open(self, topic_partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
-        """The partition's log, made if need be; raises ApiError, KAFKA_STORAGE_ERROR also while it is being cut."""
+        """Return the partition's log, made if need be; raises ApiError, KAFKA_STORAGE_ERROR also while it is being
+        cut.
+        """
         if self._is_being_cut(topic_partition):
             raise _still_being_cut(topic_partition)
         if self._is_of_another_topic(topic_partition, topic_id):
@@ -87,11 +89,11 @@ class ReplicaLogs:
             self._logs.withheld.discard(topic_partition)
 
     def is_withheld(self, topic_partition: TopicPartition) -> bool:
-        """Whether the log is missing and not made anew, because another replica may have the records."""
+        """Return whether the log is missing and not made anew, because another replica may have the records."""
         return topic_partition in self._logs.withheld
 
     def is_out_of_reach(self, topic_partition: TopicPartition) -> bool:
-        """Whether an unavailable log stays so until this broker restarts."""
+        """Return whether an unavailable log stays so until this broker restarts."""
         return self._logs.is_out_of_reach(topic_partition) and not self._logs.waits_for_room(topic_partition)
 
     def lost_offsets_of(self, topic_partition: TopicPartition) -> tuple[OffsetGap, ...]:
@@ -99,7 +101,7 @@ class ReplicaLogs:
         return self._logs.lost_offsets_of(topic_partition)
 
     def is_full(self, topic_partition: TopicPartition) -> bool:
-        """Whether the log's directory is full, and its leaderships are to be elsewhere."""
+        """Return whether the log's directory is full, and its leaderships are to be elsewhere."""
         room = self._logs.room_of(topic_partition)
         return room is not None and room.is_full
 
@@ -118,7 +120,7 @@ class ReplicaLogs:
         return self.flushes.begin(where, log) if log.is_flush_due else None
 
     def writable_again(self) -> None:
-        """A log directory that was full takes writes; those that wait for another one look and wait again."""
+        """Resume replicas that waited for a full log directory; those in another one wait again."""
         writable, self._writable = self._writable, None
         if writable is not None:
             writable.set_result(None)
@@ -181,7 +183,7 @@ class ReplicaLogs:
         return not may_be_same_topic(self._logs.topic_id_of(topic_partition), topic_id)
 
     async def _purge(self) -> None:
-        """One log at a time; what is deleted meanwhile comes next."""
+        """Purge deleted logs one at a time; those deleted meanwhile come next."""
         while self._is_purge_due:
             self._is_purge_due = False
             try:

@@ -132,7 +132,7 @@ class ReplicaManager:
         return ErrorCode.NONE
 
     def _role_refused(self, topic_partition: TopicPartition, error: ApiError) -> ErrorCode:
-        """What the controller is told: a disk that is well may give tomorrow what it refuses today."""
+        """Return the error code for the controller: a disk that is well may accept tomorrow what it refuses today."""
         if error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
             # What no disk refused is what was asked for: nonsense, or older than what is known.
             _log.warning("cannot host partition", partition=str(topic_partition), reason=error.message)
@@ -217,7 +217,9 @@ class ReplicaManager:
             self.stop_replica(topic_partition, delete=False, leader_epoch=leader_epoch)
 
     def resign_offline(self) -> None:
-        """A log directory has failed: what lay in it has no role here until the next start, and others hear of it."""
+        """Resign from all replicas of a failed log directory until the next start, and tell other parts of the
+        broker.
+        """
         for hosted in list(self._hosted.values()):
             if hosted.log.is_offline and hosted.partition.state is not None:
                 self._let_go(hosted)
@@ -324,7 +326,9 @@ class ReplicaManager:
     # -- replicas
 
     def follower_holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int, broker_epoch: int) -> None:
-        """A follower of this leader, as registered under `broker_epoch`, holds everything before `log_end_offset`."""
+        """Record that a follower of this leader, as registered under `broker_epoch`, holds everything before
+        `log_end_offset`.
+        """
         if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms(), broker_epoch):
             self._high_watermark_moved(hosted)
 
@@ -394,12 +398,12 @@ class ReplicaManager:
         )
 
     def log_start_moved(self, hosted: HostedPartition) -> None:
-        """A leader's log starts later now: followers are to follow, and readers to look again."""
+        """Wake followers and readers when a leader's log start moves."""
         tell(self.on_append, hosted)
         self._delayed_fetches.wake(hosted.partition.topic_partition)
 
     def leader_log(self, topic: str, partition: int, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
-        """The partition if this broker may serve it as leader; raises ApiError."""
+        """Return the partition if this broker may serve it as leader; raises ApiError."""
         return self._leader(new_tuple(TopicPartition, (topic, partition)), current_leader_epoch)
 
     def _leader(self, topic_partition: TopicPartition, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:

@@ -19,7 +19,7 @@ class ReplicationQuotas:
         replicas.on_config.append(self._on_config)
 
     def reconfigure(self) -> None:
-        """The broker's own configuration has changed."""
+        """Apply the broker's changed configuration."""
         now_ms = self._clock.monotonic_ms()
         self.leading.set_rate(self._config.leader_replication_throttled_rate, now_ms)
         self.following.set_rate(self._config.follower_replication_throttled_rate, now_ms)

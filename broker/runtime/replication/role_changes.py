@@ -50,7 +50,7 @@ async def create_logs(replicas: ReplicaManager, request: LeaderAndIsrRequest) ->
 
 
 def topics_new_here(replicas: ReplicaManager, request: LeaderAndIsrRequest) -> set[str]:
-    """The topics with partitions that are not hosted yet."""
+    """Return the topics with partitions that are not hosted yet."""
     return {topic.topic_name for topic, state in _states_in(request) if not _is_hosted(replicas, topic, state)}
 
 

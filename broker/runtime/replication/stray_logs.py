@@ -111,7 +111,7 @@ class StrayLogs:
                 doubted.discard(partition)
 
     def _has_role(self, partition: TopicPartition) -> bool:
-        """Or is at least being cut, in a role it had; or gone by now."""
+        """Return whether the partition has a role here, or is being truncated in a former role, or is gone."""
         log = self._logs.get(partition)
         return log is None or log.is_lent or self._replicas.get(*partition) is not None
 

@@ -103,7 +103,7 @@ class TransactionalAppends:
     def when_verified(
         self, transactional_id: str, version: int, batches: Batches, then: Then[T]
     ) -> T | Awaitable[T] | InOrder:
-        """`then(append)`: now if nothing has to be verified, later if so. `version` is that of the Produce request.
+        """Call `then(append)`, after verification if it is needed. `version` is that of the Produce request.
 
         `append` does what `ReplicaManager.append` does. What was not verified it refuses with INVALID_TXN_STATE,
         TRANSACTION_ABORTABLE, INVALID_PRODUCER_EPOCH, INVALID_PRODUCER_ID_MAPPING, or NOT_ENOUGH_REPLICAS if it could
@@ -122,7 +122,7 @@ class TransactionalAppends:
         knows_abortable: bool,
         adds: bool = False,
     ) -> T | Awaitable[T]:
-        """`write()`, now or later, for a coordinator that makes the batch of a producer (id and epoch) itself.
+        """Call `write()`, now or later, for a coordinator that writes the batch of a producer (id and epoch) itself.
 
         adds: the producer leaves it to us to add the partition to its transaction.
 
@@ -335,7 +335,7 @@ def _refuse(code: ErrorCode, reason: str) -> Append:
 
 
 def _refusal(verdict: ErrorCode, version: int) -> ApiError:
-    """What a producer that speaks `version` of Produce makes the right thing of."""
+    """Return the error that a producer with this version of Produce handles correctly."""
     if verdict in _ASK_AGAIN:
         unsure = "Unable to verify the partition has been added to the transaction"
         reason = f"{unsure}. Underlying error: {verdict.name}"

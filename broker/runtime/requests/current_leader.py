@@ -21,14 +21,16 @@ class NodeAddress(NamedTuple):
 
 
 def refusal(error: ApiError, topic_partition: TopicPartition, context: RequestContext) -> ErrorCode:
-    """The code a client gets: a partition that is not here may well be elsewhere."""
+    """Return the error code for the client: a partition that is not here may be on another broker."""
     if error.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and context.services.metadata.partition_of(*topic_partition):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     return error.code
 
 
 def current_leader(topic_partition: TopicPartition, context: RequestContext) -> LeaderHint | None:
-    """Leader and epoch as this broker's replica knows them, or, without one, as its metadata does; None if neither."""
+    """Return leader and epoch as this broker's replica knows them, or, without one, as its metadata does; None if
+    neither.
+    """
     hosted = context.services.replicas.get(*topic_partition)
     known = hosted.partition.state if hosted else context.services.metadata.partition_of(*topic_partition)
     return LeaderHint(known.leader, known.leader_epoch) if known and known.leader >= 0 else None

@@ -92,7 +92,7 @@ class FetchWork:
         return self._wait_or_finish()
 
     async def _read_in_turns(self) -> FetchResponse:
-        """As for few partitions, but waits from before it looks, so that nothing is missed between two turns."""
+        """Read many partitions in turns; waits from before it looks, so that nothing is missed between two turns."""
         deadline_ms = self._context.services.clock.monotonic_ms() + self._max_wait_ms
         waking = self._park(deadline_ms)
         try:
@@ -109,7 +109,7 @@ class FetchWork:
     # -- fetched
 
     async def _fetch_from_disk(self) -> FetchResponse:
-        """What lies on the disk only is read by others than the loop first."""
+        """Have worker threads read what is not in the page cache, then fetch."""
         await self._replicas.logs.fetch(self._cold)
         self._read()
         reply = self._wait_or_finish()
@@ -134,7 +134,7 @@ class FetchWork:
         return self._finish()
 
     def _park(self, deadline_ms: int) -> asyncio.Future[set[TopicPartition]]:
-        """Records that were read, but fewer than wanted, are not held while more are waited for."""
+        """Wait for records; those read before are not kept in memory meanwhile."""
         if self._bytes_in_memory:
             self._answers = []
         if not self._places:
@@ -179,7 +179,7 @@ class FetchWork:
         return self._bytes_read >= self._bytes_min or not self._can_gain
 
     def _read(self, *, is_waiting_for_disks: bool = True) -> None:
-        """Unless it `is_waiting_for_disks`, what is `cold` then has no answer."""
+        """Read. Unless it `is_waiting_for_disks`, partitions that are `cold` then have no answer."""
         self._begin_pass(is_waiting_for_disks)
         self._answers = [
             (topic, self._read_partition(topic, fetch_partition)) for topic, fetch_partition in self._fetch.partitions
@@ -205,7 +205,7 @@ class FetchWork:
         self._has_errors = False
 
     def _read_again(self, woken: set[TopicPartition]) -> None:
-        """While nothing was found anywhere, only those that moved can have something new."""
+        """Read again; if nothing was found before, only the partitions that moved."""
         if self._bytes_read or len(self._places) < len(self._fetch.partitions):
             self._read()
             return
@@ -277,7 +277,7 @@ class FetchWork:
                 self._taken.append((topic, offsets, result.slice.length))
 
     def _may(self, topic: str) -> bool:
-        """Without a name it is an id that nobody knows."""
+        """Return whether the client may read the topic; without a name it is an unknown id."""
         may_read = self._may_read.get(topic)
         if may_read is None:
             may_read = not topic or self._rights.may(AclOperation.READ, ResourceType.TOPIC, topic)
@@ -285,7 +285,7 @@ class FetchWork:
         return may_read
 
     def _diverging_epoch(self, log: Log, fetch_partition: FetchPartition) -> PartitionData | None:
-        """A consumer that has read what an unclean election took back must hear where the log parts (KIP-320).
+        """Return where the logs diverge, for a consumer that has read what an unclean election took back (KIP-320).
 
         Raises ApiError(OFFSET_OUT_OF_RANGE) for an epoch above all that are known: there is no place to name then, and
         a consumer would pass over an answer without one and ask again for ever.
@@ -302,7 +302,7 @@ class FetchWork:
     def _diverging_epoch_beyond_end(
         self, topic_partition: TopicPartition, fetch_partition: FetchPartition, error: ApiError
     ) -> PartitionData | None:
-        """Beyond the log's end a divergence is said rather than `error`, by which the reader would start anew."""
+        """Return a divergence beyond the log's end rather than `error`, which would make the reader start anew."""
         hosted = self._replicas.get(*topic_partition)
         if error.code is not ErrorCode.OFFSET_OUT_OF_RANGE or (
             hosted is None or fetch_partition.fetch_offset < hosted.log.log_start_offset
@@ -319,7 +319,7 @@ class FetchWork:
     def _preferred_replica(
         self, topic_partition: TopicPartition, fetch_partition: FetchPartition, result: ReadResult
     ) -> PartitionData | None:
-        """The way to a replica in the consumer's rack, if there is a better one than us."""
+        """Return a redirection to a replica in the consumer's rack, if there is a better one than us."""
         services = self._context.services
         if not self._rack or not services.config.replica_selector_class:
             return None
@@ -340,7 +340,9 @@ class FetchWork:
         )
 
     def _payload(self, log_slice: LogSlice) -> Buffer:
-        """What is large is sent from the file; what is small is read, which also finds a disk error in time."""
+        """Return a large slice as a region of the file to send; read a small one, which also finds a disk error in
+        time.
+        """
         is_room_left = self._bytes_in_memory + log_slice.length <= ANSWER_BYTES_IN_MEMORY_MAX
         if log_slice.length >= (SENDFILE_BYTES_MIN if is_room_left else PART_BYTES_MIN) and log_slice.file is not None:
             return records_of(FilePart(log_slice.file, log_slice.position, log_slice.length))
@@ -361,14 +363,16 @@ class FetchWork:
 
 
 def _leaves_records(result: ReadResult, fetch_offset: int) -> bool:
-    """Whether there are more than were taken, for want of room or in another segment. Raises ApiError."""
+    """Return whether there are more than were taken, for want of room or in another segment. Raises ApiError."""
     log_slice = result.slice
     next_offset = result.log.offset_after(fetch_offset, log_slice) if log_slice.length else fetch_offset
     return next_offset < result.end_offset
 
 
 def _aborted(result: ReadResult, fetch_offset: int) -> list[AbortedTransaction]:
-    """What a reader of committed records must leave out, and from where on. Raises ApiError."""
+    """Return the aborted transactions that a reader of committed records leaves out, with their first offsets. Raises
+    ApiError.
+    """
     aborted = result.log.aborted_in(fetch_offset, result.slice)
     return [
         AbortedTransaction(producer_id=partition.producer_id, first_offset=partition.first_offset)

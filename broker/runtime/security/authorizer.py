@@ -132,7 +132,7 @@ class Authorizer:
     # -- deciding
 
     def rights_of(self, principal: str, host: str) -> Rights:
-        """Shared by all who are the same from the same host. Super users may do all."""
+        """Return the rights, shared by all clients of the same principal and host. Super users may do all."""
         if principal in self._unlimited:
             return UNLIMITED
         key = principal, java_host(host)
@@ -160,7 +160,7 @@ class Authorizer:
     # -- for administrators
 
     def describe(self, wanted: BindingFilter) -> dict[Pattern, list[AclEntry]]:
-        """The rules that count here and match, by what they are about."""
+        """Return the rules that count here and match, by what they are about."""
         acl_entries: dict[Pattern, list[AclEntry]] = {}
         for pattern, entries in self._rules.rules().items():
             if wanted.pattern.matches(pattern) and (matching := [one for one in entries if wanted.entry.matches(one)]):

@@ -110,7 +110,7 @@ class UserCredentials:
             return [desanitized(name) for name in await self._store.configured(ENTITY) if name != DEFAULT]
 
     async def change(self, user: str, change: UserChange) -> None:
-        """Counts here when this returns, and on every other broker soon. Raises ApiError."""
+        """Change credentials: counts here on return, and on every other broker soon. Raises ApiError."""
         with _answered():
             await self._store.change_config(ENTITY, sanitized(user), change.apply)
             await self.apply(sanitized(user))
@@ -119,7 +119,7 @@ class UserCredentials:
 
 @contextlib.contextmanager
 def _answered() -> Iterator[None]:
-    """Of ZooKeeper's errors, those that clients know."""
+    """Turn ZooKeeper's errors into those that clients know."""
     try:
         yield
     except MalformedZnode as error:

@@ -98,7 +98,7 @@ class DelegationTokens:
         self._changed.put_nowait(nodes.decode_change(path, data))
 
     def _on_state(self, state: SessionState) -> None:
-        """Notices are kept for some minutes only; without a session they may have come and gone."""
+        """Reread all after a session change: notices are kept for some minutes only, and may have come and gone."""
         if state is SessionState.LOST:
             self._was_lost = True
         elif state is SessionState.CONNECTED and self._was_lost:
@@ -108,7 +108,7 @@ class DelegationTokens:
     # -- what is known
 
     def __iter__(self) -> Iterator[DelegationToken]:
-        """Those that are over, too, as long as the controller has not removed them."""
+        """Iterate over the tokens, also expired ones, until the controller has removed them."""
         return iter(self._known)
 
     def get(self, token_id: str) -> DelegationToken | None:
@@ -134,7 +134,7 @@ class DelegationTokens:
     async def create(
         self, owner: Principal, requester: Principal, renewers: tuple[Principal, ...], lifetime_ms: int
     ) -> tuple[DelegationToken, bytes]:
-        """The token and its HMAC."""
+        """Create a token and return it with its HMAC."""
         self._known.require_room(requester)
         token_id = base64.urlsafe_b64encode(uuid4().bytes).rstrip(b"=").decode()
         parties = (owner, requester, renewers)
@@ -162,7 +162,7 @@ class DelegationTokens:
     async def _change(
         self, token_hmac: bytes, decide: Callable[[DelegationToken], DelegationToken | None]
     ) -> DelegationToken | None:
-        """What it is afterwards, None if it is gone."""
+        """Change a token and return it as it is afterwards, None if it is gone."""
         token_id = self._known.by_hmac(token_hmac).token_id
         with _answered():
             return await self._rewrite(token_id, decide)
@@ -177,7 +177,7 @@ class DelegationTokens:
     async def _rewrite(
         self, token_id: str, decide: Callable[[DelegationToken], DelegationToken | None]
     ) -> DelegationToken | None:
-        """`decide` is given what stands in ZooKeeper, and may raise ApiError."""
+        """Rewrite a token. `decide` gets the stored one, and may raise ApiError."""
         path = nodes.token_path(token_id)
         for _ in range(_CONFLICTS_MAX):
             try:
@@ -248,7 +248,7 @@ class DelegationTokens:
             await self.remove_those_over()
 
     async def remove_those_over(self) -> None:
-        """The controller's work; one that somebody renews meanwhile stays."""
+        """Remove expired tokens, as the controller does; one that is renewed meanwhile stays."""
         for token in self._known:
             if token.is_over(self._clock.now_ms()):
                 try:
@@ -262,7 +262,7 @@ class DelegationTokens:
 
 @contextmanager
 def _answered() -> Iterator[None]:
-    """What ZooKeeper refuses becomes an answer."""
+    """Turn ZooKeeper's refusals into errors of the response."""
     try:
         yield
     except (ZooKeeperError, MalformedZnode) as error:

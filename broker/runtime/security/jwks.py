@@ -97,7 +97,7 @@ class BearerTokens:
         return key
 
     def _may_ask_for(self, key_id: str, now_ms: int) -> bool:
-        """Not for an id that nobody knew a moment ago; and whatever the ids, not all the time."""
+        """Return whether to fetch keys: not for an id that was unknown a moment ago, and not all the time."""
         is_new = now_ms - self._unknown.get(key_id, -UNKNOWN_KEY_ID_MS) >= UNKNOWN_KEY_ID_MS
         if not is_new or now_ms - self._asked_ms < KEY_SET_ASKED_AGAIN_MS:
             return False

@@ -35,7 +35,7 @@ class KeySetLocation(NamedTuple):
     path: str
 
     def __str__(self) -> str:
-        """Without the path of a server: a query may hold a secret."""
+        """Return the place without a server's path: a query may hold a secret."""
         return f"{self.scheme}://{self.host}:{self.port}" if self.host else f"file://{self.path}"
 
 
@@ -105,7 +105,9 @@ async def _ask(place: KeySetLocation, context: SSLContext | None) -> bytes:
 
 
 def _body(place: KeySetLocation, answer: bytes) -> bytes:
-    """On a thread: an answer may come in very many chunks. Only who asks a server imports what reads answers."""
+    """Read the body on a thread: a response may come in very many chunks. The HTTP client is imported only where it is
+    needed.
+    """
     from http.client import HTTPException, HTTPResponse
 
     try:

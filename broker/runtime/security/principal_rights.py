@@ -66,7 +66,7 @@ class PrincipalRights:
         return bits(operation for operation in SUPPORTED[kind] if self.sees(operation, kind, name))
 
     def forget(self) -> None:
-        """The rules have changed, or what is told."""
+        """Forget cached rights after the rules, or the logging of decisions, changed."""
         self._known.clear()
         self.untold_writes.clear()
 

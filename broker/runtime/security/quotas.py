@@ -79,7 +79,7 @@ class Quotas:
             _log.error("changed quota not applied", entity=entity.path, reason=str(error))
 
     async def _look(self, entity: QuotaEntity) -> None:
-        """One looks at a time, so that what was there before is never set after what came later."""
+        """Read an entity's quotas, one at a time, so that older values never replace newer ones."""
         async with self._applying:
             await self._set(entity, await self._configs.of(entity.path))
 
@@ -177,7 +177,7 @@ class Quotas:
         return self.addresses.admit(address, self.now_ns()) / 1000 if self.addresses.is_on else 0.0
 
     def uses(self) -> list[QuotaSensor]:
-        """The quotas of clients nearest to their bounds."""
+        """Return the quotas of clients nearest to their bounds."""
         return self.clients.uses(self.now_ns(), QUOTA_USES_TOLD_MAX)
 
     def address_uses(self) -> list[QuotaSensor]:
@@ -186,7 +186,7 @@ class Quotas:
 
 
 async def resolved(text: str) -> str | None:
-    """None if it is neither an address nor a host that can be found now. A v4 address in v6 is the v4 address."""
+    """Return the address; None for a host that cannot be resolved now. A v4 address in v6 is the v4 address."""
     try:
         return _spelled(text)
     except ValueError:

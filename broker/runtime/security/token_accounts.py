@@ -62,7 +62,7 @@ class TokenAccounts:
 
 
 def _derived(token_hmac: bytes) -> _Credentials:
-    """The password is random, so its salt need not be: who knows neither learns nothing from it."""
+    """Derive SCRAM credentials; the token's password is random, so its salt need not be."""
     return {mechanism: _credential(token_hmac, mechanism) for mechanism in HASHES}
 
 

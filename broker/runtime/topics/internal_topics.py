@@ -19,7 +19,7 @@ _POLICY, _COMPACT, _MIN_ISR = "cleanup.policy", "compact", "min.insync.replicas"
 
 
 def new_internal_topic(name: str, config: BrokerConfig) -> NewTopic:
-    """An internal topic as the configuration wants it; compacted, whatever the defaults for topics are."""
+    """Return an internal topic as configured; compacted, whatever the topics' default is."""
     return _offsets_topic(config) if name == OFFSETS_TOPIC else _transaction_topic(config)
 
 
@@ -67,7 +67,7 @@ def replicas_asked_for(name: str, config: BrokerConfig) -> int:
 
 
 def for_lone_broker(topic: NewTopic, config: BrokerConfig) -> NewTopic | None:
-    """An internal topic as one broker can hold it; None where the configuration itself asks for more than that.
+    """Return an internal topic as one broker can hold it; None where the configuration itself asks for more replicas.
 
     Nobody chose the defaults: they are for clusters, and a broker alone would serve no group under them.
     """

@@ -151,7 +151,9 @@ class TopicAdmin:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
     def _new_internal_topic(self, name: str) -> NewTopic:
-        """As configured; with one replica where the default asks for more brokers than this one has ever seen."""
+        """Return an internal topic as configured; with one replica where the default needs more brokers than this one
+        has ever seen.
+        """
         topic = new_internal_topic(name, self._config)
         alone = for_lone_broker(topic, self._config) if topic.replication_factor > 1 and self._is_alone() else None
         if alone is None:
@@ -164,7 +166,7 @@ class TopicAdmin:
         return alone
 
     def _is_alone(self) -> bool:
-        """Whether this broker has been the only one for long enough, and no topic knows of another."""
+        """Return whether this broker has been the only one for long enough, and no topic knows of another."""
         own, metadata = self._config.broker_id, self._metadata
         is_alone = metadata.brokers.keys() == {own} and all(
             set(partition.replicas) <= {own}
@@ -207,7 +209,7 @@ class TopicAdmin:
     # -- steps
 
     def _refuse_collision(self, name: str) -> None:
-        """Names that differ in '.' and '_' only become one name in metrics, Kafka's and ours."""
+        """Refuse a name that differs from another in '.' and '_' only: in metrics both would be one."""
         like = name.replace(".", "_")
         same = sorted(
             other
@@ -219,7 +221,9 @@ class TopicAdmin:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
 
     def _refuse_too_many(self, name: str, count: int) -> None:
-        """max.partitions, of those that are known and those on their way; brokers' own topics are always made."""
+        """Refuse topics beyond max.partitions, of existing ones and those on their way; brokers' own topics are always
+        created.
+        """
         if name in INTERNAL_TOPICS:
             return
         known = sum(len(topic.partitions) for topic in self._metadata.topics.values())
@@ -242,7 +246,9 @@ class TopicAdmin:
         _log.info("topic created", topic=topic.name, partitions=len(created.assignment))
 
     async def _create(self, topic: NewTopic, created: CreatedTopic) -> None:
-        """Again if the connection was lost under way; the topic's id says whether an earlier attempt counted."""
+        """Create the topic, again if the connection was lost under way; its id tells whether an earlier attempt
+        counted.
+        """
         arguments = (topic.name, created.assignment, topic.configs, created.topic_id)
         try:
             await self._store.create_topic(*arguments)
@@ -268,6 +274,6 @@ class TopicAdmin:
 
 
 def check_topic_name(name: str) -> None:
-    """Kafka's rule for names of topics; raises INVALID_TOPIC_EXCEPTION."""
+    """Check a topic's name by Kafka's rule; raises INVALID_TOPIC_EXCEPTION."""
     if not is_topic_name(name):
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, why_no_topic_name(name))

@@ -113,7 +113,7 @@ class TopicConfigs:
                 self._replicas.configure(hosted, config)
 
     async def apply_all(self) -> None:
-        """The same for every topic hosted here: the broker's own configuration has changed."""
+        """Apply the broker's changed configuration to every topic hosted here."""
         self._changes += 1
         await asyncio.gather(*(self.apply(topic) for topic in self._hosted_topics()))
 

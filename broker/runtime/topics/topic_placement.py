@@ -30,7 +30,7 @@ class NewTopic:
 
 
 def place_topic(topic: NewTopic, metadata: MetadataCache, config: BrokerConfig) -> dict[int, tuple[int, ...]]:
-    """The replicas of each partition of a new topic; raises ApiError saying what to change."""
+    """Return the replicas of each partition of a new topic; raises ApiError saying what to change."""
     if topic.assignment:
         _check_manual(topic)
         return check_assignment(topic.assignment, metadata.brokers)
@@ -64,7 +64,8 @@ def _check_manual(topic: NewTopic) -> None:
 def place_added(
     topic: TopicMetadata, count: int, assignments: list[tuple[int, ...]] | None, metadata: MetadataCache
 ) -> dict[int, tuple[int, ...]]:
-    """The replicas of the partitions that bring the topic to `count`; as many for each as its first partition has.
+    """Return the replicas of the partitions that bring the topic to `count`; as many for each as its first partition
+    has.
 
     Raises ApiError. The round robin goes on from the first partition's leader, as Kafka's does, so that a topic grown
     in steps is spread as one made at once.

@@ -114,7 +114,7 @@ class AccessRules:
         }
 
     def allows(self, principal: str, host: str, operation: AclOperation, kind: ResourceType, name: str) -> bool:
-        """Whether the operation is allowed on the resource of this name. `host` is as `java_host` writes it."""
+        """Return whether the operation is allowed on the resource of this name. `host` is as `java_host` writes it."""
         matching = [entry for entries in self._kinds[kind].about(name) for entry in entries]
         if not matching:
             return self._allows_if_none
@@ -140,8 +140,8 @@ class AccessRules:
         return {operation: _why(mine, operation) for operation in operations}
 
     def allows_on_any(self, principal: str, host: str, operation: AclOperation, kind: ResourceType) -> bool:
-        """Whether the operation is allowed on some resource of this type (KIP-679): an allow counts unless its names
-        are all denied. Nothing is implied here: the operation itself, or ALL.
+        """Return whether the operation is allowed on some resource of this type (KIP-679): an allow counts unless its
+        names are all denied. Nothing is implied here: the operation itself, or ALL.
         """
         rules = self._kinds[kind]
         literals = _names(rules.literal, principal, host, operation, Permission.DENY)
@@ -188,7 +188,7 @@ def _closeness(binding: Binding, operation: AclOperation) -> tuple[object, ...]:
 def _names(
     named: dict[str, _Entries], principal: str, host: str, operation: AclOperation, permission: Permission
 ) -> set[str]:
-    """Of the patterns with a rule of that permission about this client and operation."""
+    """Return the names of patterns with a rule of that permission about this client and operation."""
     meant = _DENYING[operation]
     return {
         name

@@ -56,8 +56,8 @@ Rules = dict[Pattern, tuple[AclEntry, ...]]
 
 
 def java_host(text: str) -> str:
-    """An address as Java's getHostAddress writes it, in which Kafka compares hosts: IPv6 with eight numbers, IPv4 in
-    IPv6 as IPv4. Whatever is no address stays as it is.
+    """Return an address as Java's getHostAddress writes it, in which Kafka compares hosts: IPv6 with eight numbers,
+    IPv4 in IPv6 as IPv4. Anything else stays as it is.
     """
     try:
         address = ip_address(text)

@@ -23,7 +23,9 @@ class AddressQuotas:
         self.is_on = False
 
     def set(self, address: str | None, rate: float | None, now_ns: int) -> None:
-        """Connections per second from an address, None: from each that has no quota of its own. No rate is no bound."""
+        """Set an address's connections per second; None: for each address without its own quota. No rate is no
+        bound.
+        """
         if address is None:
             self._default = rate
         elif rate is None:
@@ -39,7 +41,7 @@ class AddressQuotas:
                 sensor.set_bound(limit, now_ns)
 
     def admit(self, address: str, now_ns: int) -> int:
-        """0 if the connection may be served; else for how many ms to hold it before it is closed.
+        """Return 0 if the connection may be served; else for how many ms to hold it before it is closed.
 
         A connection that is not served does not count.
         """
@@ -64,7 +66,7 @@ class AddressQuotas:
         return sum(sensor.throttled_ms for sensor in self._rates.values())
 
     def uses(self, now_ns: int, most: int) -> list[QuotaSensor]:
-        """The addresses that have used the largest share of what they may, at most so many."""
+        """Return the addresses that have used the largest share of what they may, at most so many."""
         self.expire(now_ns)
         key = QuotaKey.CONNECTION_CREATION_RATE
         uses = [

@@ -74,7 +74,7 @@ class ClientQuotas:
     # -- what is configured
 
     def set(self, entity: QuotaEntity, values: Mapping[QuotaKey, float], now_ns: int) -> None:
-        """The entity has these quotas from now on, and no others."""
+        """Set the entity's quotas, which replace earlier ones."""
         if self._limits.get(entity, {}) == values:
             return
         self._set_by_key -= Counter(self._limits.pop(entity, {}).keys())
@@ -94,7 +94,9 @@ class ClientQuotas:
         return tuple(self._limits)
 
     def _adjust(self, entity: QuotaEntity, values: Mapping[QuotaKey, float], now_ns: int) -> None:
-        """Of a quota that is gone the sensor stays: another one may count now for the same."""
+        """Adjust the sensors; one whose quota is gone stays, because another quota may now apply to the same
+        clients.
+        """
         for tags, (sensor, source) in self._sensors.items():
             if source == entity and tags.key in values:
                 sensor.set_bound(_bound(tags.key, values[tags.key]), now_ns)
@@ -169,7 +171,7 @@ class ClientQuotas:
         return WindowedRate(bound, self._windows, most_ms)
 
     def _make_room(self, now_ns: int) -> None:
-        """Of too many those go first that hold nothing that counts; after them the oldest."""
+        """Remove sensors beyond the maximum: first those that count nothing any more, then the oldest."""
         if len(self._sensors) >= QUOTA_SENSORS_MAX:
             self._drop([tags for tags, (sensor, _) in self._sensors.items() if sensor.is_as_new(now_ns)])
         if len(self._sensors) >= QUOTA_SENSORS_MAX:
@@ -208,7 +210,7 @@ class ClientQuotas:
 
 
 def _scale(key: QuotaKey) -> float:
-    """How many of what is recorded are one of the quota's unit: a percent of a second has ten million ns."""
+    """Return how many recorded units make one of the quota's: a percent of a second has ten million ns."""
     return _NS_PER_S / 100 if key is QuotaKey.REQUEST_PERCENTAGE else 1
 
 

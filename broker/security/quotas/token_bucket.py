@@ -29,7 +29,7 @@ class TokenBucket:
         return self._windows.num * self._windows.size_s * self.bound
 
     def tokens(self, now_ns: int) -> float:
-        """Below 0 is debt."""
+        """Return the tokens; below 0 is debt."""
         self._tokens = min(self._burst, self._tokens + self.bound * ((now_ns - self._at_ns) / _NS_PER_S))
         self._at_ns = now_ns
         return self._tokens

@@ -64,7 +64,7 @@ def text_of(key: QuotaKey, value: float) -> str:
 
 
 def read_values(entity: QuotaEntity, config: Mapping[str, str]) -> tuple[dict[QuotaKey, float], list[str]]:
-    """The quotas in what is set for an entity, and what is wrong with those that are left out.
+    """Return the quotas in what is set for an entity, and what is wrong with those that are left out.
 
     Other keys (a user's credentials) are passed over.
     """

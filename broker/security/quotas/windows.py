@@ -76,7 +76,7 @@ class WindowedRate:
         return self.settle(amount, now_ns)
 
     def settle(self, amount: float, now_ns: int) -> int:
-        """The rest of `record`, after `amount` was taken from `left`."""
+        """Record the rest of an amount that was taken from `left` and return the throttle time, as `record`."""
         self._count(self._budget - self.left - amount, amount, now_ns)
         rate, elapsed_ns = self._measure(now_ns)
         self._allow()
@@ -121,7 +121,7 @@ class WindowedRate:
         self._allow()
 
     def is_as_new(self, now_ns: int) -> bool:
-        """Whether nothing that was recorded counts any more."""
+        """Return whether nothing that was recorded counts any more."""
         oldest_ns = (self._windows.num + 1) * self._windows.size_ns
         return not self._starts or now_ns - max(self._starts) >= oldest_ns
 
@@ -132,7 +132,7 @@ class WindowedRate:
     # -- samples
 
     def _count(self, before: float, amount: float, now_ns: int | None) -> None:
-        """`before` was recorded in the last sample there is; `amount` now, if it is said when that is."""
+        """Count `amount` at `now_ns`; `before` belongs to the last sample."""
         if self._sums:
             self._sums[self._at] += before
         self._budget = self.left = 0
@@ -153,7 +153,7 @@ class WindowedRate:
             self._starts[self._at], self._sums[self._at] = now_ns, 0
 
     def _measure(self, now_ns: int) -> tuple[float, int]:
-        """The rate, and what the sums were divided by, in ns."""
+        """Return the rate, and what the sums were divided by, in ns."""
         num, _ = self._windows
         size_ns = self._windows.size_ns
         for at, start_ns in enumerate(self._starts):
@@ -165,7 +165,7 @@ class WindowedRate:
         return sum(self._sums) / (elapsed_ns / _NS_PER_S), elapsed_ns
 
     def _allow(self) -> None:
-        """Until when, and up to how much, nothing need be worked out."""
+        """Work out until when, and up to how much, requests pass without further calculation."""
         windows = self._windows
         self._budget = self.left = self.most_at_once - sum(self._sums)
         if starts := self._starts:

@@ -27,7 +27,7 @@ class FailedLogins:
         return len(self._failures)
 
     def delay_ms(self, address: str, least_ms: int, now_ms: int) -> int:
-        """A login of `address` failed: how long its answer is held back, `least_ms` for the first."""
+        """Note a failed login of `address` and return how long its answer is delayed, `least_ms` for the first."""
         key = counted_address(address)
         count, at_ms = self._failures.pop(key, (0, now_ms))
         count = count + 1 if now_ms - at_ms < FAILED_LOGIN_FORGOTTEN_MS else 1

@@ -80,7 +80,7 @@ def _options(words: list[tuple[str, bool]]) -> dict[str, str]:
 
 
 def _tokens(text: str) -> list[tuple[str, bool]]:
-    """Each with whether it is a sign, which a quoted one is not."""
+    """Return tokens, each with whether it is a sign, which a quoted one is not."""
     tokens: list[tuple[str, bool]] = []
     for match in _TOKEN.finditer(text):
         quoted = match["double"] if match["double"] is not None else match["single"]

@@ -162,7 +162,7 @@ class Phases:
     def on_handshake(
         self, mechanism: str, version: int, client_id: str | None
     ) -> tuple[SaslHandshakeResponse, LoginFailure | None]:
-        """The answer, and why the login is over with it."""
+        """Return the answer, and why the login has failed with it."""
         enabled = list(self._offer.enabled)
         if not self._offer.serves(mechanism, client_id):
             self.phase = LoginPhase.OVER
@@ -277,7 +277,9 @@ def _decode(message_class: type[Message], header: RequestHeader, frame: memoryvi
 
 
 def _out_of_order(header: RequestHeader) -> Parts:
-    """What an API that is asked in place of SaslAuthenticate says, if it has a place at its top to say it."""
+    """Return the parts of a response that refuses an API sent in place of SaslAuthenticate, if that API's response has
+    a top-level error.
+    """
     messages = MESSAGES.get(header.api_key)  # type: ignore[call-overload]  # a number equals its ApiKey
     if messages is None:
         return ()

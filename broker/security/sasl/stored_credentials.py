@@ -71,7 +71,7 @@ class UserChange(NamedTuple):
     refusal: ApiError | None = None
 
     def apply(self, config: Mapping[str, str]) -> dict[str, str]:
-        """The user's configuration afterwards; what is not of SCRAM stays. Raises ApiError."""
+        """Return the user's configuration with the changes; settings other than SCRAM's stay. Raises ApiError."""
         if any(mechanism not in config for mechanism in self.deleted):
             raise ApiError(ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist")
         if self.refusal is not None:

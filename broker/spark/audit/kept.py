@@ -92,7 +92,7 @@ def added(one: Any, other: Any) -> Any:
 
 
 def reported_by_window(increment: Increment) -> dict[int, dict[str, Any]]:
-    """Window → field → what is said."""
+    """Return window → field → value."""
     by_window: dict[int, dict[str, Any]] = {}
     for name in _TOLD:
         for window, value in _turned(getattr(increment, name)).items():
@@ -101,7 +101,7 @@ def reported_by_window(increment: Increment) -> dict[int, dict[str, Any]]:
 
 
 def _turned(counts: Mapping[Any, Any]) -> dict[int, Any]:
-    """By window first, what is by kind and window."""
+    """Return counts by window and then kind, of counts by kind and window."""
     if not any(isinstance(value, Mapping) for value in counts.values()):
         return dict(counts)
     turned: dict[int, Any] = {}

@@ -109,7 +109,7 @@ class TopicWindows:
         return [*self._counted(seen, touched), *self._judged(seen, windows, now_ms)]
 
     def _unsettled(self, now_ms: int) -> set[int]:
-        """What time, or somebody who goes on, may have settled. Of what is not over nothing is said yet."""
+        """Return the windows whose verdict may have changed by time or by a client that resumed."""
         states = {window: state for window, (state, _) in self.verdicts.items() if state != WindowState.COMPLETE}
         return {
             window
@@ -118,7 +118,7 @@ class TopicWindows:
         }
 
     def _over_ms(self, window: int) -> int:
-        """When its verdict may be more than that it is pending: `judge` waits for a window as long as it was."""
+        """Return when the window's verdict may stop being pending: `judge` waits for a window as long as it was."""
         return window + 2 * self.window_ms
 
     def due_ms(self, now_ms: int) -> int | None:
@@ -127,7 +127,7 @@ class TopicWindows:
         return min((end for end in map(self._over_ms, pending) if end > now_ms), default=None)
 
     def _ledger(self, windows: set[int]) -> AuditState:
-        """Of these windows; each chain reaches as far as it does."""
+        """Return the state of these windows; each chain reaches as far as it does."""
         ledger = AuditState()
         ledger.window_ms[self.topic] = self.window_ms
         for chain, story in self.stories.items():
@@ -180,7 +180,7 @@ class TopicWindows:
                 yield WindowRow(key, value)
 
     def forget(self, before_ms: int) -> None:
-        """Windows that begin before leave the state, and what nobody has been heard of since then."""
+        """Forget windows that begin before `before_ms`, and chains without news since then."""
         self.horizon_ms = max(self.horizon_ms, before_ms)
         self.verdicts = {window: verdict for window, verdict in self.verdicts.items() if window >= self.horizon_ms}
         for chain, story in list(self.stories.items()):
@@ -200,7 +200,7 @@ def _keep(story: AuditStory, kept: Sequence[KeptWindows | Increment]) -> None:
 
 
 def _read_if_cut(kept: KeptWindows, by: Increment) -> KeptWindows | Increment:
-    """Of what an increment cuts into the ledger may know a part."""
+    """Return the increment as one that was read if it was truncated: the ledger may know a part of it."""
     if not kept.start < by.start < kept.end:
         return kept
     return kept.increment() if kept.windows else _bare(by.chain, kept)
@@ -215,7 +215,7 @@ def _doubts(story: AuditStory) -> tuple[Any, ...]:
 
 
 def _fold(story: AuditStory) -> None:
-    """One increment instead of two that stand beside one another, tell of the same newest window, and are not new."""
+    """Merge neighbouring increments that end in the same newest window and are not new."""
     kept = _kept(story)
     if kept[-1].start == NO_RANGE and not kept[-1].windows:
         kept.pop()
@@ -237,7 +237,7 @@ def _joined(before: KeptWindows, after: KeptWindows) -> KeptWindows:
 
 
 def _trim(story: AuditStory, before_ms: int) -> None:
-    """What was covered stays covered; how it was counted is gone."""
+    """Drop the counts of windows before `before_ms`, and keep which offsets were covered."""
     kept = _kept(story)
     old = next((at for at, item in enumerate(kept) if item.newest >= before_ms), len(kept))
     if old and kept[0].start != NO_RANGE:
@@ -298,7 +298,8 @@ def _story(listed: list[Any]) -> tuple[Chain, AuditStory]:
 
 
 def horizon(heard: Iterable[tuple[int, int]], kept_ms: int) -> int:
-    """`heard`: partition of the audit topic, when an increment in it was made. Before what its windows are forgotten.
+    """Return the time before which windows are forgotten. `heard`: partition of the audit topic → when its last
+    increment was made.
 
     Partitions of the audit topic are read in step, but not exactly: the one that is behind counts.
     """

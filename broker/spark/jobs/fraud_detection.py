@@ -76,7 +76,7 @@ class Rules:
 
 
 def judge(history: History, payment: Payment, rules: Rules) -> tuple[History, list[str]]:
-    """The history with the payment in it, and why the payment is suspicious; no reason: it is not. Pure."""
+    """Return the history with the payment in it, and why the payment is suspicious; no reason: it is not. Pure."""
     recent = [time for time in history.times if 0 <= payment.time_ms - time < rules.count_ms]
     reasons = []
     if payment.amount >= rules.high_value:
@@ -101,7 +101,7 @@ def judge(history: History, payment: Payment, rules: Rules) -> tuple[History, li
 
 
 def _newest(times: tuple[int, ...], time_ms: int, rules: Rules) -> tuple[int, ...]:
-    """A payment may come later than one that was made after it."""
+    """Return the newest times in order: a payment may arrive after one that was made later."""
     ordered = sorted((*times, time_ms))
     return tuple(time for time in ordered if ordered[-1] - time < rules.count_ms)[-rules.count_max :]
 

@@ -60,7 +60,7 @@ def _parse_rule(text: str) -> QualityRule:
 
 
 def holds(rule: QualityRule) -> "Column":
-    """True, false or, if the field is not said, null."""
+    """Return True, false or, if the field is missing, null."""
     from pyspark.sql import functions as f
 
     text = text_of(rule.field)

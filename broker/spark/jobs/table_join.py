@@ -92,7 +92,7 @@ def _join_group(key: tuple[str], frames: "Iterator[pd.DataFrame]", state: "Group
 
 
 def _text(value: object) -> str | None:
-    """pandas may have made a null a NaN."""
+    """Return the text; pandas may have made a null a NaN."""
     return value if isinstance(value, str) else None
 
 

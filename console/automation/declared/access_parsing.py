@@ -108,7 +108,7 @@ def _squeezed(word: str) -> str:
 
 
 def _name(reader: DeclarationReader, entry: DocumentEntry, name: str) -> str | None:
-    """None: whoever has none of their own."""
+    """Return an entity's name; None for a default entity."""
     if isinstance(entry.value, Scalar) and entry.value.text is None:
         return None
     text = reader.text(entry, name)

@@ -117,7 +117,7 @@ def _configuration(
 
 
 def _typed_secret(config: Mapping[str, str], secrets: Collection[str]) -> str:
-    """The key whose value holds a secret that is not masked; empty: none does."""
+    """Return the key whose value holds a secret that is not masked; empty: none does."""
     holds = (key for key, value in config.items() if MASK not in value and masked_value(key, value, secrets) != value)
     return next(holds, "")
 
@@ -127,5 +127,5 @@ def _declared_of(class_name: str) -> frozenset[str]:
 
 
 def _refusal(person: User) -> str:
-    """As on its page: who configures one has what its worker may do."""
+    """Return why the person may not declare connectors: that right includes the worker's credentials."""
     return "" if has_right(person, Right.ADMINISTER) else REFUSALS[Right.ADMINISTER]

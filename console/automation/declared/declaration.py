@@ -113,7 +113,7 @@ class ClusterDeclaration:
     files: tuple[str, ...] = ()
 
     def within(self, kind: str, name: str) -> bool:
-        """Whether it would be taken away if it were not declared."""
+        """Return whether it would be taken away if it were not declared."""
         return any(matches(pattern, name) for pattern in self.scope.get(kind, ()))
 
 

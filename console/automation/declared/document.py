@@ -132,7 +132,7 @@ def _stacked(text: str) -> Iterator[tuple[events.Event, list[_OpenNode], dict[st
 
 
 def _node(event: events.Event, stack: list[_OpenNode], anchors: dict[str, Node]) -> Node | None:
-    """What ends with this event, after it was put where it belongs."""
+    """Return the node that this event completes, after it was added to its parent."""
     node: Node
     line = event.start_mark.line + 1 if event.start_mark else 0
     if isinstance(event, events.CollectionStartEvent):

@@ -107,13 +107,13 @@ def _quotas(person: User, now: ClusterNow, names: str) -> list[Mapping[str, Any]
 
 
 def _groups(person: User, now: ClusterNow, names: str) -> Mapping[str, Any]:
-    """That they are there: where they are is theirs."""
+    """Return the declared groups, by existence only: their offsets are their own."""
     reach = reach_of(person)
     return {name: {} for name, view in sorted(now.groups.items()) if matches(names, name) and may_see(reach, view)}
 
 
 def _connectors(person: User, now: ClusterNow, names: str) -> Mapping[str, Any]:
-    """A configuration names topics."""
+    """Return the connectors if the person may see all topics, which configurations name."""
     _require_all_names(person)
     reach = reach_of(person)
     chosen = {

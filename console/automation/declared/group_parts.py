@@ -25,7 +25,8 @@ _NOT_YOURS = "You may look at it, and not change it."
 def group_parts(
     person: User, declared: DeclaredGroup, now: ClusterNow, coming: Mapping[str, int]
 ) -> Iterator[PlannedPart | Unplanned | str]:
-    """`coming`: topics that are created before, and their partitions. A text is told beside the plan.
+    """Yield parts of groups. `coming`: topics that are created before, and their partitions. A text is a note beside
+    the plan.
 
     Raises GatewayError.
     """
@@ -95,7 +96,7 @@ def _start(
 
 
 def _bounds(topic: str, now: ClusterNow, coming: Mapping[str, int]) -> Mapping[TopicPartition, OffsetBounds]:
-    """Of a topic that is still to be created: it is empty then."""
+    """Return the topic's bounds; a topic that is still to be created is empty."""
     if topic not in now.topics:
         return {(topic, number): OffsetBounds(0, 0) for number in range(coming[topic])}
     places = [(topic, partition.partition) for partition in now.topics[topic].partitions]
@@ -109,7 +110,7 @@ def _refusal(reach: Reach, view: GroupView) -> str:
 
 
 def may_see(reach: Reach, view: GroupView) -> bool:
-    """Whether the group's name and something it reads are in reach, as in the list of groups."""
+    """Return whether the group's name and something it reads are in reach, as in the list of groups."""
     topics = _topics(view)
     reads_within = not topics or len(_hidden(reach, topics)) < len(topics)
     return reads_within and Right.VIEW in reach.rights_on(Resource.GROUP, view.group_id)

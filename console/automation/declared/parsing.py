@@ -34,7 +34,7 @@ _READ: Mapping[str, Callable[[DeclarationReader, Node], Iterable[Any]]] = {
 
 
 def parse(files: Sequence[tuple[str, str]]) -> ClusterDeclaration:
-    """`files`: names and texts. Raises DeclarationError."""
+    """Parse declaration files by name and text. Raises DeclarationError."""
     if len(files) > FILES_MAX:
         raise DeclarationError((Problem(SourceLine("", 1), f"There are more than {FILES_MAX} files."),))
     if sum(len(text) for _, text in files) > CHARACTERS_MAX:
@@ -107,7 +107,7 @@ def _too_many(declaration: ClusterDeclaration) -> Iterable[Problem]:
 
 
 def _beyond(declaration: ClusterDeclaration) -> Iterable[Problem]:
-    """A scope that is given is all that its files are about."""
+    """Yield declared objects outside the declaration's own scope."""
     for kind, patterns in declaration.scope.items():
         for name, place in _names(declaration, kind):
             if not declaration.within(kind, name):

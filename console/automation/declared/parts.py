@@ -108,7 +108,7 @@ def _line(plan: Plan, line: PlanLine) -> PlanLine:
 
 
 def _typed_name(plans: Sequence[Plan]) -> str:
-    """Of one, its own; of several that they are several."""
+    """Return the name to type: of one plan its own, of several that they are several."""
     typed = [plan.typed_name for plan in plans if plan.typed_name]
     return typed[0] if len(typed) == 1 else f"{len(typed)} losses" if typed else ""
 

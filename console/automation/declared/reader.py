@@ -88,7 +88,7 @@ def line_of(entry: DocumentEntry | None, otherwise: int) -> int:
 
 
 def refused_if(reader: DeclarationReader, line: int, name: str, refusal: Callable[[str], str]) -> bool:
-    """Whether `refusal` has a sentence about `name`, which is noted."""
+    """Return whether `refusal` has a sentence about `name`, which is noted."""
     sentence = refusal(name)
     if sentence:
         reader.wrong(line, sentence)

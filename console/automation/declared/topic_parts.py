@@ -45,7 +45,7 @@ Found = Iterator[PlannedPart | Unplanned]
 
 
 def topic_parts(person: User, declared: DeclaredTopic, now: ClusterNow, *, prunes: bool) -> Found:
-    """`prunes`: settings of its own that are not declared go, too. Raises GatewayError."""
+    """Return the topics' parts. `prunes`: undeclared own settings are removed, too. Raises GatewayError."""
     rights, view = reach_of(person).rights_on(Resource.TOPIC, declared.name), now.topics.get(declared.name)
     refusal = _refusal(person, declared.name)
     words = f"topic {declared.name}"
@@ -67,7 +67,7 @@ def topic_parts(person: User, declared: DeclaredTopic, now: ClusterNow, *, prune
 
 
 def _refusal(person: User, name: str) -> str:
-    """Why `person` may not change the topic; empty: it may be changed."""
+    """Return why `person` may not change the topic; empty: it may be changed."""
     reach = reach_of(person)
     if Right.OPERATE not in reach.rights_on(Resource.TOPIC, name):
         return _NOT_YOURS
@@ -102,7 +102,9 @@ def deletion_part(person: User, name: str, refusal: str) -> PlannedPart | Unplan
 
 
 def _later(person: User, name: str, now: ClusterNow, refusal: str) -> Found:
-    """Nothing where its deletion is planned already; where it was kept it is planned anew. Raises GatewayError."""
+    """Return the planned deletion; nothing where it is planned already; a kept one is planned again. Raises
+    GatewayError.
+    """
     row, planned = Topic.objects.filter(name=name).first(), open_of([name]).get(name)
     if row is None:
         yield Unplanned(f"topic {name}", NOT_SEEN)
@@ -116,7 +118,7 @@ def _later(person: User, name: str, now: ClusterNow, refusal: str) -> Found:
 
 
 def _staying(name: str, refusal: str) -> PlannedPart:
-    """What is declared to be there does not go."""
+    """Return a part that calls off the planned deletion of a declared topic."""
     plan = calling_off([name])
     return PlannedPart(plan, lambda actor, confirmation: do_call_off(actor, plan, confirmation), refusal)
 
@@ -162,7 +164,7 @@ def _enlargement(declared: DeclaredTopic, view: TopicView, reach: Reach, refusal
 
 
 def _replication(person: User, name: str, factor: int, refusal: str) -> PlannedPart | Unplanned:
-    """By the moves that the page of placement would propose."""
+    """Return a change of the replication factor, by the moves that the placement page would propose."""
     proposal = factor_proposal(name, factor)
     if not proposal.targets:
         why = "; ".join(sorted(set(proposal.stuck.values()))) or "its replicas are on the move, or were not seen yet"

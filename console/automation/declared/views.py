@@ -30,7 +30,7 @@ _NAME_LENGTH_MAX = 249
 @sensitive_post_parameters("text")
 @require_http_methods(["GET", "HEAD", "POST"])
 def declaration(request: UserRequest) -> HttpResponse:
-    """Files, then the plan of what is not so yet, then the change: a post with the plan's digest confirms it."""
+    """Show files, then the plan of differences, then make the change: a post with the plan's digest confirms it."""
     _require(request, Right.OPERATE if is_confirmed(request) else Right.VIEW)
     context: dict[str, object] = {"kinds": KINDS, "prune": prune_of(request.POST)}
     if request.method != "POST":
@@ -61,7 +61,7 @@ def _planned(
 
 @require_safe
 def export(request: UserRequest) -> HttpResponse:
-    """Today's cluster as a file, as far as this person may see it: `only` kinds, `names` that match."""
+    """Export the cluster as a file, as far as this person may see it: `only` kinds, `names` that match."""
     _require(request, Right.VIEW)
     kinds = [item for item in request.GET.getlist("only") if item in KINDS] or list(KINDS)
     text = export_text(request.user, kinds, request.GET.get("names", "")[:_NAME_LENGTH_MAX] or "*")
@@ -74,7 +74,7 @@ def export(request: UserRequest) -> HttpResponse:
 def _put(
     request: UserRequest, context: dict[str, object], files: Files, declared: ClusterDeclaration
 ) -> tuple[DeclaredPlan, Plan]:
-    """What is to be done now; into `context` goes what the page shows of it."""
+    """Return the plan of the declaration, and put what the page shows of it into `context`."""
     prune = prune_of(request.POST)
     made = make(request.user, declared, prune)
     plan = whole_plan(made, [name for name, _ in files if name], prune)
@@ -98,6 +98,6 @@ def _changes_made(count: int) -> str:
 
 
 def _require(request: UserRequest, right: Right) -> None:
-    """On something: what of a declaration is beyond somebody's rights is said object by object."""
+    """Require the right on some object: objects beyond a person's rights are named in the plan."""
     if right not in reach_of(request.user).rights_anywhere:
         raise PermissionDenied(REFUSALS[right])

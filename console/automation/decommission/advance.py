@@ -60,7 +60,9 @@ def _facts(decommission: Decommission, process: ManagedProcess | None) -> Decomm
 
 
 def _do(decommission: Decommission, decision: DecommissionDecision) -> dict[str, object]:
-    """Columns that are others from now on, unless somebody is quicker. Raises GatewayError, NotConfirmedError."""
+    """Carry out the decision and return changed columns, unless another process was quicker. Raises GatewayError,
+    NotConfirmedError.
+    """
     if decision.do in (DecommissionStep.DRAIN, DecommissionStep.REMOVE) and not _may_go_on(decommission):
         return _paused(f"{decommission.whose} has lost the right to this. A user with the right can resume it.")
     match decision.do:

@@ -19,8 +19,9 @@ Stuck: TypeAlias = Mapping[TopicPartition, str]
 def decommission_plan(
     process: "ManagedProcess", move: MovePlan, stuck: Stuck, bootstrap_servers: str, offices: Iterable[str] = ()
 ) -> Plan:
-    """`move` empties the broker; `stuck` are partitions that have nowhere to go, with why; `offices` are sentences on
-    what else of the cluster hangs on it: it holds nothing when it is stopped, so no partition does."""
+    """Plan a decommission. `move` empties the broker; `stuck` are partitions that have nowhere to go, with why;
+    `offices` are sentences on the broker's other roles: it holds nothing when it is stopped, so no partition does.
+    """
     moving = move.as_plan(bootstrap_servers)
     end = PlanLine(process.name, process.state, None, is_told=True)
     return Plan(

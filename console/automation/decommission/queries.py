@@ -9,7 +9,7 @@ def open_decommission(name: str) -> Decommission | None:
 
 
 def ended_decommission(name: str) -> Decommission | None:
-    """The last one of a process that it took away, until there is a process of that name again."""
+    """Return the last decommission that removed a process of this name, until there is such a process again."""
     if ManagedProcess.objects.filter(name=name).exists():
         return None
     last = Decommission.objects.filter(name=name).first()

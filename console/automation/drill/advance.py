@@ -44,7 +44,7 @@ def advance(drill: Drill) -> None:
 
 
 def _begin_hold(drill: Drill) -> None:
-    """Only if it was written down that it begins: somebody may have stopped it meanwhile."""
+    """Begin the fault only if its beginning was stored: it may have been stopped meanwhile."""
     written = Drill.objects.get(pk=drill.pk)
     if written.phase == DrillPhase.FAULT and written.fault != Fault.KILL and written.is_open:
         hold.begin_hold(written)
@@ -76,7 +76,7 @@ def _facts(drill: Drill, process: ManagedProcess | None, samples: list[Sample]) 
 
 
 def _why_not(drill: Drill, process: ManagedProcess | None) -> str:
-    """Asked again until the moment it begins."""
+    """Return why the drill may not begin, asked until the moment it begins."""
     if (
         process is None
         or ProcessIdentity(process.pid or 0, process.create_time or 0.0, process.run_token) != drill.identity
@@ -99,7 +99,7 @@ def _worse(drill: Drill, samples: list[Sample]) -> str:
 def _values(
     drill: Drill, process: ManagedProcess | None, decision: DrillDecision, samples: list[Sample]
 ) -> dict[str, object]:
-    """Columns that are others from now on, unless somebody is quicker."""
+    """Return changed columns, unless another process was quicker."""
     at_ms = samples[-1].at_ms
     values: dict[str, object] = {
         "sentence": decision.sentence,

@@ -25,7 +25,7 @@ _LINES: Sequence[tuple[str, str, dict[str, Callable[[Sample], int]]]] = (
 def charts_of(
     seen: Sequence[Sample], fault_ms: int | None, back_ms: int | None, *, of_broker: bool
 ) -> list[DrawnPanel]:
-    """None before there are two looks; what a broker leads only where the drill is one of a broker."""
+    """Return charts; None before there are two samples; leaderships only for a drill of a broker."""
     if len(seen) < 2:
         return []
     span_ms = max(60_000, seen[-1].at_ms - seen[0].at_ms)

@@ -37,7 +37,7 @@ class Probed:
 def compare(
     expected: ExpectedEffects, measured: Measured, probed: Probed | None, *, of_broker: bool
 ) -> list[DrillComparison]:
-    """Rows that mean nothing for a ZooKeeper server, or without a probe, are left out, or not known."""
+    """Return comparisons; rows without meaning for a ZooKeeper server, or without a probe, are left out or unknown."""
     return list(_rows(expected, measured, probed, of_broker))
 
 
@@ -102,7 +102,7 @@ def _unanswered(expected: ExpectedEffects, measured: Measured) -> DrillCompariso
 
 
 def _latency(probed: Probed | None) -> Iterator[DrillComparison]:
-    """Measured only: nobody expects a figure of it."""
+    """Yield measured latencies, for which nothing is expected."""
     if probed is None:
         return
     if probed.written is not None:

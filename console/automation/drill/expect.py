@@ -46,7 +46,9 @@ def read_expected(kept: dict[str, Any]) -> ExpectedEffects:
 
 
 def of_broker(fault: Fault, seconds: int, absence: Absence, session_s: float, lag_s: float) -> ExpectedEffects:
-    """`lag_s`: after which a follower that does not fetch is out of sync (replica.lag.time.max.ms)."""
+    """Return expected effects. `lag_s`: after which a follower that does not fetch is out of sync
+    (replica.lag.time.max.ms).
+    """
     leads = absence.moved + len(absence.below)
     offices, below = int(absence.is_controller), len(absence.below)
     if fault is Fault.SLOW:

@@ -73,14 +73,14 @@ def why_worse(expected: ExpectedEffects, samples: Sequence[Sample], before: Samp
 
 
 def _has_too_few_servers(expected: ExpectedEffects, samples: Sequence[Sample]) -> bool:
-    """For longer in a row than their election may take, if there is one."""
+    """Return whether too few servers have served for longer in a row than their election may take, if there is one."""
     elect_s = expected.quorumless_s[1]
     lasts_ms = _lasts_ms(samples, lambda sample: sample.zookeeper < expected.zookeeper_left)
     return lasts_ms is not None and lasts_ms >= 1_000 * (elect_s + 2 * LOOK_S if elect_s else 0)
 
 
 def _leaderless(expected: ExpectedEffects, samples: Sequence[Sample]) -> str:
-    """For longer in a row than an election may take."""
+    """Return partitions without leader for longer in a row than an election may take."""
     most_s = max(expected.leaderless_s[1], ELECTION_S) + 2 * LOOK_S
     lasts_ms = _lasts_ms(samples, lambda sample: sample.leaderless > 0)
     if lasts_ms is not None and lasts_ms > 1_000 * most_s:
@@ -89,7 +89,7 @@ def _leaderless(expected: ExpectedEffects, samples: Sequence[Sample]) -> str:
 
 
 def _lasts_ms(samples: Sequence[Sample], is_so: Callable[[Sample], bool]) -> int | None:
-    """How long it has been so until now; None: it is not so now."""
+    """Return how long the condition has held; None: it does not hold now."""
     since_ms = None
     for sample in samples:
         since_ms = None if not is_so(sample) else sample.at_ms if since_ms is None else since_ms

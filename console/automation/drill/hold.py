@@ -41,7 +41,7 @@ def begin_kill(actor: User, process: ManagedProcess) -> None:
 
 
 def is_over(drill: Drill, process: ManagedProcess | None) -> bool:
-    """Whether the hold or its target has ended."""
+    """Return whether the hold or its target has ended."""
     if drill.fault == Fault.KILL:
         return False
     target = drill.identity
@@ -65,7 +65,7 @@ def put_back(drill: Drill, process: ManagedProcess | None) -> None:
 
 
 def is_back(drill: Drill, process: ManagedProcess | None) -> bool:
-    """Whether the fault is undone and the process runs; a process removed meanwhile counts as back."""
+    """Return whether the fault is undone and the process runs; a process removed meanwhile counts as back."""
     if process is None:
         return True
     if drill.fault != Fault.KILL:

@@ -58,8 +58,8 @@ def hold(target: int, seconds: float, runs_ms: int) -> None:
 
 
 def has_token(pid: int, token: str) -> bool:
-    """Whether the process has this token in its environment; checked after its pidfd is open, so that it is the right
-    one.
+    """Return whether the process has this token in its environment; checked after its pidfd is open, so that it is the
+    right one.
     """
     try:
         with open(f"/proc/{pid}/environ", "rb") as environment:
@@ -69,7 +69,7 @@ def has_token(pid: int, token: str) -> bool:
 
 
 def send(target: int, number: signal.Signals) -> bool:
-    """False: it has gone."""
+    """Send a signal; False: the process is gone."""
     try:
         signal.pidfd_send_signal(target, number)
     except ProcessLookupError:
@@ -85,7 +85,7 @@ def _is_over(target: int, seconds: float) -> bool:
 
 
 def _guard(target: int, seconds: float) -> int:
-    """A child that continues the process when we are gone, however that came; its pid.
+    """Start a child that continues the suspended process if we end; return its pid.
 
     It is in a session of its own when this returns: before that, what kills ours would kill it, too.
     """

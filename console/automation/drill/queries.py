@@ -56,7 +56,7 @@ class DrillOutlook:
 
 
 def find_target(whom: FaultTarget, name: str) -> DrillTarget:
-    """`name`: of the process, or of the topic whose first partition's leader it is."""
+    """Return the target. `name`: of the process, or of the topic whose first partition's leader it is."""
     match whom:
         case FaultTarget.PROCESS:
             process = ManagedProcess.objects.filter(name=name, kind__in=KINDS).first()
@@ -74,7 +74,7 @@ def find_target(whom: FaultTarget, name: str) -> DrillTarget:
 
 
 def outlook(process: ManagedProcess, fault: Fault, seconds: int, but: Drill | None = None) -> DrillOutlook:
-    """`but`: the drill that asks, which is no other operation."""
+    """Return the outlook. `but`: the drill itself, which does not count as another operation."""
     consequence = consequence_of(process)
     absence: Absence | ServerAbsence
     if process.kind == ManagedProcess.Kind.BROKER:
@@ -121,12 +121,12 @@ def group_looks() -> list[GroupLook]:
 
 
 def _who(members: list[list[object]]) -> int:
-    """The same for the same members with as many partitions, in whichever process this is."""
+    """Return a digest of the members' assignment that is the same in every process."""
     return zlib.crc32(json.dumps(sorted(member[0:5:4] for member in members)).encode())
 
 
 def is_counted(drill: Drill) -> bool:
-    """Whether the probe has reported the minute in which everything was restored, or there is no probe."""
+    """Return whether the probe has reported the minute in which everything was restored, or there is no probe."""
     return (
         probe_process() is None or drill.back_ms is None or newest_minute_ms() >= drill.back_ms - drill.back_ms % 60_000
     )
@@ -174,14 +174,14 @@ def _start(process: ManagedProcess, absence: Absence | ServerAbsence, but: Drill
 
 
 def _patience(process: ManagedProcess) -> tuple[float, float]:
-    """Seconds after which it is missed, and is out of sync, as its file says when it is first made."""
+    """Return the seconds after which it is missed, and is out of sync, as its file says."""
     properties = process.spec.get("first_properties", {})
     session, lag = (int(properties.get(name, default)) / 1_000 for name, default in _DEFAULTS.items())
     return session, lag
 
 
 def _with_probe(sample: Sample) -> Sample:
-    """A probe that does not answer tells nothing."""
+    """Add the probe's figures to the sample; none if it does not answer."""
     kept = probe_state()
     if probe_process() is None or kept.error or not kept.at_ms:
         return sample

@@ -41,7 +41,7 @@ def read_samples(kept: Iterable[dict[str, Any]]) -> list[Sample]:
 
 
 def tupled(kept: dict[str, Any]) -> dict[str, Any]:
-    """JSON knows lists only."""
+    """Return the stored values with tuples for lists, which are all that JSON knows."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}
 
 
@@ -64,7 +64,7 @@ class Measured:
 
 
 def measure(samples: Sequence[Sample], fault_ms: int, back_ms: int | None, target: int | None) -> Measured:
-    """`target`: the broker it was done to, None for a ZooKeeper server."""
+    """Return the measured effects. `target`: the broker of the drill, None for a ZooKeeper server."""
     before = [sample for sample in samples if sample.seen_at_ms <= fault_ms]
     after = [sample for sample in samples if sample.seen_at_ms > fault_ms]
     first = before[-1] if before else samples[0] if samples else None
@@ -94,14 +94,14 @@ def is_whole(sample: Sample, target: int | None) -> bool:
 
 
 def _seconds(samples: Sequence[Sample], is_so: Callable[[Sample], bool]) -> float:
-    """Each look stands until the next."""
+    """Return the seconds for which the condition held; each sample counts until the next."""
     return round(
         sum(max(0, after.at_ms - sample.at_ms) for sample, after in pairwise(samples) if is_so(sample)) / 1_000, 1
     )
 
 
 def _back_s(after: Sequence[Sample], back_ms: int | None, target: int | None) -> float | None:
-    """The end of the last look at which something was missing: an ISR that grows and shrinks again is not back."""
+    """Return the seconds until nothing was missing any more: an ISR that grows and shrinks again is not back."""
     if back_ms is None:
         return None
     since = [sample for sample in after if sample.seen_at_ms >= back_ms]

@@ -46,7 +46,7 @@ class HealingWatch:
         self._without: dict[str, tuple[int, str]] = {}
 
     def look(self) -> bool:
-        """Whether the queue is another."""
+        """Return whether the queue is another."""
         rules = rules_now()
         if all(rule.mode is HealingMode.OFF for rule in rules.values()) and not queue.open_proposals():
             return False
@@ -69,7 +69,7 @@ class HealingWatch:
         return {cause: why for cause, (_, why) in self._without.items()}
 
     def _propose(self, symptom: Symptom, rule: TroubleRule, now_ms: int) -> bool:
-        """True if there is one more."""
+        """Propose a remedy; True if there is one more proposal."""
         if queue.is_known(symptom.cause, now_ms) or self._rests(symptom.cause, now_ms):
             return False
         remedy = self._remedy(symptom.cause, symptom.kind, symptom.subject, rule, now_ms)
@@ -98,7 +98,7 @@ class HealingWatch:
         return None
 
     def _act(self, result: WatchResult, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
-        """At most one of what is due; True if it was tried."""
+        """Act on at most one due proposal; True if it was tried."""
         due = {symptom.cause for symptom in result.due}
         kept = kept_rules()
         for proposal in queue.open_proposals():
@@ -118,7 +118,7 @@ class HealingWatch:
         return False
 
     def _carry_out(self, proposal: Proposal, actor: User, rule: TroubleRule, now_ms: int) -> None:
-        """Once begun it is not tried again by itself, whatever comes of it: that is written down first."""
+        """Carry out a proposal once: its beginning is stored first, so it is never repeated by itself."""
         remedy = self._remedy(proposal.cause, rule.kind, proposal.subject, rule, now_ms)
         if remedy is not None and (hold := the_gate().outlook(remedy.plan)):
             self._without[proposal.cause] = now_ms + ASKED_AGAIN_MS, f"Waits: {hold.sentence}"
@@ -144,7 +144,7 @@ def _tried(now_ms: int) -> list[TriedRemedy]:
 
 
 def _why_not_in_name_of(actor: User | None) -> str:
-    """An account may be closed, or lose its rights, after it has allowed it."""
+    """Return why the rule may not act in its author's name: the account is closed, or has lost its rights."""
     if (
         actor is None
         or not has_right(actor, Right.OPERATE)

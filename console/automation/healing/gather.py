@@ -50,7 +50,7 @@ def _seen(row: Broker, now_ms: int, stopped: frozenset[int], disks: Mapping[int,
 
 
 def _stopped_by_wish() -> frozenset[int]:
-    """Processes are the first cluster's."""
+    """Return brokers that were stopped on purpose; processes belong to the first cluster."""
     if not is_main():
         return frozenset()
     return frozenset(map(broker_id_of, kept_rows(_stopped_brokers)))
@@ -75,7 +75,7 @@ def _asked_for() -> QuerySet[Any]:
 
 
 def _disks_used() -> dict[int, float]:
-    """The fullest disk of each broker that tells, in percent."""
+    """Return the fullest disk of each broker that tells, in percent."""
     used = {
         report.broker_id: [
             directory.used_percent for directory in report.directories if directory.used_percent is not None

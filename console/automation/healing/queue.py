@@ -37,7 +37,7 @@ def _open() -> QuerySet[Proposal]:
 
 
 def is_known(cause: str, now_ms: int) -> bool:
-    """Whether the cause is proposed, was remedied a moment ago, or is dismissed."""
+    """Return whether the cause is proposed, was remedied a moment ago, or is dismissed."""
     of_cause = Proposal.objects.filter(cause=cause)
     silent = of_cause.filter(state__in=(State.DISMISSED, State.EXPIRED), ended_at_ms__gt=now_ms - QUIET_MS)
     done = of_cause.filter(state=State.DONE, ended_at_ms__gt=now_ms - SHOWS_MS)
@@ -62,7 +62,7 @@ def propose(symptom: Symptom, outlook: str, now_ms: int) -> Proposal:
 
 
 def _forget_old(now_ms: int) -> None:
-    """But what was tried, or nobody wants to hear of: as long as that counts, it is asked for."""
+    """Forget old proposals, except tried or dismissed ones, which are read again."""
     over = Proposal.objects.exclude(state=State.OPEN)
     oldest = min(over.values_list("pk", flat=True)[KEPT - 1 : KEPT], default=0)
     unwanted = Q(state__in=(State.DISMISSED, State.EXPIRED), ended_at_ms__gt=now_ms - QUIET_MS)
@@ -91,7 +91,7 @@ def end_what_is_over(
 
 
 def end(proposal: Proposal, state: str, sentence: str, actor_name: str, now_ms: int) -> bool:
-    """False if it was over already."""
+    """End a proposal; False if it was over already."""
     values = {"state": state, "sentence": sentence[:500], "actor_name": actor_name, "ended_at_ms": now_ms}
     return bool(Proposal.objects.filter(pk=proposal.pk, state=State.OPEN).update(**values))
 

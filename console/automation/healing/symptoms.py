@@ -96,7 +96,7 @@ def look(facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> SeenS
 
 
 def _why_unsettled(facts: HealingFacts) -> str:
-    """While something is broken, or moves anyway, nothing is evened out."""
+    """Return why the cluster is unsettled: during failures or moves nothing is balanced."""
     if facts.missing:
         return f"{_brokers(facts.missing)} away: what is uneven may be so by that."
     if facts.lacking:
@@ -131,7 +131,7 @@ def _gone(facts: HealingFacts) -> tuple[list[Symptom], str]:
 
 
 def _lost_rack(facts: HealingFacts) -> str:
-    """A rack of several brokers that are all away, if there are others."""
+    """Return the rack whose brokers are all away, if it has several and there are other racks."""
     racks = Counter(broker.rack for broker in facts.brokers if broker.rack)
     away = Counter(seen.rack for seen in facts.missing if seen.rack)
     lost = [rack for rack, count in away.items() if count == racks[rack] and count > 1]
@@ -139,7 +139,7 @@ def _lost_rack(facts: HealingFacts) -> str:
 
 
 def _leaders(facts: HealingFacts, rule: TroubleRule) -> Iterable[Symptom]:
-    """Of brokers that have been there for a while: to give leaders to one that may leave again helps nobody."""
+    """Yield leader imbalances of brokers that have been up for a while: one that may leave again gets none."""
     behind = [
         broker
         for broker in facts.brokers

@@ -125,7 +125,7 @@ def _kind_rows(state: HealingState) -> list[KindRow]:
 
 
 def _restarts() -> dict[str, object] | None:
-    """What is there already for processes that end by themselves."""
+    """Return how many processes there are, and how many of them are not restarted; None where there are none."""
     if not is_main() or not ManagedProcess.objects.exists():
         return None
     left = ManagedProcess.objects.filter(restart=Policy.NEVER).count()

@@ -56,7 +56,7 @@ def advance(restart: RollingRestart) -> None:
 
 
 def _move_on(restart: RollingRestart, rows: list[RestartedBroker], decision: RestartDecision, now: datetime) -> bool:
-    """True if a broker is further, or asked to be."""
+    """Move on; True if a broker got further, or was sent a request."""
     row = next((row for row in rows if row.name == decision.name), None)
     if row is None or decision.progress is None:
         return False
@@ -118,7 +118,7 @@ def _is_running(process: ManagedProcess) -> bool:
 
 
 def _lacking() -> tuple[int, list[str]]:
-    """How many partitions lack a replica in sync, and some of them by name."""
+    """Return how many partitions lack a replica in sync, and some of them by name."""
     suspects = Partition.objects.filter(
         Q(topic__under_replicated_count__gt=0) | Q(topic__leaderless_count__gt=0)
     ).select_related("topic")

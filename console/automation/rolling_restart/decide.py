@@ -73,7 +73,7 @@ FRESH_MS = 15_000
 
 
 def decide(facts: RestartFacts) -> RestartDecision:
-    """The next step, and the sentence that says what is done or waited for."""
+    """Return the next step, and the sentence that says what is done or waited for."""
     current = next((broker for broker in facts.brokers if broker.progress in _UNDER_WAY), None)
     if facts.is_paused and (current is None or current.has_ended):
         return RestartDecision(RestartStep.NOTHING, "")

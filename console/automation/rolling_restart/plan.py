@@ -68,7 +68,9 @@ class RestartPlan:
         return len({gap.name for gap in self.gaps})
 
     def as_plan(self, is_under_way: bool = False) -> Plan:
-        """The order may change when the controller does; who is restarted and what it costs may not."""
+        """Return the plan. The order of brokers may change with the controller; who is restarted and what it costs may
+        not.
+        """
         return Plan(
             action=ACTION,
             object_type=OBJECT_TYPE,

@@ -50,7 +50,7 @@ def find_gaps(broker_ids: Iterable[int]) -> list[ReplicaGap]:
 
 
 def _suspects() -> Iterable[Hosted]:
-    """All that may be refused anything when one broker goes: others have a replica to spare, which the guard knows."""
+    """Yield partitions that may pause when one broker stops: others have a spare replica, which the guard knows."""
     tight = Q(replica_count=1) | Q(topic__min_insync_replicas__gte=F("replica_count"))
     return hosted_partitions(tight | Q(topic__min_insync_replicas=None))
 
@@ -62,7 +62,7 @@ def _gaps(absence: Absence) -> Iterable[ReplicaGap]:
 
 
 def _doubt() -> str:
-    """Of no broker in particular: how old all of it is."""
+    """Return how old all data is, of no broker in particular."""
     absence = absence_of(-1, world_now(partitions=()))
     return doubt_sentence(absence) if absence.is_doubtful else ""
 

@@ -70,21 +70,21 @@ def _restart(request: UserRequest, number: int) -> RollingRestart:
 
 
 def _own_restart(request: UserRequest, number: int) -> RollingRestart:
-    """One that the person could have begun."""
+    """Return a restart that the person could have begun."""
     restart = _restart(request, number)
     require_operating_all(request.user, restart.broker_names)
     return restart
 
 
 def _change(request: UserRequest, restart: RollingRestart, do: Callable[[User, RollingRestart], None]) -> HttpResponse:
-    """What changed arrives by push, for everybody alike."""
+    """Change the restart; pages show it by push, for every user alike."""
     return at_once(request, lambda: do(request.user, restart), reverse("rolling-restart"))
 
 
 def _context(
     request: UserRequest, restart: RollingRestart | None, planned: Sequence[PlannedRestart] = ()
 ) -> dict[str, object]:
-    """`planned` where nothing is under way."""
+    """Return the page's context, with `planned` where nothing is under way."""
     reach = reach_of(request.user)
     brokers: list[PlannedRestart | RestartedBroker] = [*(restart.brokers.all() if restart else planned)]
     shown = [broker for broker in brokers if Right.VIEW in reach.rights_on(Resource.PROCESS, broker.name)]
@@ -99,7 +99,7 @@ def _context(
 
 
 def _context_of_plan(request: UserRequest, planned: RestartPlan, plan: Plan) -> dict[str, object]:
-    """The plan says so if the person may not have it carried out."""
+    """Return the page's context; the plan carries the refusal if the person may not have it carried out."""
     context = _context(request, None, planned.brokers)
     gaps = _named_gaps(planned, reach_of(request.user))
     return context | {
@@ -111,6 +111,6 @@ def _context_of_plan(request: UserRequest, planned: RestartPlan, plan: Plan) -> 
 
 
 def _named_gaps(planned: RestartPlan, reach: Reach) -> list[ReplicaGap]:
-    """The first few of the topics in reach; the others are counted only."""
+    """Return the first gaps of topics in reach; the others are counted only."""
     seen = (gap for gap in planned.gaps if Right.VIEW in reach.rights_on(Resource.TOPIC, gap.topic))
     return list(islice(seen, GAPS_SHOWN))

@@ -67,7 +67,7 @@ def _facts(operation: StagedMove) -> StagedMoveFacts:
 
 
 def _on_the_move(operation: StagedMove) -> int:
-    """Also by somebody else."""
+    """Return the partitions in reassignment, also by others."""
     places = flat(operation.wanted).keys()
     return sum((move.topic, move.partition) in places for move in OngoingMove.objects.all())
 
@@ -83,7 +83,9 @@ def _may_go_on(operation: StagedMove) -> bool:
 
 
 def _forbids(operation: StagedMove) -> str:
-    """Read-only mode forbids the beginning alone: what is under way goes on. A second person has agreed already."""
+    """Return why the beginning is forbidden: read-only mode does not stop what is under way. A second person has agreed
+    already.
+    """
     if not operation.batches and (read_only := why_read_only()):
         return str(read_only)
     (whole,) = operation.resumed
@@ -115,7 +117,7 @@ def _decide_now(operation: StagedMove) -> StagedMoveDecision:
 
 
 def _values(operation: StagedMove, decision: StagedMoveDecision) -> dict[str, object]:
-    """Columns that are others from now on, unless somebody is quicker."""
+    """Return changed columns, unless another process was quicker."""
     values: dict[str, object] = {"sentence": decision.sentence}
     if decision.left is not None:
         values["left"] = decision.left

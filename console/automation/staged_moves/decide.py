@@ -50,7 +50,7 @@ class StagedMoveFacts:
 
 
 def may_begin(facts: StagedMoveFacts) -> StagedMoveDecision:
-    """BEGIN if the next batch is due, as far as the cluster has not to be asked for it."""
+    """Return BEGIN if the next batch is due, as far as that is known without the cluster."""
     if facts.is_paused:
         return StagedMoveDecision(StagedMoveStep.NOTHING)
     if facts.now_ms < facts.begins_ms:
@@ -67,7 +67,7 @@ def may_begin(facts: StagedMoveFacts) -> StagedMoveDecision:
 
 
 def next_batch(former: Targets, wanted: Targets, present: Targets, size: int) -> StagedMoveDecision:
-    """The first `size` partitions that have not arrived, if all of them are still where they were."""
+    """Return the first `size` partitions that have not arrived, if all of them are still where they were."""
     left = {place: target for place, target in sorted(wanted.items()) if present.get(place) != target}
     if not left:
         return StagedMoveDecision(StagedMoveStep.FINISH, f"All {count_of(len(wanted), 'partition')} arrived.", left=0)

@@ -22,7 +22,7 @@ def staged_plan(
     move: MovePlan, action: str, size: int, begins_at: datetime | None, bootstrap_servers: str,
     obstacle: str = "",
 ) -> Plan:  # fmt: skip
-    """`obstacle`: why not, besides what stands against the move itself."""
+    """Plan a staged move. `obstacle`: why not, besides what prevents the move itself."""
     base = move.as_plan(bootstrap_servers, action)
     if base.is_empty:
         return base
@@ -50,7 +50,7 @@ def obstacle_of(
     begins_at: datetime | None, now: datetime, places: Collection[TopicPartition], others: Collection[TopicPartition],
     open_count: int,
 ) -> str:  # fmt: skip
-    """`others` are those of moves that are planned already."""
+    """Return an obstacle; `others` are the partitions of moves that are planned already."""
     if begins_at is not None and begins_at < now:
         return "That moment is over: choose one that is to come, or none to begin at once."
     if begins_at is not None and begins_at > now + AHEAD_MAX:

@@ -30,7 +30,7 @@ def find(number: int) -> StagedMove:
 
 
 def batch_of(operation: StagedMove) -> Reassignment | None:
-    """The one of its partitions that is under way."""
+    """Return the one of its partitions that is under way."""
     places = flat(operation.wanted).keys()
     return next(
         (

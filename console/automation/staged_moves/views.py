@@ -35,7 +35,7 @@ from console.state.clusters.access import access_topic
 
 @require_POST
 def stage(request: UserRequest) -> HttpResponse:
-    """`moves` and `kind` are what the page of the move itself has shown."""
+    """Stage a move; `moves` and `kind` are what the page of the move itself has shown."""
     require(request.user, Right.OPERATE)
     context: dict[str, Any] = {"kind": request.POST.get("kind", "")}
     with refusable() as answer:
@@ -58,7 +58,7 @@ def stage(request: UserRequest) -> HttpResponse:
 
 
 def _ask(request: UserRequest, context: dict[str, Any]) -> bool:
-    """Whether there is a plan, in `context`. Raises NotConfirmedError, GatewayError, PermissionDenied."""
+    """Return whether there is a plan, in `context`. Raises NotConfirmedError, GatewayError, PermissionDenied."""
     try:
         targets = parse_targets(request.POST.get("moves", ""))
     except ValueError as error:
@@ -87,7 +87,7 @@ def _ask(request: UserRequest, context: dict[str, Any]) -> bool:
 
 
 def _typed(request: UserRequest) -> dict[str, str]:
-    """The page before tells the throttle in bytes, and no size."""
+    """Return the form's values; the page before sends the throttle in bytes, and no size."""
     typed = {name: request.POST.get(name, "") for name in ("moves", "kind", "throttle", "size", "begins")}
     rate = request.POST.get("rate", "")
     if not typed["throttle"] and rate.isascii() and rate.isdigit() and len(rate) < 16:
@@ -113,7 +113,7 @@ def call_off(request: UserRequest, number: int) -> HttpResponse:
 
 
 def _own(request: UserRequest, number: int) -> StagedMove:
-    """One that the person could have begun."""
+    """Return a move that the person could have begun."""
     require(request.user, Right.OPERATE)
     operation = find(number)
     for topic in operation.topics:

@@ -44,7 +44,9 @@ def do_change_rules(
 
 
 def _carried_out(acls: AclGateway, change: AclChange) -> dict[AclRule, str]:
-    """What was refused of it. Raises RefusedError if nothing was done."""
+    """Carry out the change of ACLs and return refused rules with the reason. Raises RefusedError if nothing was
+    done.
+    """
     if not change.added:
         return dict(acls.delete(change.removed))
     refused = dict(acls.create(change.added))

@@ -38,7 +38,7 @@ _REFUSALS_SHOWN = 5
 
 @require_safe
 def create(request: UserRequest) -> HttpResponse:
-    """The form; filled in, the plan under it."""
+    """Show the form; filled in, the plan under it."""
     require_acls(request.user, Right.GRANT)
     is_asked = "permission" in request.GET and "operations" in request.GET
     form = AclRuleForm(request.GET if is_asked else None, initial={key: request.GET[key] for key in request.GET})
@@ -74,7 +74,7 @@ def use(request: UserRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rule_file(request: UserRequest) -> HttpResponse:
-    """A file of rules; posted, the plan of what it makes different. Nothing is changed here."""
+    """Show a file of rules; posted, the plan of what it changes. Nothing is changed here."""
     require_acls(request.user, Right.GRANT)
     is_asked = request.method == "POST"
     form = RuleFileForm(request.POST if is_asked else None, request.FILES if is_asked else None)
@@ -90,7 +90,9 @@ def rule_file(request: UserRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: UserRequest) -> HttpResponse:
-    """`remove`: ids of rules; `matching`: all that the filters of the list choose; `undo`: a change that was made."""
+    """Change ACLs. `remove`: ids of rules; `matching`: all that the filters of the list choose; `undo`: an earlier
+    change.
+    """
     require_acls(request.user, Right.GRANT)
     context: dict[str, object] = {}
     with refusable(422 if request.method == "POST" else 200) as answer:
@@ -117,7 +119,7 @@ def _requested_change(request: UserRequest, view: AclView, context: dict[str, ob
 
 
 def _posted(request: UserRequest) -> AclChange:
-    """Nothing, if it cannot be read."""
+    """Return the posted change. Raises GatewayError if it cannot be read."""
     try:
         return change_of(parse_foreign_json(request.POST.get("change", "")))
     except (ValueError, RecursionError) as error:

@@ -55,7 +55,9 @@ class DenialWindow:
         return sorted(clients, key=lambda client: (-client.recent, client.principal))[:CLIENTS_MAX]
 
     def _is_told(self, denials: Denials, recent: int, at_ms: int) -> bool:
-        """Whether it is denied often, or was and still is, though what was counted is lost with a broker's end."""
+        """Return whether it is denied often, or was and still is, though what was counted is lost with a broker's
+        end.
+        """
         was_told = denials.principal in self._since_ms
         return recent >= DENIED_MIN or (was_told and at_ms - denials.last_at_ms < WINDOW_MS)
 

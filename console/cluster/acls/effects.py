@@ -110,7 +110,7 @@ def effects(view: AclView, change: AclChange, principals: Collection[str], names
 
 
 def _labels(change: AclChange, names: Names) -> dict[tuple[str, str], str]:
-    """How a rule's own name is told, where it stands for others and no resource is called so."""
+    """Return labels of rule names where they stand for others and no resource is called so."""
     known = {resource: frozenset(names(resource)) for resource in {rule.resource for rule in change.rules}}
     labels = {}
     for acl_rule in sorted(change.rules, key=lambda rule: not rule.is_prefixed):
@@ -141,7 +141,9 @@ def who_may_alter(view: AclView) -> frozenset[str]:
 def _differences(
     before: AclDecisions, after: AclDecisions, principal: str, host: str, resource: str, name: str
 ) -> dict[str, bool]:
-    """Operation → whether it is allowed then; not what happens from any host, too."""
+    """Return operation → whether it is allowed after the change, where that differs; without what any host gives
+    anyway.
+    """
 
     def at(place: str) -> Mapping[str, bool]:
         was, then = before.allowed(principal, place, resource, name), after.allowed(principal, place, resource, name)
@@ -161,7 +163,7 @@ def _differences(
 def _places(
     view: AclView, change: AclChange, principals: Collection[str], names: Names
 ) -> Iterator[tuple[str, str, str, Sequence[str]]]:
-    """Names that the same rules are about come together: what holds for one of them holds for all."""
+    """Yield names that the same rules apply to together: what holds for one of them holds for all."""
     rules, hosts = change.rules, hosts_of(change.rules)
     for resource in sorted({rule.resource for rule in rules}):
         about = [rule for rule in rules if rule.resource == resource]
@@ -186,7 +188,7 @@ def _alike(rules: Collection[AclRule], resource: str, names: Collection[str]) ->
 
 
 def _met(rules: Collection[AclRule], names: Collection[str]) -> set[str]:
-    """The names that rules are about, and those they are called by."""
+    """Return the names that rules are about, and those they are called by."""
     own = {rule.name for rule in rules}
     if any(rule.name == WILDCARD and not rule.is_prefixed for rule in rules):
         return own | set(names)
@@ -195,7 +197,7 @@ def _met(rules: Collection[AclRule], names: Collection[str]) -> set[str]:
 
 
 def _grouped(differences: Mapping[tuple[str, bool, str, str, str], list[str]]) -> tuple[AclEffect, ...]:
-    """Operations that change on the same names are told together; losses first."""
+    """Group operations that change on the same names; losses first."""
     together: dict[tuple[str, bool, str, str, tuple[str, ...]], list[str]] = {}
     for (principal, gains, resource, host, operation), names in differences.items():
         together.setdefault((principal, gains, resource, host, tuple(sorted(names))), []).append(operation)

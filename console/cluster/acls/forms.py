@@ -66,7 +66,7 @@ class AclRuleForm(forms.Form):
 
     @staticmethod
     def _meant(cleaned: dict[str, Any]) -> list[str]:
-        """Those of other types of resources are not on the page, though they may be ticked."""
+        """Return the chosen operations without those of other resource types, though they may be ticked."""
         known = ("ALL", *OPERATIONS[cleaned["resource"]])
         return [operation for operation in cleaned["operations"] if operation in known]
 

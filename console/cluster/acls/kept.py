@@ -11,7 +11,7 @@ _FIELDS = len(fields(AclRule))
 
 
 def rule_id(rule: AclRule) -> str:
-    """Short enough for an address that names a hundred; which rule it is, is asked of those there are."""
+    """Return a rule's short id for an address that names a hundred; it is resolved among the existing rules."""
     return hashlib.sha256("\0".join(astuple(rule)).encode(errors="surrogatepass")).hexdigest()[:16]
 
 

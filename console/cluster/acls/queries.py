@@ -45,7 +45,7 @@ def known_principals(view: AclView) -> Collection[str]:
 
 
 def seen_principals(view: AclView) -> Collection[str]:
-    """Those, and whoever was denied something lately."""
+    """Return principals of rules, and those denied something lately."""
     try:
         denials = cluster_gateway().acls.denials() or ()
     except GatewayError:
@@ -54,7 +54,7 @@ def seen_principals(view: AclView) -> Collection[str]:
 
 
 def parse_choice(parameters: QueryDict) -> Choice:
-    """Anything unknown falls back to the default; a page never fails for it."""
+    """Parse the choice. Anything unknown falls back to the default; a page never fails for it."""
     resource = parameters.get("resource", "TOPIC")
     resource = resource if resource in OPERATIONS else "TOPIC"
     operation = parameters.get("operation", "")

@@ -108,7 +108,7 @@ class Matrix:
         )
 
     def _connected(self, rules: Sequence[AclRule]) -> Mapping[str, list[Range]]:
-        """Principal → the ranges of names with which rules, or its standing, connect it."""
+        """Return principal → ranges of names with which rules, or its super user status, connect it."""
         everything = [(0, len(self._names))] if self._names else []
         if self._choice.everything or self._view.allows_if_none:
             return dict.fromkeys(self._principals, everything)
@@ -125,7 +125,9 @@ class Matrix:
         return ranges
 
     def _is_decided_by(self, rule: AclRule) -> bool:
-        """Whether the operation that was asked for can hang on a rule about another: ALL, and what implies it."""
+        """Return whether the operation that was asked for can hang on a rule about another: ALL, and what implies
+        it.
+        """
         if rule.operation == _ALL:
             return True
         return rule.allows and self._choice.operation.startswith("DESCRIBE")
@@ -144,7 +146,7 @@ def _matching(text: str, names: Collection[str]) -> Collection[str]:
 
 
 def _merged(ranges: list[Range]) -> list[Range]:
-    """The same names, each once and in order."""
+    """Return the same names, each once and in order."""
     merged: list[Range] = []
     for start, end in sorted(ranges):
         if start == end:

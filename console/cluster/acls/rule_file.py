@@ -78,7 +78,7 @@ def _rule(row: Mapping[str, str]) -> AclRule:
 
 
 def _word(row: Mapping[str, str], field: str, known: Iterator[str] | Mapping[str, object] | tuple[str, ...]) -> str:
-    """TransactionalId and TRANSACTIONAL_ID are one."""
+    """Normalize a word: TransactionalId and TRANSACTIONAL_ID are one."""
     typed = row.get(field, "")
     word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", typed).upper()
     if word not in known:

@@ -26,7 +26,7 @@ class AclClient:
             yield from self.on(resource, name, *operations)
 
     def on(self, resource: str, name: str, *operations: str) -> Iterator[AclRule]:
-        """`orders.*` is whatever begins with `orders.`, `*` alone is every one."""
+        """Yield rules on a resource: `orders.*` is whatever begins with `orders.`, `*` alone is every one."""
         is_prefix = name != WILDCARD and name.endswith(WILDCARD)
         pattern, own = ("PREFIXED", name.removesuffix(WILDCARD)) if is_prefix else ("LITERAL", name)
         for operation in operations:
@@ -44,7 +44,7 @@ class AclUse:
 
 
 def names_in(text: str) -> list[str]:
-    """Separated by commas: names of groups may have spaces."""
+    """Split names at commas: names of groups may have spaces."""
     return [name for part in text.split(",") if (name := part.strip())]
 
 
@@ -73,7 +73,7 @@ def _works(client: AclClient) -> Iterator[AclRule]:
 
 
 def _streams(client: AclClient) -> Iterator[AclRule]:
-    """The sink keeps a ledger of what it wrote, for exactly once."""
+    """Yield rules of a stream job; its sink keeps a ledger of what it wrote, for exactly once."""
     yield from client.rules("TOPIC", "reads", "READ")
     yield from _writes(client)
     yield from client.on("TOPIC", SINK_TOPIC, *_KEPT)
@@ -82,7 +82,7 @@ def _streams(client: AclClient) -> Iterator[AclRule]:
 
 
 def _kafka_streams(client: AclClient) -> Iterator[AclRule]:
-    """Its internal topics, group and transactions are named after the application."""
+    """Yield rules of a Kafka Streams application, whose internal topics, group and transactions are named after it."""
     yield from client.rules("TOPIC", "reads", "READ")
     yield from _writes(client)
     for application in names_in(client.names.get("application", "")):

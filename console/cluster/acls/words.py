@@ -16,7 +16,7 @@ def deciding_words(decision: AclDecision) -> str:
 
 
 def sentence(decision: AclDecision) -> str:
-    """The whole of it, for one operation."""
+    """Return the whole explanation of the decision, for one operation."""
     done = in_words(decision.operation)
     if decision.cause is DecisionCause.SUPER_USER:
         return f"{done} is allowed: a super user may do everything, whatever the rules say."

@@ -38,7 +38,7 @@ class BrokerAnnouncer:
         send_now(messages)
 
     def _forget_all_but(self, shown: Collection[int]) -> None:
-        """A page that is opened later has not seen what was sent last."""
+        """Forget the values last sent of pages that are closed: a page opened later has not seen them."""
         self._sent = {key: html for key, html in self._sent.items() if key[0] in shown}
         self._held = {broker_id: held for broker_id, held in self._held.items() if broker_id in shown}
 
@@ -53,7 +53,7 @@ class BrokerAnnouncer:
         return [*messages, *self._partitions_of(broker)]
 
     def _partitions_of(self, broker: Broker) -> list[tuple[str, str]]:
-        """Pages that list its partitions fetch themselves when it holds or leads others than before."""
+        """Return a push for pages that list the broker's partitions, if it holds or leads others than before."""
         held = (broker.leader_count, broker.replica_count, broker.out_of_sync_count + broker.copying_count)
         known = self._held.get(broker.broker_id)
         self._held[broker.broker_id] = held

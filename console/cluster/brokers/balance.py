@@ -38,5 +38,5 @@ def balances(reach: Reach = EVERYTHING) -> list[Balance]:
 
 
 def _skew(count: int, total: int, broker_count: int) -> int | None:
-    """Percent above (or below) an even share; None if there is nothing to share."""
+    """Return percent above (or below) an even share; None if there is nothing to share."""
     return round(100 * (count * broker_count - total) / total) if total else None

@@ -29,7 +29,7 @@ class BrokerCollector:
         self.bytes_per_second: float | None = None
 
     def look_at_dirs(self, topics: Mapping[str, TopicRow]) -> ReplicaSizes:
-        """The size of every replica whose broker answers."""
+        """Return the size of every replica whose broker answers."""
         log_dirs = self._gateway.log_dirs()
         at_ms = self._now_ms()
         sizes, files, certificates = replica_sizes(log_dirs), open_files_here(), certificates_here()

@@ -127,7 +127,7 @@ def _command(
     assigned: Mapping[Place, Sequence[int]],
     bootstrap_servers: str,
 ) -> str:
-    """`any` leaves a replica where it is."""
+    """Return the command; `any` leaves a replica where it is."""
     partitions = []
     for move, path in moves:
         brokers = list(assigned.get(move.place, ())) or [broker_id]

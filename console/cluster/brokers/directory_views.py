@@ -41,7 +41,9 @@ OFFERED_MAX = 200
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def directories(request: UserRequest, broker_id: int) -> HttpResponse:
-    """`place`, as topic:partition and as often as wanted, goes `to` a directory; `undo` puts a move back."""
+    """Show directories. `place`, as topic:partition and as often as wanted, goes `to` a directory; `undo` puts a move
+    back.
+    """
     broker = access_broker(request.user, broker_id, Right.OPERATE)
     parameters = request.POST if request.method == "POST" else request.GET
     chosen, to, undo = (
@@ -74,7 +76,7 @@ def _directories(broker_id: int) -> tuple[LogDirView, ...]:
 
 
 def _offered(request: UserRequest, directories: tuple[LogDirView, ...], reach: Reach) -> dict[str, Any]:
-    """Of the topics that the person operates."""
+    """Return partitions of topics that the person operates."""
     search = request.GET.get("search", "").strip()[:249]
     known: dict[str, bool] = {}
 

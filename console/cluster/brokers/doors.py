@@ -54,7 +54,7 @@ def losses_of(setting: str, value: str, protocols: Mapping[str, str]) -> tuple[s
 
 
 def parse_protocols(text: str) -> dict[str, str]:
-    """`NAME:PROTOCOL,…` by name, in capitals; what is none is left out."""
+    """Parse `NAME:PROTOCOL,…` by name, in capitals; malformed items are left out."""
     pairs = ([part.strip() for part in name.upper().split(":")] for name in text.split(","))
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
@@ -75,7 +75,7 @@ def _endpoints(value: str) -> Iterable[re.Match[str]]:
 
 
 def _is_local(host: str) -> bool:
-    """An empty host is every address there is."""
+    """Return whether the host is this machine; an empty one is every address it has."""
     if host.lower() in _LOCAL_NAMES:
         return True
     try:

@@ -66,7 +66,9 @@ def setting_rows(
     settings: Mapping[int, Iterable[BrokerSetting]],
     file_values: Mapping[str, str | None] | None = None,
 ) -> tuple[SettingRow, ...]:
-    """The rows of one broker among all that answered. `file_values`: its file as it is now, if it can be read."""
+    """Return the rows of one broker's settings among those of all. `file_values`: its file as it is now, if it can be
+    read.
+    """
     others = {
         item: {setting.name: setting for setting in views} for item, views in settings.items() if item != broker_id
     }

@@ -81,7 +81,7 @@ def _latency(now: ApiRequestTimes, before: ApiRequestTimes | None, span_ms: int)
 
 
 def _errors(now: ApiRequestTimes, before: ApiRequestTimes | None) -> tuple[ApiErrorCount, ...]:
-    """What an API that was not asked before is answered for the first time is of the last minute."""
+    """Return error counts; all errors of an API that is new in the report count for the last minute."""
     earlier = {error.name: error.count for error in before.errors} if before is not None else {}
     counts = [
         ApiErrorCount(error.name, error.meaning, error.count, error.count - earlier.get(error.name, 0))

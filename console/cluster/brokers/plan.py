@@ -64,7 +64,7 @@ def _who_follows(broker_id: int | None, name: str, everywhere: Mapping[int, Iter
 
 
 def _protocols(broker_id: int | None, everywhere: Mapping[int, Iterable[BrokerSetting]]) -> dict[str, str]:
-    """Of the broker's listeners; of all, what any of them says."""
+    """Return protocols of the broker's listeners; for all brokers, those that any of them has."""
     view_lists = [views for item, views in everywhere.items() if broker_id in (None, item)]
     maps = [s.value for views in view_lists for s in views if s.name == "listener.security.protocol.map" and s.value]
     return {name: protocol for text in maps for name, protocol in parse_protocols(text).items()}

@@ -66,12 +66,12 @@ def find_broker(broker_id: int) -> Broker | None:
 
 
 def report_of(broker_id: int) -> BrokerReport:
-    """An empty unsaved one for a broker that has not said anything yet."""
+    """Return the broker's report, an empty unsaved one before it has sent any."""
     return BrokerReport.objects.filter(broker_id=broker_id).first() or BrokerReport(broker_id=broker_id)
 
 
 def process_of(broker_id: int, reach: Reach = EVERYTHING) -> ManagedProcess | None:
-    """The process the console runs it as, if it does."""
+    """Return the process the console runs this broker as, None if it does not."""
     seen = ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))
     return seen.filter(kind=ManagedProcess.Kind.BROKER, name=f"broker-{broker_id}").first()
 
@@ -91,7 +91,9 @@ def broker_facts(broker: Broker, reach: Reach = EVERYTHING) -> dict[str, object]
 
 
 def biggest_partitions(broker_id: int, reach: Reach) -> list[HeldPartition]:
-    """Among the partitions of the largest topics: sizes by broker stand in one column, which no database sorts by."""
+    """Return the largest partitions, among those of the largest topics: sizes by broker stand in one column, which no
+    database sorts by.
+    """
     topics = list(topics_within(reach).order_by("-size_bytes")[: 5 * BIGGEST])
     candidates = Partition.objects.filter(topic__in=topics).select_related("topic")
     held = [HeldPartition(candidate, broker_id) for candidate in candidates if broker_id in candidate.replicas]

@@ -182,7 +182,7 @@ def _chosen(broker: Broker, query: SettingsQuery, settings: _Settings) -> Broker
 
 
 def _shown_plan(request: UserRequest, broker: Broker, query: SettingsQuery, settings: _Settings) -> SettingsPlan | None:
-    """It says so if the person may not have it carried out."""
+    """Return the plan, with the refusal if the person may not have it carried out."""
     plan = _plan(broker, query, settings)
     if plan is not None and query.right is Right.ADMINISTER and not has_right(request.user, Right.ADMINISTER):
         return replace(plan, obstacle=plan.obstacle or f"{DOOR} {REFUSALS[Right.ADMINISTER]}")

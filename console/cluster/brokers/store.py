@@ -69,7 +69,7 @@ def keep_foreign_brokers(foreign_ids: Mapping[int, tuple[int, ...]]) -> None:
 
 
 def keep_uncleanable(uncleanable: Mapping[int, tuple[UncleanableLog, ...]]) -> None:
-    """Of a broker that is not among them nothing is known."""
+    """Store uncleanable partitions; a broker that is missing is unknown."""
     for broker_id in _numbers(BrokerReport) - uncleanable.keys():
         update_row(BrokerReport, "broker_id", broker_id, uncleanable=[])
     for broker_id, logs in uncleanable.items():
@@ -85,7 +85,7 @@ def keep_budget_uses(budget_uses: Mapping[int, tuple[BudgetUse, ...]], at_ms: in
 
 
 def forget_unknown() -> None:
-    """Reports of brokers that the collector has forgotten."""
+    """Forget reports of brokers that the collector has forgotten."""
     gone = _numbers(BrokerReport) - _numbers(Broker)
     if gone:
         BrokerReport.objects.filter(broker_id__in=gone).delete()
@@ -96,7 +96,7 @@ def _numbers(model: type[Broker] | type[BrokerReport]) -> set[int]:
 
 
 def _keep(broker_id: int, **fields: object) -> None:
-    """One statement for a broker that has a report already, as nearly every time."""
+    """Store with one statement for a broker that has a report already, as nearly every time."""
     if not update_row(BrokerReport, "broker_id", broker_id, **fields):
         BrokerReport.objects.update_or_create(broker_id=broker_id, defaults=fields)
 

@@ -22,7 +22,7 @@ _PRESENT = (ProcessState.HEALTHY, ProcessState.REGISTERED, ProcessState.CATCHING
 
 
 def with_words(brokers: Iterable[Broker], reach: Reach = EVERYTHING) -> list[Broker]:
-    """The brokers, each with `word` and the `tone` beside it; of processes out of reach nothing is told."""
+    """Return the brokers, each with `word` and the `tone` beside it; of processes out of reach nothing is told."""
     states = {row.name: row.state for row in kept_rows(_processes_of_brokers, reach)}
     listed, is_unknown = list(brokers), bool(cluster_state().brokers_outage)
     for broker in listed:
@@ -52,7 +52,7 @@ def _word_and_tone(broker: Broker, process_state: str) -> tuple[str, str]:
 
 
 def _as_truths_would(broker: Broker) -> ProcessState:
-    """By the rules of `truths.honest_state`, of a broker whose process is somebody else's."""
+    """Return the state of an unmanaged broker, by the rules of `truths.honest_state`."""
     if not broker.replica_count:
         return ProcessState.REGISTERED
     return ProcessState.CATCHING_UP if broker.out_of_sync_count + broker.copying_count else ProcessState.HEALTHY

@@ -44,7 +44,7 @@ class DrawnPanel:
 
 
 def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, now_ms: int) -> list[DrawnPanel]:
-    """None before the first look. `changes` are those of the span, newest first."""
+    """Draw the panels; None before the first sample. `changes` are those of the span, newest first."""
     from_ms, to_ms = query.range_ms(now_ms)
     keys = {(curve.kind, curve.name) for panel in panels for curve in panel.curves}
     past = Past(keys, from_ms, to_ms, back_ms=now_ms - to_ms)

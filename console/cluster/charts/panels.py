@@ -59,7 +59,7 @@ def topic_panels(name: str) -> list[Panel]:
 
 
 def broker_panels(broker_id: int, apis: Sequence[str]) -> list[Panel]:
-    """`apis`: of which requests are told, the most asked first."""
+    """Return a broker's panels. `apis`: whose requests are shown, the most used first."""
     name = str(broker_id)
     requests = [Curve(api, API, f"{name}/{api}", "requests") for api in apis[:APIS_SHOWN]]
     panels = [

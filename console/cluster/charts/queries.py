@@ -40,7 +40,7 @@ class Past:
         return not self._looked
 
     def values(self, kind: str, name: str, measure: str) -> list[tuple[int, float]]:
-        """(ms, value) of every moment at which somebody looked and it was known."""
+        """Return (ms, value) of every known moment of observation."""
         column, points = KINDS[kind].index(measure), self._written[kind, name]
         moments = [at_ms for at_ms, _ in points]
         filled = []
@@ -61,7 +61,7 @@ def colours_of(kind: str, names: Collection[str]) -> dict[str, int]:
 
 
 def _read(keys: Collection[Key], tier: ChartTier, from_ms: int, to_ms: int) -> dict[Key, _Points]:
-    """From the last point before the span on, where there is one."""
+    """Read points from the last one before the span on, where there is one."""
     of_keys = _any_of(keys)
     rows = SeriesRow.objects.filter(of_keys, tier=tier.number)
     within = rows.filter(begins_ms__gte=tier.row_of(from_ms), begins_ms__lte=to_ms)

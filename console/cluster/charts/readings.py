@@ -21,7 +21,7 @@ SOURCES = HookPoint[Callable[[ClusterState], tuple[int, Iterable[Reading]]]]("co
 
 
 def readings(now_ms: int) -> Iterator[Reading]:
-    """The cluster's first: whenever it was looked at, everything else was. What is not fresh is not known."""
+    """Yield readings, the cluster's first: whenever it was observed, everything else was. Old values are unknown."""
     state = cluster_state()
     for seen_ms, series in (
         (state.topics_at_ms, (_cluster(state), *_topics())),

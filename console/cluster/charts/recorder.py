@@ -95,7 +95,7 @@ class Recorder:
             _let_go(opened, now)
 
     def _begin_steps(self, at_ms: int) -> None:
-        """A step that is over becomes a point, at its beginning."""
+        """Turn steps that have ended into points at their beginnings."""
         for tier in TIERS[1:]:
             step_ms = at_ms - at_ms % tier.step_ms
             before_ms, self._steps_ms[tier.number] = self._steps_ms[tier.number], step_ms

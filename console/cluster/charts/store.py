@@ -59,7 +59,7 @@ class RowStore:
             old.filter(Exists(newer)).delete()
 
     def forget_gone(self, known: Collection[Key], at_ms: int) -> None:
-        """Series that are not `known` any more, when all that can be looked at is from after they were."""
+        """Forget series that are not `known` any more, once they are older than every chart."""
         gone = [pk for key, pk in self._ids.items() if key not in known]
         forgotten: set[int] = set()
         for at in range(0, len(gone), _ROWS_PER_STATEMENT):

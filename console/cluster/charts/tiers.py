@@ -43,7 +43,7 @@ FINEST = TIERS[0]
 
 
 def tier_for(span_ms: int, *, back_ms: int = 0) -> ChartTier:
-    """The finest that still has all of `span_ms`, seen from `back_ms` after its end."""
+    """Return the finest tier that still has all of `span_ms`, seen from `back_ms` after its end."""
     return next((tier for tier in TIERS if tier.kept_ms >= span_ms + back_ms), TIERS[-1])
 
 
@@ -61,7 +61,7 @@ class ChartRow:
         self.values[at : at + self.width] = array("f", values)
 
     def points(self) -> Iterator[tuple[int, tuple[float, ...]]]:
-        """(index, its columns) of what was written."""
+        """Yield (index, its columns) of stored points."""
         for index in range(len(self.values) // self.width):
             values = self.values[index * self.width : (index + 1) * self.width]
             if not math.isnan(values[0]):

@@ -77,7 +77,7 @@ def time_chart(
     say: Callable[[float | None], str],
     column_count: int = COLUMNS,
 ) -> TimeChart:
-    """The last `span_ms`. `say` writes a value with its unit, None where nothing is known."""
+    """Return the chart of the last `span_ms`. `say` formats a value with its unit, None where nothing is known."""
     width_ms = span_ms // column_count
     to_ms = -(-now_ms // width_ms) * width_ms
     from_ms = to_ms - column_count * width_ms
@@ -114,7 +114,7 @@ def _styles(series: Sequence[ChartSeries]) -> list[tuple[int, int]]:
 
 
 def nice_top(highest: float) -> float:
-    """The next round number whose half is round too; 1 for nothing at all."""
+    """Return the next round number whose half is round too; 1 for nothing at all."""
     if highest <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(highest))
@@ -141,7 +141,7 @@ def _columns(series: ChartSeries, from_ms: int, width_ms: int, count: int, now_m
 
 
 def _bridged(row: list[float | None], columns: int) -> list[float | None]:
-    """Gaps of no more than so many columns are as the column before."""
+    """Fill gaps of up to so many columns with the column before."""
     known = None
     for index, value in enumerate(row):
         if value is not None:
@@ -178,5 +178,5 @@ def _tooltip(values: Sequence[tuple[str, float | None]], say: Callable[[float | 
 
 
 def _isolated(name: str) -> str:
-    """Between the marks of Unicode for it: text without elements has no other way (UAX 9)."""
+    """Wrap a name in Unicode's isolating marks: text without elements has no other way (UAX 9)."""
     return name if name.isascii() else f"\u2068{name}\u2069"

@@ -26,7 +26,7 @@ class ClientMetricsPlan(Plan):
 def change_plan(
     name: str, wanted: Mapping[str, str], before: ClientMetricsSubscription | None, bootstrap_servers: str
 ) -> ClientMetricsPlan:
-    """`wanted` has a text by key, empty for the default; `before` is None for a new subscription."""
+    """Plan the change. `wanted` has a text by key, empty for the default; `before` is None for a new subscription."""
     own = before.own if before else {}
     changes = {key: wanted[key] or None for key in KEYS if wanted.get(key, "") != own.get(key, "")}
     added = {key: value for key, value in changes.items() if value is not None}

@@ -43,7 +43,7 @@ def subscription_list(request: UserRequest) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def subscription_change(request: UserRequest) -> HttpResponse:
-    """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
+    """Show the form, then the plan it makes, then make the change: a post with the plan's digest confirms it."""
     _require(request.user, Right.OPERATE)
     context: dict[str, object] = {}
     form: SubscriptionForm | None = None
@@ -83,7 +83,7 @@ def _initial(subscription: ClientMetricsSubscription | None) -> dict[str, str]:
 
 
 def _require(user: User, right: Right) -> None:
-    """A subscription names client ids and addresses, so it is for users who may see every name."""
+    """Require the right to see every name: a subscription names client ids and addresses."""
     require(user, right)
     if not sees_all_names(user):
         raise PermissionDenied(NOT_ALL_NAMES)

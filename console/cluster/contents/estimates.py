@@ -54,7 +54,7 @@ class Frequent:
         self.missed = 0
 
     def add(self, hashed: int, shown: bytes) -> None:
-        """`shown` is kept while it is counted."""
+        """Add a value. `shown` is kept while it is counted."""
         if hashed in self._counts:
             self._counts[hashed] += 1
         elif len(self._counts) < self._max:

@@ -8,7 +8,7 @@ Row = tuple[str, str, object, str]
 
 
 def rows_of(profile: dict[str, Any]) -> Iterator[Row]:
-    """`value` is a number where there is one; `note` what it is a share or example of."""
+    """Yield rows; `value` is a number where there is one; `note` what it is a share or example of."""
     for name in ("records", "looked_into", "tombstones", "empty_values", "with_headers"):
         yield "records", name, profile[name], ""
     keys = profile["keys"]

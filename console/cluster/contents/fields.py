@@ -65,7 +65,7 @@ def type_of(value: object) -> str:
 
 
 def _walk(document: object, seen: dict[str, list[object]]) -> bool:
-    """Every path of `document` with what stands there; whether that is all of it."""
+    """Note every path of `document` with its value; return whether that is all of it."""
     is_whole, left = True, [("", document, 0)]
     while left:
         path, node, depth = left.pop()
@@ -87,6 +87,6 @@ def _walk(document: object, seen: dict[str, list[object]]) -> bool:
 
 
 def _example(values: list[object]) -> str:
-    """What is no container and no null; a container has its fields to tell of it."""
+    """Return an example value that is no container and no null; a container's fields have examples of their own."""
     plain = (value for value in values if value is not None and not isinstance(value, dict | list))
     return next((cell_at(value, ()) for value in plain), "")

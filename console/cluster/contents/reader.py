@@ -60,7 +60,7 @@ def _bounded(offsets: ReadRanges) -> dict[int, OffsetSpan]:
 
 
 def _query_of(query: RecordQuery, window: ProfileWindow) -> RecordQuery:
-    """Of what the address says only these count: a search would count what matches it."""
+    """Return the query with the parameters that count for a profile: a search would count only its matches."""
     return RecordQuery("oldest", range=window.range, partition=query.partition, committed_only=query.committed_only)
 
 

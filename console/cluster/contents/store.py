@@ -22,7 +22,7 @@ def fingerprint(hidden: Sequence[MaskPath]) -> str:
 def keep(
     actor: User, topic: Topic, hidden: Sequence[MaskPath], window: str, ended: str, profile: dict[str, Any]
 ) -> None:
-    """Instead of what was kept for the same topic and eyes."""
+    """Store the profile in place of an earlier one of the same topic and hidden parts."""
     values = {
         "at_ms": now_ms(),
         "actor_name": actor.get_username(),

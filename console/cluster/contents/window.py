@@ -22,7 +22,7 @@ class ProfileWindow:
 
     @classmethod
     def parse(cls, parameters: QueryDict) -> "ProfileWindow":
-        """Nonsense counts as not asked."""
+        """Parse the window; invalid parameters are ignored."""
         count = next((count for count in COUNTS if parameters.get("count") == str(count)), COUNTS[1])
         return cls(count, TimeRange.parse(parameters, now_ms()))
 

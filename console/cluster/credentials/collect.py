@@ -35,7 +35,7 @@ class CredentialCollector:
         self._changes.send({"scram-row": changes.keys}, ["credentials"] if is_news else [])
 
     def _refused(self, error: GatewayError) -> None:
-        """Who was known stays, and grows old."""
+        """Keep the known clients after an error; they grow old."""
         code = error.code if isinstance(error, RefusedError) else ""
         if store.keep_refusal(str(error), code):
             self._changes.send({}, ["credentials"])

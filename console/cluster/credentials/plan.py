@@ -31,7 +31,7 @@ class UserState:
 
 
 def password_plan(user: UserState, wanted: Mechanisms, *, is_typed: bool, bootstrap_servers: str) -> Plan:
-    """A new password for the mechanisms `wanted`; makes the user if there is none."""
+    """Plan a new password for the mechanisms `wanted`; creates the user if there is none."""
     is_new = not user.mechanisms
     lines = tuple(
         PlanLine(name, _with_password(user.mechanisms.get(name), "a password"), _with_password(item, "a new password"))
@@ -53,7 +53,7 @@ def password_plan(user: UserState, wanted: Mechanisms, *, is_typed: bool, bootst
 
 
 def deletion_plan(user: UserState, doomed: Sequence[str], bootstrap_servers: str) -> Plan:
-    """The mechanisms `doomed`, which may be all the user has."""
+    """Return the mechanisms `doomed`, which may be all the user has."""
     left = [name for name in user.mechanisms if name not in doomed]
     return Plan(
         action=TAKE if left else DELETE,
@@ -110,7 +110,7 @@ def _after_deletion(user: UserState, left: Sequence[str]) -> Iterator[str]:
 
 
 def _connected(user: UserState) -> Iterator[str]:
-    """Kafka tells nobody who is connected as whom: what is known is who was seen using a quota."""
+    """Yield users seen using a quota: Kafka does not tell which users are connected."""
     yield (
         "Connections that have logged in stay open until they end, or until they have to log in again "
         "(connections.max.reauth.ms); then they are refused."

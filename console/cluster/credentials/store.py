@@ -34,7 +34,7 @@ def keep_refusal(error: str, code: str) -> bool:
 
 
 def keep(view: CredentialsView, at_ms: int) -> CredentialChanges:
-    """A name that is longer than any broker of ours takes is left out."""
+    """Store the credentials; a name longer than our brokers allow is left out."""
     users = {name: of for name, of in view.users.items() if len(name) <= USER_LENGTH_MAX}
     with cluster_atomic():
         rows = ScramUser.objects.values_list("name", "mechanisms", "rule_count")

@@ -68,7 +68,7 @@ def password(request: UserRequest, number: int) -> HttpResponse:
 def _give(
     request: UserRequest, form: PasswordForm, name: str, address: str, user: ScramUser | None = None
 ) -> HttpResponse:
-    """`name` is empty where the form says it. The form, then the plan, then the password itself, once."""
+    """Show the form, then the plan, then the password itself, once. `name` is empty where the form has it."""
     context: dict[str, object] = {"form": form, "name": name, "address": address, "scram_user": user}
     if request.method != "POST" or not form.is_valid():
         return render(request, "credentials/password.html", context, status=422 if form.errors else 200)
@@ -98,7 +98,7 @@ def _chosen(request: UserRequest, form: PasswordForm) -> str:
 
 
 def _given(request: UserRequest, name: str, made: str) -> HttpResponse:
-    """With nothing to show the browser goes on, so that a reload gives nothing twice."""
+    """Show the password; without one redirect, so that a reload does not repeat the change."""
     if not made:
         messages.success(request, f"{name} has the password that you typed.")
         return redirect("credentials")

@@ -63,7 +63,7 @@ def reading_facts(person: User) -> dict[str, object]:
 
 
 def _names(keys: list[str]) -> dict[str, str]:
-    """Of those whose accounts are still there."""
+    """Return names of accounts that still exist."""
     users = User.objects.filter(pk__in=[int(key) for key in keys if key.isdigit()])
     return {str(key): name for key, name in users.values_list("pk", "username")}
 
@@ -73,6 +73,6 @@ def _addresses() -> dict[str, int]:
 
 
 def _per_second() -> dict[int, float]:
-    """All requests to each broker that tells them."""
+    """Return requests per second to each broker that reports them."""
     by_broker = BrokerReport.objects.filter(is_untold=False).values_list("broker_id", "requests")
     return {broker: sum(request.get("per_second") or 0.0 for request in requests) for broker, requests in by_broker}

@@ -91,7 +91,9 @@ def process_rows(usages: Iterable[Mapping[str, Any]]) -> list[ProcessRow]:
 def broker_rows(
     usages: Iterable[Mapping[str, Any]], addresses: Mapping[str, int], per_second: Mapping[int, float]
 ) -> list[BrokerRows]:
-    """`addresses`: of this cluster's brokers; `per_second`: all requests to each that tells. Known brokers first."""
+    """Return rows by broker. `addresses`: of this cluster's brokers; `per_second`: requests to each that reports. Known
+    brokers first.
+    """
     totals: dict[str, _RequestSum] = {}
     apis: dict[str, dict[tuple[str, str], _RequestSum]] = {}
     slots: dict[str, Slots] = {}
@@ -118,7 +120,7 @@ def broker_rows(
 
 
 def _share(own: float, everybodys: float | None) -> float | None:
-    """Both are of about a minute, and not of the same one."""
+    """Return our share; both figures are of about a minute, and not of the same one."""
     return min(1.0, own / everybodys) if everybodys else None
 
 

@@ -50,7 +50,7 @@ def publish() -> None:
 
 
 def reports_of_processes() -> list[dict[str, Any]]:
-    """The newest of each process, this one's as it is now; sorted by name."""
+    """Return the newest of each process, this one's as it is now; sorted by name."""
     usage = {_name(): _own_figures()} if PROCESS.is_polled else {}
     client = redis_of_layer()
     if client is not None:

@@ -20,7 +20,7 @@ def tick() -> None:
 
 
 def _hear_and_publish() -> None:
-    """Whatever goes wrong: nobody ends for it."""
+    """Collect and publish; an error never ends the worker."""
     try:
         poll()
         publish()

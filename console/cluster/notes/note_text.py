@@ -27,7 +27,7 @@ class NoteText:
 
 
 def parse_labels(text: str) -> str:
-    """Separated by commas or spaces. Raises ValueError."""
+    """Parse labels separated by commas or spaces. Raises ValueError."""
     labels = list(dict.fromkeys(text.lower().replace(",", " ").split()))
     for name in labels:
         if not _LABEL.fullmatch(name):
@@ -38,7 +38,7 @@ def parse_labels(text: str) -> str:
 
 
 def parse_links(text: str) -> list[list[str]]:
-    """Words and address of each line; of an address alone its host. Raises ValueError."""
+    """Parse words and address of each line; an address alone is named by its host. Raises ValueError."""
     links = []
     for line in filter(None, (line.strip() for line in text.splitlines())):
         words, _, address = line.rpartition(" ")

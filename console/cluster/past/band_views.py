@@ -59,7 +59,7 @@ def bands_of_topic(request: HttpRequest, name: str) -> HttpResponseBase:
 
 
 def _drawn(bands: Iterable[Band]) -> list[tuple[Band, list[tuple[object, int]]]]:
-    """With the colour of each stretch; 0: nobody led."""
+    """Return bands with the colour of each stretch; 0: no leader."""
     bands = list(bands)
     numbers = colours(bands)
     return [

@@ -58,7 +58,7 @@ class Band:
 
 
 def bands(known: Sequence[TopicSpan], from_ms: int, to_ms: int, partitions: Iterable[int]) -> list[Band]:
-    """`known` in the order of time, without overlaps; what is outside of the span is cut off."""
+    """Return bands. `known` is in the order of time, without overlaps; parts outside of the span are cut off."""
     return [Band(partition, _placed(_stretches(known, partition), from_ms, to_ms)) for partition in partitions]
 
 
@@ -73,7 +73,7 @@ def colours(bands: Iterable[Band]) -> dict[int, int]:
 
 
 def _stretches(known: Iterable[TopicSpan], partition: int) -> list[LeaderBand]:
-    """Alike ones that touch are one."""
+    """Return stretches; equal neighbours are one."""
     bands: list[LeaderBand] = []
     for one in known:
         then = next((then for then in one.then.partitions if then.partition == partition), None)

@@ -87,7 +87,7 @@ def begins() -> int:
 
 
 def unseen_at(at_ms: int) -> Unseen | None:
-    """The time around `at_ms` at which nobody looked."""
+    """Return the time around `at_ms` at which nobody looked."""
     return Unseen.objects.filter(from_ms__gt=0, from_ms__lt=at_ms, until_ms__gt=at_ms).first()
 
 

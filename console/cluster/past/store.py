@@ -39,7 +39,7 @@ def write(news: News, at_ms: int) -> None:
 
 
 def note_unobserved(from_ms: int, until_ms: int) -> None:
-    """A second word about the same beginning is the longer one."""
+    """Note a time without observation; of two notes with the same beginning the longer counts."""
     Unseen.objects.update_or_create(from_ms=from_ms, defaults={"until_ms": until_ms})
 
 

@@ -125,7 +125,7 @@ def _moves_of(reassignment: Reassignment) -> list[PartitionMove]:
 
 
 def _being_set(reassignment: Reassignment) -> list[Throttles]:
-    """What was about to be set when somebody died."""
+    """Return the throttles that were about to be set when an earlier collector ended."""
     stored = reassignment.throttles or {}
     return [as_throttles(stored["next"])] if "next" in stored else []
 
@@ -149,7 +149,7 @@ def _keep(actor: User, plan: Plan, move: MovePlan) -> Reassignment:
 
 
 def _throttle(reassignment: Reassignment, moving: Collection[PartitionMove], rate: int) -> None:
-    """Written down before it is set: whoever finds the row knows what to put back.
+    """Set a throttle, stored before it is set: any collector that finds the row knows what to put back.
 
     A broker that is away neither gives nor takes, and could not be told.
     """
@@ -165,7 +165,7 @@ def _throttle(reassignment: Reassignment, moving: Collection[PartitionMove], rat
 
 
 def _note_begun(reassignment: Reassignment, refused: Collection[TopicPartition]) -> None:
-    """What was refused is neither waited for nor taken back."""
+    """Note which moves have begun; refused ones are neither waited for nor put back."""
     for name in ("former", "wanted"):
         begun = {place: to for place, to in flat(getattr(reassignment, name)).items() if place not in refused}
         setattr(reassignment, name, nested(begun))

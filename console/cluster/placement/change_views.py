@@ -86,7 +86,9 @@ def move(request: UserRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def call_off(request: UserRequest) -> HttpResponse:
-    """`place`, as topic:partition and as often as wanted, chooses; without one everything under way is meant."""
+    """Call off moves. `place`, as topic:partition and as often as wanted, chooses; without one everything under way is
+    meant.
+    """
     require(request.user, Right.OPERATE)
     chosen = _places(request.POST.getlist("place") or request.GET.getlist("place"))
     context: dict[str, object] = {"fields": [("place", f"{topic}:{partition}") for topic, partition in chosen]}
@@ -143,7 +145,7 @@ def _propose(request: UserRequest, kind: str, context: dict[str, object]) -> int
 
 
 def _stuck_by_topic(user: User, proposal: PlacementProposal) -> list[tuple[str, str, int]]:
-    """(topic, why, partitions), the topics in reach only."""
+    """Return (topic, why, partitions) of stuck ones, the topics in reach only."""
     counted = Counter((topic, why) for (topic, _), why in proposal.stuck.items())
     reach = reach_of(user)
     return [
@@ -154,7 +156,7 @@ def _stuck_by_topic(user: User, proposal: PlacementProposal) -> list[tuple[str, 
 
 
 def _proposal(request: UserRequest, kind: str, context: dict[str, object]) -> PlacementProposal | None:
-    """None where the form it is asked for with is wrong.
+    """Return the proposal; None where its form is invalid.
 
     Raises Http404 for a broker that was never seen, and for a topic that is not there.
     """
@@ -183,7 +185,7 @@ def _proposal(request: UserRequest, kind: str, context: dict[str, object]) -> Pl
 
 
 def _goals_asked(request: UserRequest) -> QueryDict:
-    """As boxes that are ticked, or in one word as a command writes them: `replicas,disk`, `all`."""
+    """Return goals, as ticked boxes, or in one word as a command writes them: `replicas,disk`, `all`."""
     parameters = request.GET.copy()
     words = parameters.get("balance", "")
     if "goal" not in parameters and words != "goals":
@@ -192,7 +194,7 @@ def _goals_asked(request: UserRequest) -> QueryDict:
 
 
 def _show(request: UserRequest, kind: str, context: dict[str, object], targets: Targets) -> int:
-    """The plan of targets that nobody typed, with the throttle that may be typed beside it."""
+    """Return the status of a page with the plan of computed targets, beside which a throttle may be typed."""
     _check_rights(request.user, {topic for topic, _ in targets})
     form = context["throttle_form"] = ThrottleForm(request.GET if "throttle" in request.GET else None)
     if form.is_bound and not form.is_valid():
@@ -259,7 +261,7 @@ def _kind_asked(request: UserRequest) -> str:
 
 
 def _places(texts: list[str]) -> list[TopicPartition]:
-    """A topic's name has no colon."""
+    """Parse places (topic:partition); a topic's name has no colon."""
     parts = (text.rpartition(":") for text in texts)
     return [(topic, int(number)) for topic, _, number in parts if _number(number) is not None]
 

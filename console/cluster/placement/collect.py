@@ -50,7 +50,7 @@ class MoveWatch:
         self.is_anything_under_way = False
 
     def look(self) -> bool:
-        """True if anything is otherwise than at the last look. Raises GatewayError."""
+        """Look at reassignments; True if anything has changed since the last look. Raises GatewayError."""
         under_way = self._gateway.moves.under_way()
         has_moved, unfinished = self._store(under_way), self._open()
         self.is_anything_under_way = bool(under_way or unfinished)
@@ -58,7 +58,7 @@ class MoveWatch:
         return has_moved or bool(ended)
 
     def _open(self) -> list[Reassignment]:
-        """Those under way, and those that ended without the cluster taking their throttle back."""
+        """Return reassignments under way, and those that ended with their throttle still set."""
         return kept_rows(_unfinished)
 
     def _store(self, under_way: Mapping[TopicPartition, MoveView]) -> bool:

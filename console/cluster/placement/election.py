@@ -54,7 +54,7 @@ class ElectionPlan:
     loads: tuple[Load, ...]
 
     def as_plan(self, bootstrap_servers: str) -> Plan:
-        """The change as it is shown, confirmed and kept."""
+        """Return the plan that is shown, confirmed and kept."""
         return Plan(
             action="elect preferred leaders",
             object_type="cluster",

@@ -16,7 +16,7 @@ _LABELS = ("most now", "least now", "most then", "least then")
 
 
 def rows(spreads: Iterable[Spread], chosen: Collection[Goal]) -> list[tuple[str, bool, list[tuple[str, str]]]]:
-    """(words, whether it was a goal, (label, figure) of each column)."""
+    """Return (words, whether it was a goal, (label, figure) of each column)."""
     return [
         (
             GOAL_WORDS[spread.goal],

@@ -120,7 +120,7 @@ class MovePlan:
         return None if self.rate is None else round(1_000 * max(received.values(), default=0) / self.rate)
 
     def throttled(self, rate: int | None) -> "MovePlan":
-        """The same with this throttle, whoever else has one."""
+        """Return the same move with another throttle, which replaces any throttle of other moves."""
         return replace(self, rate=rate)
 
     @property
@@ -175,7 +175,7 @@ def plan_moves(targets: Targets, world: PlacementFacts, rate: int | None = None)
 
 
 def parse_targets(text: str) -> dict[TopicPartition, tuple[int, ...]]:
-    """The opposite of `MovePlan.wanted` as JSON. Raises ValueError for what is no such thing."""
+    """Return the opposite of `MovePlan.wanted` as JSON. Raises ValueError for what is no such thing."""
     try:
         targets = flat(parse_foreign_json(text))
     except RecursionError:
@@ -256,14 +256,14 @@ def _fewer_copies(moves: Iterable[PartitionMove]) -> Iterable[str]:
 
 
 def _factors(moves: Iterable[PartitionMove]) -> Iterable[str]:
-    """A sentence for each replication factor that grows."""
+    """Yield a sentence for each replication factor that grows."""
     for topic, old, new, count in _changed_factors(moves)[:10]:
         if new > old:
             yield f"{topic}: {count_of(count, 'partition')} with {new} replicas instead of {old}."
 
 
 def _obstacle(moves: Iterable[PartitionMove], world: PlacementFacts, rate: int | None) -> str:
-    """Why it cannot be done now; empty: it can."""
+    """Return why the moves cannot be made now; empty: they can."""
     moves = list(moves)
     if len(moves) > PARTITIONS_MAX:
         return f"One plan moves at most {PARTITIONS_MAX:,} partitions; these are {len(moves):,}."

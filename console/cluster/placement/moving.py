@@ -23,7 +23,7 @@ from console.state.clusters.models import Broker, Partition
 
 
 def planned(targets: Targets, rate: int | None = None) -> MovePlan:
-    """`rate` in bytes per second. Raises GatewayError."""
+    """Plan moves; `rate` in bytes per second. Raises GatewayError."""
     return plan_moves(targets, world_around(targets), rate)
 
 
@@ -38,7 +38,7 @@ def spread_proposal() -> PlacementProposal:
 
 
 def balance_proposal(goals: Collection[Goal], changes_max: int) -> tuple[PlacementProposal, list[Spread]]:
-    """Brokers as alike as `goals` ask, and how alike they are before and after. Raises GatewayError."""
+    """Propose a balance by `goals`, with the spread before and after. Raises GatewayError."""
     weighed = _weighed(cluster_gateway().moves.under_way())
     racks = _racks()
     proposal = _sound(
@@ -59,7 +59,7 @@ def seen_now() -> tuple[list[PartitionNow], dict[int, str]]:
 
 
 def factor_proposal(topic: str, factor: int) -> PlacementProposal:
-    """`factor` replicas for each partition of the topic. Raises GatewayError."""
+    """Propose `factor` replicas for each partition of the topic. Raises GatewayError."""
     return _as_it_is(lambda held, racks: propose_factor(held, racks, factor, topic))
 
 
@@ -74,7 +74,7 @@ def drain_plan(broker_id: int, rate: int | None = None) -> MovePlan:
 
 
 def partitions_on(broker_id: int) -> int:
-    """Partitions that have a replica there, as last seen: 0 when it is drained."""
+    """Return partitions that have a replica there, as last seen: 0 when it is drained."""
     return sum(broker_id in partition for partition in Partition.objects.values_list("replicas", flat=True).iterator())
 
 
@@ -105,7 +105,8 @@ def throttled_by() -> str:
 
 
 def _as_it_is(propose: Callable[[list[HeldReplicas], dict[int, str]], PlacementProposal]) -> PlacementProposal:
-    """Without partitions that have other replicas by now than were last seen: one seen while it moved has too many.
+    """Return the proposal without partitions whose replicas changed since they were last seen: one seen while it moved
+    has too many.
 
     The next proposal finds them. Raises GatewayError.
     """
@@ -114,7 +115,7 @@ def _as_it_is(propose: Callable[[list[HeldReplicas], dict[int, str]], PlacementP
 
 
 def _sound(proposal: PlacementProposal, seen: Targets) -> PlacementProposal:
-    """Without what is no more as it was seen. Raises GatewayError."""
+    """Return the proposal without outdated parts. Raises GatewayError."""
     places = {*proposal.targets, *proposal.stuck}
     present = cluster_gateway().moves.assignments({topic for topic, _ in places})
     sound = {place for place in places if present.get(place) == seen[place]}
@@ -126,7 +127,7 @@ def _sound(proposal: PlacementProposal, seen: Targets) -> PlacementProposal:
 
 
 def _held() -> list[HeldReplicas]:
-    """Every partition as last seen, but those on the move: where they go is decided."""
+    """Return every partition as last seen, except those in reassignment, whose targets are decided."""
     under_way = cluster_gateway().moves.under_way()
     rows = Partition.objects.values_list("topic__name", "partition", "replicas", "sizes")
     return [

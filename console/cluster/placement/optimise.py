@@ -145,7 +145,7 @@ class _Balance:
         return self.loads[broker_id][at] / self._means[at] - 1
 
     def _ways(self, over: int, at: int) -> Iterator[tuple[float, TopicPartition, tuple[int, ...]]]:
-        """(gain for its cost, partition, its replicas then) of what helps."""
+        """Yield (gain for its cost, partition, its replicas then) of helpful moves."""
         takers = sorted(self.loads, key=lambda load: (self.loads[load][at], load))[:_TAKERS]
         for place in self._candidates(over, at, takers[0]):
             partition = self._partitions[place]
@@ -161,7 +161,9 @@ class _Balance:
     def _targets(
         self, replicas: tuple[int, ...], over: int, takers: Sequence[int]
     ) -> Iterator[tuple[tuple[int, ...], bool]]:
-        """Another leader among those it has, where `over` leads; another broker in the place of `over`."""
+        """Yield targets: another leader among the replicas where `over` leads; another broker in the place of
+        `over`.
+        """
         if replicas[0] == over:
             for replica in replicas[1:]:
                 yield (replica, *(over if one == replica else one for one in replicas[1:])), False
@@ -172,7 +174,7 @@ class _Balance:
                     yield target, True
 
     def _candidates(self, over: int, at: int, under: int) -> list[TopicPartition]:
-        """Of what `over` holds: what would fill half of the difference of bytes, and what costs least to move."""
+        """Return partitions of `over`: those that fill half of the difference of bytes, and those cheapest to move."""
         held = self._held[over]
         if GOALS[at] in (Goal.LEADERS, Goal.OUT):
             led = [place for _, place in held if self._replicas_of(self._partitions[place])[0] == over]
@@ -188,7 +190,7 @@ class _Balance:
         return [place for _, place in (*held[:_TRIED], *near)]
 
     def _gain(self, partition: Weighed, before: tuple[int, ...], after: tuple[int, ...]) -> float:
-        """By how much the sum over chosen goals of (load / mean)² becomes less."""
+        """Return by how much the sum over chosen goals of (load / mean)² becomes less."""
         led, follows = partition.weights(leads=True), partition.weights(leads=False)
         difference: dict[int, list[float]] = {}
         for replicas, sign in ((before, -1), (after, 1)):

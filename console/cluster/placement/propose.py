@@ -66,7 +66,7 @@ def propose_drain(
 
 
 def propose_spread(held: Iterable[HeldReplicas], racks: Mapping[int, str]) -> PlacementProposal:
-    """Replicas from brokers that hold many to those that hold few, until none holds two more than another.
+    """Propose replicas from brokers that hold many to those that hold few, until none holds two more than another.
 
     Of the replicas that may move, the one is taken that evens the bytes out best. Then preferred leaders are spread in
     the same way, by the order of replicas alone.
@@ -83,7 +83,7 @@ def propose_spread(held: Iterable[HeldReplicas], racks: Mapping[int, str]) -> Pl
 def propose_factor(
     held: Iterable[HeldReplicas], racks: Mapping[int, str], factor: int, topic: str
 ) -> PlacementProposal:
-    """`factor` replicas for each partition of `topic`: new ones where least is held, gone ones where most is.
+    """Propose `factor` replicas for each partition of `topic`: added where least is held, removed where most is.
 
     Preferred leaders stay.
     """
@@ -111,7 +111,8 @@ def propose_factor(
 
 
 def propose_demote(held: Iterable[HeldReplicas], racks: Mapping[int, str], demoted: int) -> PlacementProposal:
-    """`demoted` leads nothing when preferred leaders are elected: it becomes the last replica of what it would lead.
+    """Propose that `demoted` leads nothing after preferred elections: it becomes the last replica of what it would
+    lead.
 
     Of the other replicas the one comes first that would lead least. No record is copied.
     """
@@ -156,7 +157,7 @@ class _Board:
         return self.counts[broker_id] / self._all_counts + self.bytes[broker_id] / self._all_bytes
 
     def away(self, partition: HeldReplicas, leaving: Collection[int] = ()) -> set[int]:
-        """Brokers that hold a replica which would stay, and are not open to any."""
+        """Return brokers that hold a replica which stays, and that take no further ones."""
         return set(partition.replicas) - self.racks.keys() - set(leaving)
 
     def replicas_of(self, partition: HeldReplicas) -> tuple[int, ...]:
@@ -253,7 +254,7 @@ class _Levels:
         return False
 
     def _best_between(self, over: int, under: int) -> TopicPartition | None:
-        """Of what may go, that whose size is nearest to half of the difference in bytes."""
+        """Return the movable partition whose size is nearest to half of the difference in bytes."""
         ideal = (self._board.bytes[over] - self._board.bytes[under]) // 2
         sizes = self._held[over]
         right = bisect_left(sizes, (ideal,))

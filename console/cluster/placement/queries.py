@@ -62,7 +62,7 @@ def chosen_partitions(search: str, shows_internal: bool, reach: Reach) -> QueryS
 
 
 def matrix_page(search: str, shows_internal: bool, page: str, reach: Reach) -> "Page[Any]":
-    """A page of topics whose rows are in `matrix_rows`."""
+    """Return a page of topics whose rows are in `matrix_rows`."""
     return Paginator(chosen_topics(search, shows_internal, reach), TOPICS_PER_PAGE).get_page(page)
 
 
@@ -93,7 +93,7 @@ def _square(broker_id: int, partition: Partition) -> Square:
 
 
 def placement_facts(reach: Reach = EVERYTHING) -> dict[str, object]:
-    """The balance panel, for the page and for the push alike."""
+    """Return the balance panel, for the page and for the push alike."""
     shown = balances(reach)
     preferred = sum(balance.broker.preferred_count for balance in shown)
     led = sum(balance.broker.preferred_led_count for balance in shown)
@@ -141,7 +141,7 @@ def reassignments_within(reach: Reach) -> list[Reassignment]:
 
 
 def moves_facts(reach: Reach = EVERYTHING) -> dict[str, object]:
-    """The panel of moves, for the page and for the push alike."""
+    """Return the panel of moves, for the page and for the push alike."""
     moves = list(moves_within(reach))
     progress = MoveProgress(
         len(moves),

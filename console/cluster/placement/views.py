@@ -54,7 +54,7 @@ def placement(request: UserRequest) -> HttpResponseBase:
 
 
 def _file(request: UserRequest, search: str, shows_internal: bool) -> HttpResponseBase:
-    """`table` chooses moves or reassignments; otherwise it is what the matrix is drawn from."""
+    """Return a file. `table` chooses moves or reassignments; otherwise it is the matrix's data."""
     reach = reach_of(request.user)
     match request.GET.get("table"):
         case "moves":

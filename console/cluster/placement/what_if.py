@@ -69,7 +69,7 @@ class WhatIfOutcome:
 
 
 def outcome(seen: Sequence[PartitionNow], racks: Mapping[int, str], scenario: Scenario) -> WhatIfOutcome:
-    """`racks`: the brokers that are registered."""
+    """Return the outcome. `racks`: the brokers that are registered."""
     before = loads_of(map(_as_led, seen), racks)
     after = [_after(item, scenario) for item in seen]
     open_racks = {broker: rack for broker, rack in racks.items() if broker not in scenario.lost} | _added(
@@ -107,7 +107,9 @@ def outcome(seen: Sequence[PartitionNow], racks: Mapping[int, str], scenario: Sc
 
 
 def _after(seen: PartitionNow, scenario: Scenario) -> PartitionNow:
-    """The election of `OfflinePartitionLeaderElection`: the first live replica of the assignment that is in sync."""
+    """Return the partition after the election of `OfflinePartitionLeaderElection`: the first live replica of the
+    assignment that is in sync.
+    """
     isr = tuple(broker for broker in seen.isr if broker not in scenario.lost)
     leader = seen.leader
     if leader is None or leader in scenario.lost:
@@ -122,7 +124,7 @@ def _after(seen: PartitionNow, scenario: Scenario) -> PartitionNow:
 
 
 def _as_led(seen: PartitionNow) -> Weighed:
-    """With the leader first, whoever is preferred."""
+    """Return the replicas with the current leader first, whoever is preferred."""
     replicas = seen.weighed.replicas
     if seen.leader is None or seen.leader not in replicas:
         return seen.weighed
@@ -130,12 +132,12 @@ def _as_led(seen: PartitionNow) -> Weighed:
 
 
 def _left(weighed: Weighed, scenario: Scenario) -> Weighed:
-    """Lost replicas are not re-created."""
+    """Return the load after the scenario's losses; lost replicas are not re-created."""
     return replace(weighed, replicas=tuple(one for one in weighed.replicas if one not in scenario.lost))
 
 
 def _added(racks: Mapping[int, str], scenario: Scenario) -> dict[int, str]:
-    """Numbers after all there are, on the racks that have fewest brokers."""
+    """Return added brokers, numbered after all others, on the racks that have fewest."""
     counted = {rack: list(racks.values()).count(rack) for rack in sorted(set(racks.values())) or [""]}
     added = {}
     for number in range(scenario.added):

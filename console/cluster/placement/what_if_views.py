@@ -51,7 +51,7 @@ def what_if(request: HttpRequest) -> HttpResponseBase:
 
 
 def _least_ms(outcome: WhatIfOutcome, throttle: float | None) -> int | None:
-    """How long a balance takes at least, copied to as many brokers at a time as were added."""
+    """Return how long a balance takes at least, copied to as many brokers at a time as were added."""
     added = sum(load.before is None for load in outcome.loads)
     if not throttle or not added or not outcome.copied_bytes:
         return None

@@ -69,7 +69,7 @@ def writers_of(gateway: ClusterGateway, topic: Topic, partitions: Iterable[int] 
 
 
 def export_rows(writers: Writers, *, shows_ids: bool) -> Iterator[tuple[object, ...]]:
-    """`shows_ids`: transactional ids may be named."""
+    """Yield rows. `shows_ids`: transactional ids may be named."""
     open_by = {
         (transaction.producer.partition, transaction.producer.producer_id): transaction for transaction in writers.open
     }

@@ -95,7 +95,7 @@ def open_transactions(
 def _known_to_coordinator(
     topic: str, producer: ProducerView, transactions: Iterable[TransactionView]
 ) -> TransactionView | None:
-    """A later epoch ends an earlier one's transaction too: its marker says so to the partition."""
+    """Return the coordinator's transaction of this producer; None if its epoch is later, as that ended this one too."""
     for transaction in transactions:
         is_its = transaction.producer_id == producer.producer_id and transaction.epoch >= producer.epoch
         if is_its and (topic, producer.partition) in transaction.partitions:

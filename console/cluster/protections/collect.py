@@ -25,7 +25,7 @@ class ProtectionWatch:
         self._internal: dict[str, InternalTopicSource] = {}
 
     def look(self, ids: Mapping[str, str]) -> None:
-        """`ids`: of all topics by name; empty where the cluster has none."""
+        """Look for topics' origins. `ids`: of all topics by name; empty where the cluster has none."""
         at_ms = self._now_ms()
         if self._looked_at_ms is not None and at_ms - self._looked_at_ms < _EVERY_MS:
             return
@@ -49,7 +49,7 @@ class ProtectionWatch:
 
 
 def _add(wanted: Mapping[tuple[str, str], InternalTopicSource], ids: Mapping[str, str], at_ms: int) -> None:
-    """Of a topic with many origins only that they are many: who configures connectors makes up as many as he likes."""
+    """Add origins; of a topic with many only that they are many: a connector's configuration can name any number."""
     if not wanted:
         return
     kept = set(TopicProtection.objects.values_list("topic", "topic_id", "origin"))

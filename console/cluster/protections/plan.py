@@ -6,7 +6,7 @@ REMOVE = "remove protection"
 
 
 def removal_plan(topic: str, what: str, why: str, named_now: str) -> Plan:
-    """`named_now`: where the configuration is that still names the topic; empty: there is none."""
+    """Plan a removal. `named_now`: where the configuration is that still names the topic; empty: there is none."""
     internal = what == "internal topic"
     loss = (
         f"Everybody who may read {topic} reads the records that a service has kept there, secrets among them."

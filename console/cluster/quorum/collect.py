@@ -29,10 +29,10 @@ def _look(context: TierContext) -> None:
 
 
 def _keeps_elr(gateway: QuorumGateway) -> bool:
-    """True if the cluster keeps eligible leader replicas (KIP-966)."""
+    """Return True if the cluster keeps eligible leader replicas (KIP-966)."""
     return any(feature.name == ELIGIBLE_LEADERS and bool(feature.finalized) for feature in gateway.features())
 
 
 def _is_kraft(gateway: QuorumGateway) -> bool:
-    """True if metadata.version is finalized, as no cluster with ZooKeeper has it (KIP-584, KIP-778)."""
+    """Return True if metadata.version is finalized, as no cluster with ZooKeeper has it (KIP-584, KIP-778)."""
     return any(feature.name == FEATURE and feature.finalized is not None for feature in gateway.features())

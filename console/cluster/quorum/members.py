@@ -58,7 +58,7 @@ def summary_of(view: QuorumView, now_ms: int) -> QuorumSummary:
 
 
 def members_of(view: QuorumView, now_ms: int) -> list[QuorumMember]:
-    """Voters first, each group by id.
+    """Return members, voters first, each group by id.
 
     Times are counted from the leader's clock where it tells it, as the moments are the leader's; else from `now_ms`.
     """
@@ -86,7 +86,7 @@ def _ago(at_ms: int | None, now_ms: int) -> int | None:
 
 
 def is_writable(view: QuorumView, members: list[QuorumMember]) -> bool:
-    """True if a leader and a majority of the voters keep up: only then is metadata changed."""
+    """Return True if a leader and a majority of the voters keep up: only then is metadata changed."""
     if view.leader_id is None:
         return False
     fetching = sum(not member.is_silent for member in members if member.role != "observer")

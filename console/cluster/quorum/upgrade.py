@@ -23,7 +23,7 @@ class FeatureUpgradePlan(Plan):
 
 
 def upgrade_plan(feature: FeatureView, level: int, bootstrap_servers: str, *, refusal: str = "") -> FeatureUpgradePlan:
-    """`refusal` is why the cluster would not take it; empty: it would."""
+    """Plan an upgrade. `refusal` is why the cluster would not take it; empty: it would."""
     is_metadata = feature.name == FEATURE
     return FeatureUpgradePlan(
         level=level,

@@ -43,7 +43,7 @@ def quorum(request: UserRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def feature_upgrade(request: UserRequest, feature: str) -> HttpResponse:
-    """The plan to raise `feature` to a `level`, the newest if none is named, then the change."""
+    """Show the plan to raise `feature` to a `level` (the newest if none is named), then make the change."""
     require(request.user, Right.ADMINISTER)
     level = (request.POST if request.method == "POST" else request.GET).get("level", "")
     context: dict[str, object] = {"name": feature, "fields": [("level", level)] if level else []}

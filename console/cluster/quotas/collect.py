@@ -39,7 +39,7 @@ class QuotaCollector:
         self._changes.send({"quota-row": changes.keys}, ["quotas"] if is_news else [])
 
     def _refused(self, error: GatewayError) -> None:
-        """What was known stays, and grows old."""
+        """Keep the known quotas after an error; they grow old."""
         code = error.code if isinstance(error, RefusedError) else ""
         if store.keep_refusal(str(error), code):
             self._changes.send({}, ["quotas"])

@@ -84,7 +84,7 @@ class QuotaForm(forms.Form):
 
 
 def initial_of(entity: QuotaEntity, values: Mapping[str, float]) -> dict[str, object]:
-    """The form as it would have been filled in for these."""
+    """Return the form as it would have been filled in for these."""
     named = dict(entity.parts)
     initial: dict[str, object] = {"about": " ".join(named)}
     initial |= {"user": named.get("user") or "", "client_id": named.get("client-id") or "", "ip": named.get("ip") or ""}

@@ -47,7 +47,7 @@ def quota_plan(
     own_user: str,
     bootstrap_servers: str,
 ) -> QuotaPlan:
-    """`wanted`: quotas as they shall be, None for those that shall not be. `uses` are as last seen."""
+    """Plan quotas. `wanted`: new values, None to remove one. `uses` are as last seen."""
     own = quotas.get(entity, {})
     changes = {key: wanted[key] for key in LABEL_ORDER if key in wanted and wanted[key] != own.get(key)}
     values = {key: value for key, value in {**own, **changes}.items() if value is not None}
@@ -78,7 +78,7 @@ _ONLY_MORE = "No user, client or address gets a lower quota than before."
 
 
 def _lowers(old: float | None, new: float | None) -> bool:
-    """Taken away, another quota may count instead."""
+    """Return whether a client may get less; for a removed quota another may apply."""
     return new is None or old is None or new < old
 
 
@@ -118,7 +118,7 @@ def _what_counts(entity: QuotaEntity, key: str, value: float | None, after: Quot
 def _felt(
     entity: QuotaEntity, key: str, before: Quotas, after: Quotas, uses: Sequence[ObservedQuotaUse]
 ) -> Iterator[str]:
-    """Who is slowed or freed, of those that were seen using such a quota."""
+    """Yield sentences on clients that are slowed or freed, of those that were seen using such a quota."""
     measured = [use for use in uses if use.key == key]
     count = 0
     for use in measured:
@@ -149,7 +149,7 @@ def _limit(quotas: Quotas, key: str, entity: QuotaEntity, use: ObservedQuotaUse)
 
 
 def _order(entity: QuotaEntity, user: str, client_id: str, ip: str) -> Iterator[QuotaEntity]:
-    """Of somebody of whom this much is known; for the rest it is taken to be whom the entity names."""
+    """Yield entities in order of precedence for a client of which this is known; the rest is as the entity names it."""
     named = dict(entity.parts)
     if entity.ip is not None:
         return order_for_address(ip or named.get("ip") or "")
@@ -157,7 +157,7 @@ def _order(entity: QuotaEntity, user: str, client_id: str, ip: str) -> Iterator[
 
 
 def _not_for(entity: QuotaEntity, key: str, quotas: Quotas) -> list[str]:
-    """Entities whose quota comes before this one where both are meant."""
+    """Return entities whose quota comes before this one where both apply."""
     first = [
         item
         for item, values in quotas.items()
@@ -181,7 +181,7 @@ def _limits_own(entity: QuotaEntity, changes: Mapping[str, float | None], after:
 
 
 def _undo(own: Values, changes: Mapping[str, float | None]) -> str:
-    """Of every quota that is changed, what it was."""
+    """Return the undo in words: every changed quota with its former value."""
     return f"set them back: {', '.join(f'{label(key)} to {_text(key, own.get(key))}' for key in changes)}."
 
 
@@ -190,7 +190,7 @@ def _text(key: str, value: float | None) -> str:
 
 
 def _written(key: str, value: float | None) -> str | None:
-    """To the last byte, for the audit."""
+    """Return the exact value, for the audit."""
     return None if value is None else exact(key, value)
 
 

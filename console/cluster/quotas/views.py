@@ -68,7 +68,7 @@ def quota_try(request: UserRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def quota_change(request: UserRequest) -> HttpResponse:
-    """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
+    """Show the form, then the plan it makes, then make the change: a post with the plan's digest confirms it."""
     access_quotas(request.user, Right.OPERATE)
     form = QuotaForm(request.POST or None, initial=_asked_for(request))
     if request.method != "POST" or not form.is_valid():
@@ -93,7 +93,7 @@ def quota_change(request: UserRequest) -> HttpResponse:
 
 
 def _asked_for(request: UserRequest) -> dict[str, object]:
-    """Of the entity that a link names by its path, what it has; or what the link says it shall have (an undo)."""
+    """Return initial values: the values of the entity in the link, or those that the link asks for (an undo)."""
     entity = entity_at(request.GET.get("path", ""))
     if entity is None:
         return {"user": request.GET.get("user", "")[:NAME_LENGTH_MAX]}
@@ -113,12 +113,12 @@ def _tell(request: UserRequest, plan: Plan, entity: QuotaEntity, before: Values)
 
 
 def _address_back(path: str, before: Values) -> str:
-    """Of the form with what an entity had."""
+    """Return the address of the form with the entity's former values."""
     back = {"path": path, "undo": 1} | {key: value_text(key, value) for key, value in before.items()}
     return f"{reverse('quota-change')}?{urlencode(back)}"
 
 
 def _changed() -> list[tuple[KeptInverse, str]]:
-    """The newest changes, each with the address of what was before."""
+    """Return the newest changes, each with the address of what was before."""
     kept = removed("quota", CHANGE)
     return [(reading, _address_back(reading.values["path"], reading.values["before"])) for reading in kept]

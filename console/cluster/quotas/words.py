@@ -37,7 +37,7 @@ def hint(key: str) -> str:
 
 
 def amount(key: str, value: float) -> str:
-    """`1.05 MB / s`, `12.5 %`; in words where the number stands for no limit."""
+    """Format `1.05 MB / s`, `12.5 %`; in words where the number stands for no limit."""
     if value >= _BOUNDLESS:
         return "unlimited"
     if key in _BYTES:
@@ -52,7 +52,7 @@ def exact(key: str, value: float) -> str:
 
 
 def value_of(key: str, typed: str) -> float | None:
-    """The number that was typed, of bytes perhaps with a unit; None for what is none."""
+    """Return the number that was typed, of bytes perhaps with a unit; None for what is none."""
     if key in _BYTES:
         digits = whole_number(typed.removesuffix("/s").removesuffix("/ s"), SIZES)
         return None if digits is None else float(digits)

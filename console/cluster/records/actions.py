@@ -23,7 +23,7 @@ READ = "read records"
 
 
 def produce_plan(topic: Topic, partition: int | None, offsets: Mapping[str, int | None], print_: str) -> Plan:
-    """`offsets` of the record is kept; its print is only confirmed, as is which topic of the name it is for."""
+    """Plan a record. `offsets` are stored in the audit; the record's print is only confirmed, as is the topic's id."""
     place = PlanLine("record", None, f"partition {'by key' if partition is None else partition}")
     lines = (place, *(PlanLine(name, None, "null" if count is None else count) for name, count in offsets.items()))
     return Plan(ACTION, "topic", topic.name, lines, (topic.topic_id, print_), losses=(), safe_because="")
@@ -72,7 +72,7 @@ def do_append(
 def _append(
     topic: Topic, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
 ) -> tuple[int, int]:
-    """The only way by which the console appends a record; views refuse before, with the person's rights."""
+    """Append a record, the console's only way to do so; views have checked the person's rights before."""
     if refusal := refusal_to_write(topic):
         raise RefusedError("INTERNAL_TOPIC", refusal)
     return cluster_gateway().produce_record(topic.name, partition, key, value, headers)

@@ -7,7 +7,9 @@ from console.kit.gateway.errors import GatewayError, RefusedError
 
 
 def encode_for(topic: str, part: str, typed: str) -> tuple[bytes, str]:
-    """The bytes, or none and why not. `part` is key or value; the schema is the latest of TOPIC-key or TOPIC-value."""
+    """Return the bytes, or none and why not. `part` is key or value; the schema is the latest of TOPIC-key or
+    TOPIC-value.
+    """
     subject = f"{topic}-{part}"
     try:
         gateway = registry()

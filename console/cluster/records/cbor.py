@@ -28,7 +28,7 @@ class _NotCbor(Exception):
 
 
 def as_json(data: bytes) -> str | None:
-    """The document as JSON: bytes as hex, tags left out, keys as text; None for what is no map or array."""
+    """Return the document as JSON: bytes as hex, tags left out, keys as text; None for what is no map or array."""
     if not 1 < len(data) <= BYTES_MAX:
         return None
     reader = _CborReader(data.removeprefix(_SELF_DESCRIBED))

@@ -65,7 +65,7 @@ def parse_path(text: str) -> RecordColumn | None:
 
 
 def parse_document(text: str) -> object:
-    """None for what is no JSON. Numbers are texts of their digits."""
+    """Parse JSON; None for anything else. Numbers are texts of their digits."""
     try:
         return parse_foreign_json(text, parse_int=Digits, parse_float=Digits, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -97,7 +97,7 @@ def cell_at(document: object, steps: Iterable[str | int]) -> str:
 
 
 def offered_paths(documents: Iterable[tuple[str, object]]) -> list[str]:
-    """Paths to choose from, those most records have first; `documents` are (part, document)."""
+    """Return paths to choose from, the most frequent first; `documents` are (part, document)."""
     counts: Counter[str] = Counter()
     for part, document in documents:
         counts.update(set(_paths_of(document, part, 1)))
@@ -138,7 +138,7 @@ def written(document: object) -> str:
 
 
 def _beginning(value: object) -> str:
-    """As JSON, as far as a cell has room for it."""
+    """Return the value's beginning as JSON, as far as a cell has room for it."""
     text = ""
     for token in _tokens(value, 0, _CELL_DEPTH_MAX):
         text += token

@@ -54,7 +54,7 @@ def _pairs(left: list[str], right: list[str]) -> Iterator[Pair]:
 
 
 def _shared(lines: list[str], is_behind: bool, is_before: bool) -> Iterator[Pair]:
-    """The first lines behind a difference and the last before one."""
+    """Yield the first lines behind a difference and the last before one."""
     head, tail = _AROUND if is_behind else 0, _AROUND if is_before else 0
     skipped = len(lines) - head - tail
     if skipped <= _AROUND:

@@ -25,7 +25,7 @@ _METHODS = ["GET", "HEAD", "POST"]
 
 @require_http_methods(_METHODS)
 def copy(request: UserRequest, name: str, partition: int, offset: int) -> HttpResponse:
-    """Once more into its topic, or into another that the person operates."""
+    """Copy a record once more into its topic, or into another that the person operates."""
     topic, context = _begun(request, name, partition, offset)
     names = writable_topics(reach_of(request.user))
     form = context["form"] = CopyForm(names, request.POST or None, initial={"to": topic.name})
@@ -40,7 +40,7 @@ def copy(request: UserRequest, name: str, partition: int, offset: int) -> HttpRe
 
 @require_http_methods(_METHODS)
 def tombstone(request: UserRequest, name: str, partition: int, offset: int) -> HttpResponse:
-    """Into the partition the record is in."""
+    """Write a tombstone into the partition the record is in."""
     access_writing(request.user, name)
     topic, context = _begun(request, name, partition, offset)
     return _planned(request, topic, (partition, offset), (topic, partition), context, is_tombstone=True)

@@ -148,7 +148,7 @@ class Coverage:
 
 
 def _described(part: SearchedPart, unit: str) -> str:
-    """Such as `the newest 100 of 1,000 records of partition 1`."""
+    """Return such as `the newest 100 of 1,000 records of partition 1`."""
     total = f"{_counted(part.total, unit)}{f' of {part.name}' if part.name else ''}"
     if part.looked_at == part.total:
         return f"all {total}"

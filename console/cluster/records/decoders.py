@@ -75,7 +75,7 @@ class RecordDecoder:
         self._schemas.renew()
 
     def decode(self, part: str, data: bytes | None) -> DecodedText | None:
-        """None for what is nobody's."""
+        """Decode a part; None if no decoder applies."""
         if not data:
             return None
         decoded = self._schemas.decode(data)
@@ -86,7 +86,9 @@ class RecordDecoder:
         return DecodedText(decoded.text, f"{decoded.type.capitalize()}, schema {decoded.schema_id}", decoded.schema_id)
 
     def _by_a_file(self, part: str, data: bytes) -> DecodedText | None:
-        """Protobuf that somebody has said it is. While the files cannot be used, what is no text is not guessed at."""
+        """Decode by a .proto file that an operator named. While the files cannot be used, binary data is not guessed
+        at.
+        """
         messages = self._messages = self._messages or _messages_now()
         if isinstance(messages, MappingError):
             return None if _is_text(data) else DecodedText("", f"not decoded: {messages}"[:NOTE_LENGTH_MAX])

@@ -46,7 +46,7 @@ class Expression:
             raise
 
     def __call__(self, record: RecordView, key: bytes | None, value: bytes | None) -> bool:
-        """`key` and `value` are those of the record, decoded: JSON or text, where they are either."""
+        """Evaluate the record. `key` and `value` are decoded: JSON or text, where they are either."""
         data = key, value, record.headers, record.partition, record.offset, record.at_ms, record.size_bytes
         deadline = time.monotonic() + _RECORD_S
         self._send(pickle.dumps(data))

@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _sentence(error: Exception) -> str:
-    """The library explains at length; what is wrong comes first."""
+    """Return the library's first sentence, which says what is wrong, without its long explanation."""
     if isinstance(error, KeyError):
         return f"there is no {error}"
     return str(error).partition(". ")[0] or type(error).__name__
@@ -63,7 +63,7 @@ def _names(
 
 
 def _document(data: bytes | None) -> Any:
-    """JSON as what it says, other text as text, other bytes as they are, a null as null."""
+    """Return JSON as its value, other text as text, other bytes as they are, null as null."""
     text = _text(data)
     if isinstance(text, str) and text[:1] in ("{", "[", '"', "-", *"0123456789", "t", "f", "n"):
         try:

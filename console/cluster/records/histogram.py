@@ -51,7 +51,7 @@ class Histogram:
 
 
 def edges(oldest_ms: int, newest_ms: int, now_ms: int = LAST_MS) -> list[int]:
-    """Moments between which bars stand: whole seconds, minutes, hours or days, the last after the newest.
+    """Return moments between bars: whole seconds, minutes, hours or days, the last after the newest record.
 
     The calendar's end is theirs, too: a producer may give a record any number as its time. What is of the future is
     one bar, so that a single such record does not make one of all the others.
@@ -68,7 +68,9 @@ def edges(oldest_ms: int, newest_ms: int, now_ms: int = LAST_MS) -> list[int]:
 def counted(
     moments: Sequence[int], places: Sequence[Mapping[int, int | None]], spans: Mapping[int, OffsetSpan]
 ) -> Histogram:
-    """`places` are the offsets of each moment, by partition; None: nothing is as late. Silent ones are left out."""
+    """Count records. `places` are the offsets of each moment, by partition; None: no record is as late. Silent
+    partitions are left out.
+    """
     heard = [(item, span) for item, span in spans.items() if all(item in starts for starts in places)]
 
     def before(starts: Mapping[int, int | None]) -> int:
@@ -84,12 +86,12 @@ def counted(
 
 
 def lookups(partition_count: int, partition: int | None) -> int:
-    """Offsets of times that drawing it asks for, at most."""
+    """Return the most offset look-ups that drawing it takes."""
     return (BARS_MAX + 3) * (min(partition_count, PARTITIONS_MAX) if partition is None else 1)
 
 
 def read_histogram(gateway: ClusterGateway, topic: str, partition: int | None, now_ms: int) -> Histogram | None:
-    """None for a topic without records, or whose records have no time. Raises GatewayError."""
+    """Return a histogram; None for a topic without records, or whose records have no time. Raises GatewayError."""
     spans = {
         item: span
         for item, span in sorted(gateway.record_spans(topic, False).items())[:PARTITIONS_MAX]

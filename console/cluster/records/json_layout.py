@@ -27,7 +27,7 @@ class JsonLine:
 
 
 def is_document(text: str) -> bool:
-    """True for an object or array by RFC 8259; a number or word alone is no document."""
+    """Return True for an object or array by RFC 8259; a number or word alone is no document."""
     try:
         parsed = json.loads(text, parse_float=str, parse_int=str, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -36,7 +36,7 @@ def is_document(text: str) -> bool:
 
 
 def layout(text: str) -> Iterator[JsonLine]:
-    """`text`, which is a document, line by line."""
+    """Yield the lines of `text`, which is a document."""
     line, depth, before = "", 0, ""
     for match in _TOKENS.finditer(text):
         token = match[0]
@@ -64,7 +64,7 @@ def layout(text: str) -> Iterator[JsonLine]:
 
 
 def laid_out(text: str, length_max: int) -> tuple[str, bool]:
-    """`text`, which is a document, laid out up to `length_max` characters, and whether more would follow."""
+    """Return `text`, which is a document, laid out up to `length_max` characters, and whether more would follow."""
     lines, length = [], 0
     for line in layout(text):
         lines.append(_INDENT * line.depth + line.text)
@@ -75,7 +75,7 @@ def laid_out(text: str, length_max: int) -> tuple[str, bool]:
 
 
 def tree(text: str, lines_max: int) -> tuple[JsonLine, ...]:
-    """The lines of `text`; none if they are more than `lines_max`, or nest deeper than DEPTH_MAX."""
+    """Return the lines of `text`; none if they are more than `lines_max`, or nest deeper than DEPTH_MAX."""
     lines: list[JsonLine] = []
     for line in layout(text):
         if len(lines) == lines_max or line.depth > DEPTH_MAX:

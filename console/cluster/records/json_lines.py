@@ -26,7 +26,7 @@ def json_lines_response(
 
 
 def json_lines(topic: str, records: Iterable[RecordView], decoder: RecordDecoder | None = None) -> Iterator[str]:
-    """`decoder`: one with more time than a page has; None: a page's."""
+    """Yield JSON lines. `decoder`: one with more time than a page has; None: a page's."""
     decoder = decoder or RecordDecoder(topic)
     for record in records:
         headers = [f"[{_text(name)}, {_json(value)}]" for name, value in record.headers]

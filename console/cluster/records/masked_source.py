@@ -42,8 +42,9 @@ def source_for(person: User, topic: Topic) -> RecordSource:
 
 
 def hides_of(reach: Reach, topics: Collection[str]) -> bool:
-    """Whether parts of some record of these topics are hidden from who has this reach; without a topic, of any there
-    may be. While the rules cannot be read they are."""
+    """Return whether parts of some record of these topics are hidden from who has this reach; without a topic, of any
+    there may be. While the rules cannot be read they are.
+    """
     try:
         rules = _rules()
     except RefusedError:
@@ -58,13 +59,13 @@ _Held = tuple[tuple[str, frozenset[Right]], ...]
 
 
 def _held(reach: Reach, topic: str) -> _Held:
-    """Of `topic`, and of those its records come from: for these who lacks a right on either lacks it."""
+    """Return hidden parts by the rules of `topic`, and of its origins: a person without a right on either lacks it."""
     rights = reach.rights_on(Resource.TOPIC, topic)
     return tuple((name, rights & _rights_on(reach, name)) for name in names_of(topic))
 
 
 def _rights_on(reach: Reach, name: str) -> frozenset[Right]:
-    """On any topic there may be: none where rules take some away."""
+    """Return the rights on the topic; without a name, on any topic: none where rules remove some."""
     if name == ANY_TOPIC and reach.is_limited(Resource.TOPIC):
         return frozenset()
     return reach.rights_on(Resource.TOPIC, name)
@@ -112,7 +113,7 @@ class Masking:
 
 
 def _state_of_rules() -> tuple[int, ...]:
-    """What differs once the file is another, or says something else; empty: that cannot be known, or there is none."""
+    """Return a value that changes with the rules' file; empty if it cannot be read or there is none."""
     try:
         stat = settings.MASKING_FILE.stat()
     except OSError:

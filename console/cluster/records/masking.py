@@ -51,7 +51,7 @@ class MaskingRule:
 
 
 def parse_masking(text: str) -> tuple[MaskingRule, ...]:
-    """`[[rules]]` with `topics`, `mask` and perhaps `seen_by`. Raises MaskingError."""
+    """Parse `[[rules]]` with `topics`, `mask` and perhaps `seen_by`. Raises MaskingError."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -144,7 +144,7 @@ class Masker:
 
 
 def _hide(document: Any, steps: tuple[str | int, ...]) -> None:
-    """In place. Where a path ends early, at what has no parts, that is hidden: it may be the same in another form."""
+    """Hide parts in place. A path that ends early at a scalar hides that: it may be the same in another form."""
     step, rest = steps[0], steps[1:]
     if isinstance(document, list) and isinstance(step, str):
         for number in range(len(document)):

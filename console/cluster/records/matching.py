@@ -41,7 +41,7 @@ class Matcher(Protocol):
 
 
 def matcher(topic: str, search: str, searched: str) -> Matcher:
-    """`searched` is a key of SEARCHED (`query.py`). Raises BadExpression."""
+    """Return a matcher. `searched` is a key of SEARCHED (`query.py`). Raises BadExpression."""
     if search and searched == "cel":
         return ExpressionMatcher(topic, search)
     return EVERY_RECORD if not search else TextMatcher(topic, search, searched)
@@ -163,7 +163,7 @@ class TextMatcher:
         )
 
     def _shows(self, data: bytes | None) -> bool:
-        """Whether the text is in the bytes, or in what the page makes of them."""
+        """Return whether the text is in the bytes, or in what the page makes of them."""
         if not data:
             return False
         text = data.decode(errors="replace").lower()

@@ -12,7 +12,7 @@ PACKED_BYTES_MAX = 256 * 1024
 
 
 def as_json(data: bytes) -> str | None:
-    """The document as JSON, bytes in it as hex; None for what is no map or array, too long, or has no JSON."""
+    """Return the document as JSON, bytes in it as hex; None for what is no map or array, too long, or has no JSON."""
     if len(data) > PACKED_BYTES_MAX:
         return None
     try:

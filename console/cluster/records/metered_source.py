@@ -18,7 +18,7 @@ LOOKUP_BYTES = 4_096
 
 
 def metered(source: RecordSource, person: object) -> RecordSource:
-    """`person`: the key of who reads."""
+    """Return a source that counts bytes for `person`, the key of the reader."""
     limits = limits_now()
     return MeteredSource(source, person) if limits.total or limits.per_person else source
 

@@ -157,7 +157,7 @@ class ShownRecord:
         return {part: self.decoder.decode(part, getattr(self.record, part)) for part in ("key", "value")}
 
     def _text(self, part: str, data: bytes | None) -> Text:
-        """By its schema or a decoder, if there is one that knows it; else its bytes, and why."""
+        """Return the text by a schema or a decoder, if one applies; else the bytes, and why."""
         decoded = self._decoded[part] if self.shown_as in _DECODED_FORMS else None
         if decoded is None or data is None:
             return text_of(data, self.shown_as, self.length_max, self.texts)
@@ -176,7 +176,7 @@ def shown_records(topic: str, records: Iterable[RecordView], query: RecordQuery)
 
 
 def offered_columns(shown: Iterable[ShownRecord]) -> list[str]:
-    """Paths that are in the first of these records."""
+    """Return paths that are in the first of these records."""
     return offered_paths(document for record in islice(shown, OFFERED_FROM) for document in record.documents)
 
 
@@ -198,8 +198,9 @@ def titles(query: RecordQuery) -> tuple[str, ...]:
 def record_rows(
     topic: str, records: Iterable[RecordView], query: RecordQuery, decoder: RecordDecoder | None = None
 ) -> Iterator[tuple[object, ...]]:
-    """Rows of a file; a null key or value is an empty cell, and a text that is cut says so. `decoder`: one with more
-    time than a page has."""
+    """Yield rows of a file; a null key or value is an empty cell, and a text that is cut says so. `decoder`: one with
+    more time than a page has.
+    """
     decoder = decoder or RecordDecoder(topic)
     for record in records:
         shown = ShownRecord(record, query.shown_as, WHOLE_LENGTH_MAX, decoder, query.columns)

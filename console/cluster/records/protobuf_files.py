@@ -78,7 +78,7 @@ class Messages:
         self._files: dict[str, Any] = {}
 
     def rule_of(self, topic: str, part: str) -> ProtobufRule | None:
-        """The first that fits."""
+        """Return the first rule that fits; None without one."""
         return next((rule for rule in self._rules if rule.part == part and fnmatchcase(topic, rule.topics)), None)
 
     def read(self, rule: ProtobufRule, data: bytes) -> tuple[dict[str, Any], bool]:
@@ -134,7 +134,7 @@ def _pool_of(path: Path) -> Any:
 
 
 def _compiled(path: Path) -> bytes:
-    """By protoc, in a process of its own."""
+    """Return the descriptors by protoc, in a process of its own."""
     if missing := missing_part("registry"):
         raise MappingError(f"{path.name} cannot be compiled. {missing}")
     with tempfile.TemporaryDirectory(prefix="barnabas-protoc-") as name:
@@ -189,7 +189,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def _stamps(directory: Path) -> Mapping[str, object]:
-    """Of the first FILES_MAX, because a .proto may import others."""
+    """Return stamps of the first FILES_MAX files, because a .proto may import others."""
     try:
         paths = sorted(directory.iterdir())[:FILES_MAX]
     except OSError:

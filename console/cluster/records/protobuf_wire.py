@@ -31,7 +31,9 @@ class _TooMuch(Exception):
 
 
 def wire_text(data: bytes, length_max: int) -> tuple[str, bool] | None:
-    """A line for each field, as far as `length_max` letters, and whether there is more; None for what is no message."""
+    """Return a line for each field, up to `length_max` characters, and whether there is more; None for what is no
+    message.
+    """
     try:
         message, _ = _ProtobufReading(data).message(0, len(data), 0)
     except (_NoMessage, _TooMuch):
@@ -43,7 +45,7 @@ def wire_text(data: bytes, length_max: int) -> tuple[str, bool] | None:
 
 
 def _write(message: _Message, depth: int, lines: list[str], left: int) -> int:
-    """What is left of the letters there is room for."""
+    """Write the message's lines and return how many characters of the budget are left."""
     for number, value in message.fields:
         begun = "  " * depth + str(number)
         lines.append(f"{begun} {{" if isinstance(value, _Message) else f"{begun}: {value}")
@@ -113,7 +115,9 @@ class _ProtobufReading:
         raise _NoMessage
 
     def _guessed(self, at: int, end: int, depth: int) -> "str | _Message":
-        """Text without a control character is no message, whose fields begin with small numbers."""
+        """Guess a string or message: text without a control character is no message, whose fields begin with small
+        numbers.
+        """
         data = self._data[at:end]
         try:
             text = data.decode()
@@ -135,6 +139,6 @@ def _quoted(text: str) -> str:
 
 
 def _fixed(data: bytes) -> str:
-    """As a number with and without a point: which, the wire does not say."""
+    """Format a fixed number with and without a point: the wire does not say which."""
     (point,) = struct.unpack("<d" if len(data) == 8 else "<f", data)
     return f"0x{int.from_bytes(data, 'little'):0{2 * len(data)}x} ({point:g})"

@@ -81,7 +81,7 @@ class RecordQuery:
 
     @classmethod
     def parse(cls, parameters: QueryDict, at_ms: int | None = None) -> "RecordQuery":
-        """`at_ms`: the time that the range's `last` counts back from; None: now."""
+        """Parse a query. `at_ms`: the time that the range's `last` counts back from; None: now."""
         limit = _number(parameters.get("limit", ""), LIMITS[-1])
         cursor = read_cursor(parameters.get("cursor", ""))
         chosen = TimeRange.parse(parameters, now_ms() if at_ms is None else at_ms, LENGTHS)
@@ -106,7 +106,7 @@ class RecordQuery:
 
 
 def read_cursor(text: str) -> tuple[tuple[int, int], ...]:
-    """`0:12,1:40` as ((0, 12), (1, 40)); nothing for anything else."""
+    """Parse `0:12,1:40` as ((0, 12), (1, 40)); nothing for anything else."""
     if len(text) > CURSOR_LENGTH_MAX or not _CURSOR.fullmatch(text):
         return ()
     pairs = (pair.split(":") for pair in text.split(","))
@@ -120,7 +120,7 @@ def write_cursor(positions: dict[int, int]) -> str:
 
 
 def _problems(parameters: QueryDict) -> Iterator[str]:
-    """Sentences on values that are read as the default, and on names that mean nothing here."""
+    """Yield sentences on values that are read as the default, and on unknown names."""
     for name, values in parameters.lists():
         value = values[-1]
         shown = f"{name}={value}"[:_PROBLEM_LENGTH_MAX]

@@ -41,7 +41,7 @@ class ReadAccount:
     at_ms: int
 
     def at(self, now_ms: int, limit: int) -> "ReadAccount":
-        """A clock that was set back brings nothing, and loses nothing."""
+        """Return the account at `now_ms`; a clock that was set back adds and removes nothing."""
         passed = max(0, now_ms - self.at_ms) / 1_000
         left = min(float(limit * BURST_SECONDS), self.left + limit * passed)
         return ReadAccount(left, self.rate * exp(-passed / RATE_SECONDS), now_ms)
@@ -73,7 +73,7 @@ class ReadBudgets:
         return self._standing(person, now_ms)
 
     def rates(self, now_ms: int) -> dict[str, float]:
-        """Bytes per second of late by person, the most first."""
+        """Return recent bytes per second by person, the most first."""
         rates = {name: self._at(name, now_ms).rate for name in self.accounts if name != _EVERYBODY}
         return dict(sorted(rates.items(), key=lambda item: -item[1]))
 
@@ -103,7 +103,7 @@ class ReadBudgets:
         return ReadAllowance(_wait_ms(all_of_us.left - floor, self.limits.total), f"waiting: {used}")
 
     def _forget(self, now_ms: int) -> None:
-        """Who is back at what everybody begins with; and the least, where there are too many."""
+        """Forget accounts with a full budget; and the smallest, where there are too many."""
         for name in [account for account in self.accounts if account != _EVERYBODY]:
             now = self._at(name, now_ms)
             if now.rate < 1 and now.left >= self.limits.of(name) * BURST_SECONDS:

@@ -43,11 +43,11 @@ class ReadLedger:
         self._own: str = ""
 
     def charge(self, person: object, count: int = 0) -> ReadAllowance:
-        """`count` bytes were read for `person`; whether more may be, and when."""
+        """Charge `count` bytes that were read for `person`; return whether more may be, and when."""
         return self._with(lambda ledger, at_ms: ledger.charge(str(person), count, at_ms))
 
     def rates(self) -> tuple[float, dict[str, float]]:
-        """Bytes per second of late: of everybody together, and by person."""
+        """Return recent bytes per second: of all persons together, and by person."""
         return self._with(lambda ledger, at_ms: (ledger.total_rate(at_ms), ledger.rates(at_ms)))
 
     def _with(self, do: Callable[[ReadBudgets, int], _T]) -> _T:

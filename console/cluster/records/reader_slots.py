@@ -20,7 +20,9 @@ class ReaderSlots:
         self._lock = threading.Lock()
 
     def take(self, person: Hashable) -> str:
-        """A sentence if there is no slot for `person`; otherwise nothing, and the slot is to be given back."""
+        """Take a slot for `person`; return a sentence if there is none, else nothing, and the slot has to be given
+        back.
+        """
         with self._lock:
             if self._taken[person] >= self._per_person_max:
                 return f"You have {self._per_person_max} readers open already: close one of the other pages."

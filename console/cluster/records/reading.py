@@ -137,7 +137,7 @@ def open_scan(
 
 
 def reading_of(starts: Mapping[int, int], ends: Mapping[int, int]) -> set[int]:
-    """The partitions that hold an offset between their start and their end."""
+    """Return the partitions that hold an offset between their start and their end."""
     return {item for item, start in starts.items() if start < ends[item]}
 
 
@@ -166,7 +166,7 @@ def _read_all(
 
 
 def _following(taken: list[RecordView], limits: Mapping[int, int], is_newest: bool) -> dict[int, int]:
-    """The limits of the next page: behind (newest: before) what was taken of each partition."""
+    """Return the limits of the next page: behind (newest: before) what was taken of each partition."""
     following = dict(limits)
     for view in taken:
         following[view.partition] = view.offset if is_newest else view.offset + 1

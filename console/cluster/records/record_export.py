@@ -59,7 +59,7 @@ class ExportSlotError(Exception):
 
 
 def export_query(query: RecordQuery) -> RecordQuery:
-    """The oldest first, from the beginning if the query names no other place."""
+    """Return the query of a file: oldest first, from the beginning if the query names no other place."""
     return replace(query, place="oldest" if query.place == "newest" else query.place, cursor=())
 
 
@@ -104,7 +104,7 @@ class Export:
             yield self._incomplete(self._reader.left_out)
 
     def _texts_of(self, records: Sequence[RecordView]) -> Iterator[str]:
-        """At least one text. What is packed may become a hundred times its bytes: not all of it is held at once."""
+        """Yield at least one text. Unpacked data may be a hundred times its bytes: not all of it is held at once."""
         self._decoder.renew()
         if self._form == "csv":
             lines: Iterator[str] = (
@@ -159,7 +159,7 @@ def export_response(request: UserRequest, topic: Topic, query: RecordQuery, form
 def _body(
     request: UserRequest, take: Callable[[], str], close: Callable[[], None]
 ) -> Iterator[str] | AsyncIterator[str]:
-    """Nothing is read for a client that wants the headers alone."""
+    """Yield the body; a HEAD request reads nothing."""
     if request.method == "HEAD":
         close()
         return iter(())
@@ -218,7 +218,7 @@ async def _stream(take: Callable[[], str], close: Callable[[], None]) -> AsyncIt
 
 
 def _next_or_none(take: Callable[[], Any]) -> Any:
-    """StopIteration cannot pass through a coroutine."""
+    """Return the next item or None: StopIteration cannot pass through a coroutine."""
     try:
         return take()
     except StopIteration:

@@ -55,7 +55,9 @@ def record_page(request: UserRequest, name: str, partition: int, offset: int) ->
 
 @require_safe
 def compare_records(request: UserRequest, name: str) -> HttpResponse:
-    """`left` and `right` are places, of this topic or, as `topic/partition:offset`, of another one may read."""
+    """Compare records. `left` and `right` are places, of this topic or, as `topic/partition:offset`, of another
+    readable one.
+    """
     topic = access_records(request.user, name)
     places = {side: request.GET.get(side, "").strip() for side in ("left", "right")}
     context = {"topic": topic, "places": places, "error": "", "sides": []}

@@ -136,7 +136,7 @@ class Scan:
         return records
 
     def _settle(self) -> None:
-        """Partitions that are through are dropped, and the reason to stop is found, if there is one."""
+        """Drop partitions that are through, and note the reason to stop, if there is one."""
         for partition in [item for item in self._reading if self._next[item] >= self._ends[item]]:
             self._reading.remove(partition)
             self._stream.drop(partition)

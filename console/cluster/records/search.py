@@ -193,18 +193,18 @@ class SearchReader:
         return ReadTurn(records, self._progress(None), note=self._note, waits=scan.waits)
 
     def _passed(self, scan: Scan) -> int:
-        """Offsets of the window that were looked at, on in time."""
+        """Return the searched offsets of the window, in order of time."""
         starts, ends = self._window.starts, self._window.ends
         return max(1, sum(min(ends[item], scan.positions[item]) - start for item, start in starts.items()))
 
     def _give_up_window(self, scan: Scan) -> ReadTurn:
-        """It reaches into more records than the gap before it let expect; what was found is found again."""
+        """Give up a window with more records than the gap before it suggested; its hits are found again later."""
         self._size = max(WINDOW_FIRST, self._size // _WINDOW_SHRINKING)
         self._kept, self._cut, self._held_bytes = [], set(), 0
         return ReadTurn((), self._progress(None), note=self._note, waits=scan.waits)
 
     def _move_on(self, scan: Scan) -> None:
-        """What was looked at of each partition of the window. Hits that were cut off are looked for again."""
+        """Note how far each partition of the window was searched. Hits that were cut off are searched again."""
         for item, end in self._window.ends.items():
             start, position = self._window.starts[item], scan.resumes[item]
             kept = [record.offset for record in self._kept if record.partition == item]
@@ -320,7 +320,9 @@ def fitting(records: Iterable[RecordView], bytes_max: int) -> int:
 
 
 def _parts_of(offsets: ReadRanges, query: RecordQuery, partition_count: int) -> list[tuple[str, list[int]]]:
-    """The partitions in the order in which they are searched, with their name: of a key its own partition first."""
+    """Return the partitions in the order in which they are searched, with their name: of a key its own partition
+    first.
+    """
     partitions = sorted(offsets.starts)
     if query.partition is not None:
         return [(f"partition {query.partition}", partitions)]

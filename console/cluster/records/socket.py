@@ -173,7 +173,7 @@ class RecordsConsumer(PersonSocket):
         )
 
     def continue_links(self, turn: ReadTurn) -> str:
-        """Links on which the search goes on; each is an address of the messages tab."""
+        """Return links that continue the search; each is an address of the messages tab."""
         offers = []
         for offer in turn.offers:
             parameters = QueryDict(self.scope["query_string"], mutable=True)
@@ -203,6 +203,6 @@ class RecordsConsumer(PersonSocket):
 
 
 def alone(in_use: threading.Lock, function: Callable[[], _Result]) -> _Result:
-    """A reader is closed while a read of it may still be under way in another thread: one after the other."""
+    """Run the function alone: a reader is closed only after a read in another thread has ended."""
     with in_use:
         return function()

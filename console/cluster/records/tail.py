@@ -61,7 +61,7 @@ class TailReader:
         self._matches.close()
 
     def _catch_up(self) -> int:
-        """How many records were left out to be at the end again."""
+        """Return how many records were skipped to be at the end again."""
         ends = self._look().ends
         behind = sum(max(0, end - self._stream.positions.get(item, end)) for item, end in ends.items())
         if behind <= TAIL_BEHIND_MAX:

@@ -74,7 +74,7 @@ class Text:
 def text_of(
     data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX, budget: TextBudget | None = None
 ) -> Text:
-    """`data` as `shown_as` says (`SHOWN_AS` of query); asked for as JSON, what is no JSON is a string.
+    """Return `data` as `shown_as` says (`SHOWN_AS` of query); asked for as JSON, other text is a string.
 
     Where the page's `budget` is used up, nothing is parsed, and unpacked only what is shown.
     """
@@ -131,8 +131,8 @@ def plain_bytes(data: bytes) -> bytes:
 
 
 def _unwrapped(data: bytes, unpacked_max: int) -> tuple[str, bytes]:
-    """What `data` is wrapped in, and what it holds: itself, if it is not wrapped. One byte more than the bound says
-    that not all of it was unpacked.
+    """Return how `data` is compressed, and its content: itself if it is not. One byte more than the bound says that not
+    all of it was unpacked.
     """
     if data.startswith(_GZIP):
         unpacking = zlib.decompressobj(wbits=31)
@@ -154,7 +154,7 @@ def _worked_max(length_max: int) -> int:
 
 
 def _json(data: bytes, shown_as: str, length_max: int) -> Text | None:
-    """Objects and arrays over several lines; None for what is no JSON, or too long to be parsed."""
+    """Lay out objects and arrays over several lines; None for other text, or too long to be parsed."""
     if len(data) > _worked_max(length_max) or data[:64].lstrip()[:1] not in (b"{", b"["):
         return None
     try:
@@ -180,7 +180,9 @@ def _xml(data: bytes, length_max: int) -> Text | None:
 
 
 def _wire(data: bytes, length_max: int) -> Text | None:
-    """A registry's frame may go on with where in its schema the type is: nothing but a zero for the first."""
+    """Decode as Protobuf without schema; behind a registry's frame a zero byte for the first message type is passed
+    over.
+    """
     text = None
     if len(data) <= _worked_max(length_max):
         text = wire_text(data, length_max) or (wire_text(data[1:], length_max) if data[:1] == b"\0" else None)
@@ -198,7 +200,7 @@ def _plain(data: bytes, shown_as: str, length_max: int) -> Text:
 
 
 def _packed(data: bytes) -> tuple[str, str]:
-    """The format of `data` and its JSON; both empty if it is none that is known."""
+    """Return the format of `data` and its JSON; both empty if it is none that is known."""
     for name, as_json in (("MessagePack", message_pack.as_json), ("CBOR", cbor.as_json)):
         if value := as_json(data):
             return name, value
@@ -216,7 +218,9 @@ def _escaped(control: re.Match[str]) -> str:
 
 
 def _is_readable(data: bytes) -> bool:
-    """UTF-8 with hardly a control character but white space. The last character may be cut in two."""
+    """Return whether data is UTF-8 with hardly a control character but white space. The last character may be cut in
+    two.
+    """
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -227,7 +231,7 @@ def _is_readable(data: bytes) -> bool:
 
 
 def _hex(data: bytes, length_max: int) -> Text:
-    """Sixteen bytes on a line: where they are, what they are, and what they would be as ASCII."""
+    """Return a hex dump, sixteen bytes on a line: offset, bytes, and ASCII."""
     shown = data[: length_max // 4]
     lines = []
     for at in range(0, len(shown), _HEX_BYTES_PER_LINE):

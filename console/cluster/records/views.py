@@ -77,7 +77,7 @@ def record_list(request: UserRequest, name: str) -> HttpResponseBase:
 
 
 def _file_of_search(request: UserRequest, topic: Topic, query: RecordQuery) -> HttpResponseBase:
-    """All that matches, however much that is; for programs within the limits of a search, with what was searched."""
+    """Return all matches as a file; for programs within the limits of a search, with what was searched."""
     try:
         if not isinstance(request, InnerRequest):
             return _export(request, topic, query)
@@ -179,7 +179,7 @@ def _file(
 
 @require_safe
 def histogram(request: UserRequest, name: str) -> HttpResponse:
-    """A part of the messages tab, which asks for it when it is there."""
+    """Return the histogram, a part of the messages tab that the page fetches by itself."""
     topic = access_records(request.user, name)
     histogram, error = None, ""
     partition = RecordQuery.parse(request.GET).partition

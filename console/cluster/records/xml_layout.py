@@ -91,7 +91,7 @@ class _Layout:
         self._write(f"<?{target} {data}?>")
 
     def _open(self) -> None:
-        """Something follows inside of what has begun."""
+        """Open a new level inside of the last line."""
         text = self._taken()
         if self._begun:
             begun, self._begun = self._begun, ""

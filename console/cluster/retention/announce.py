@@ -16,7 +16,9 @@ class RetentionAnnouncer:
         self._disks = ""
 
     def looked_at(self, topics: Collection[int]) -> None:
-        """`topics` are primary keys. Without listeners nothing is rendered, and what was sent last is forgotten."""
+        """Push looked-at topics by primary key. Without listeners nothing is rendered, and what was sent last is
+        forgotten.
+        """
         if not listened([LIVE_GROUP]):
             self._disks = ""
             return

@@ -50,7 +50,7 @@ class RetentionSweep:
         self._said_at_ms: dict[int, int] = {}
 
     def look(self) -> list[int]:
-        """The topics (primary keys) that were looked at. Raises GatewayError."""
+        """Return the topics (primary keys) that were looked at. Raises GatewayError."""
         self._watch_disks()
         due = list(self._due())
         if not due:
@@ -70,14 +70,14 @@ class RetentionSweep:
         return due.order_by(F("outlook__at_ms").asc(nulls_first=True), "name")[:TOPICS_PER_LOOK]
 
     def _views(self, names: list[str]) -> Mapping[str, RetentionView]:
-        """A cluster of other brokers does not know the question: the rest is of use without the answer."""
+        """Return the retention previews, none from a cluster whose brokers do not know the request."""
         try:
             return self._gateway.retention_outlook(names)
         except GatewayError:
             return {}
 
     def _oldest(self, topics: list[Topic]) -> dict[int, int]:
-        """Topic (primary key) → when its oldest record was written."""
+        """Return topic (primary key) → when its oldest record was written."""
         places = {
             (name, partition): topic_id
             for topic_id, name, partition in Partition.objects.filter(topic__in=topics).values_list(
@@ -91,7 +91,7 @@ class RetentionSweep:
         return oldest
 
     def _watch_disks(self) -> None:
-        """Nothing where no broker has said anything new."""
+        """Watch the brokers' disks; nothing without new reports."""
         rows: list[DiskGrowth] = []
         keys: set[Hashable] = set()
         for report in kept_rows(_reports):
@@ -133,7 +133,7 @@ def _reports() -> QuerySet[BrokerReport]:
 
 
 def _keep(rows: list[TopicOutlook]) -> list[int]:
-    """Of topics that are still there: one may be deleted while it is looked at. Their primary keys."""
+    """Store rows of existing topics: one may be deleted while it is looked at. Return their primary keys."""
     with cluster_atomic():
         there = Topic.objects.select_for_update().filter(pk__in=[row.topic_id for row in rows])
         left = set(there.values_list("pk", flat=True))
@@ -165,7 +165,7 @@ def _outlook(
 
 
 def _committed(topics: Iterable[str]) -> dict[str, dict[str, dict[int, int]]]:
-    """topic → group → partition → offset."""
+    """Return topic → group → partition → offset."""
     committed: dict[str, dict[str, dict[int, int]]] = {}
     places = GroupPartition.objects.filter(topic__in=list(topics), committed__isnull=False)
     for topic, group, partition, offset in places.values_list("topic", "group__name", "partition", "committed"):

@@ -64,7 +64,7 @@ def later(
 
 
 def is_overdue(deletions: Iterable[LaterDeletion]) -> bool:
-    """True if records beyond a limit stay only as long as their segment does."""
+    """Return True if records beyond a limit stay only as long as their segment does."""
     return any(symptom.cause in (DeletionCause.OVERDUE, DeletionCause.SIZE) for symptom in deletions)
 
 

@@ -64,7 +64,7 @@ class RetentionOutlook:
 
 
 def retention_facts(topic: str, topic_id: str, wanted: Mapping[str, str], reach: Reach) -> dict[str, Any]:
-    """`plan` among what a page shows of `wanted`: setting → typed text. Raises GatewayError."""
+    """Return the retention of a topic; `plan` with `wanted`: setting → typed text. Raises GatewayError."""
     gateway = cluster_gateway()
     settings = {setting.name: setting for setting in gateway.topic_settings(topic)}
     known = [item for name, item in settings.items() if name in RETENTION_KEYS]

@@ -70,8 +70,9 @@ def change_plan(
     loses_later: bool = False,
     topic_id: str = "",
 ) -> SettingsPlan:
-    """The change as it is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise, at once;
-    `loses_later`: as soon as a segment rolls or nothing is written for a while."""
+    """Return the plan that is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise, at
+    once; `loses_later`: as soon as a segment rolls or nothing is written for a while.
+    """
     changes = tuple(changes)
     known = {setting.name: setting for setting in settings}
     return SettingsPlan(
@@ -147,13 +148,13 @@ def totals(view: RetentionView) -> RetentionTotals:
 
 
 def deletes_more(now: RetentionTotals, then: RetentionTotals) -> bool:
-    """True if the change deletes at once what would stay otherwise, or nobody can say."""
+    """Return True if the change deletes at once what would stay otherwise, or nobody can say."""
     goes_now, goes_then = now.records + now.compacted_records, then.records + then.compacted_records
     return goes_then > goes_now or then.unknown_partitions > 0
 
 
 def compacts_unseen(now: RetentionView, then: RetentionView) -> bool:
-    """True if the change begins to compact where no broker previews what compaction drops."""
+    """Return True if the change begins to compact where no broker previews what compaction drops."""
     return then.is_estimate and "compact" in then.cleanup_policy and "compact" not in now.cleanup_policy
 
 

@@ -58,7 +58,7 @@ class PurgedPartition:
 def aimed_at(
     upto: PurgeBound, spans: Mapping[int, OffsetSpan], offset: int = 0, at: Mapping[int, int | None] | None = None
 ) -> dict[int, int]:
-    """Partition → the first offset that stays, within its log.
+    """Return partition → the first offset that stays, within its log.
 
     `at`: by partition the first offset of the moment, None where all is older; one that is missing did not answer, and
     is left out.
@@ -92,7 +92,7 @@ def purge_plan(
     bootstrap_servers: str,
     hidden_losses: int = 0,
 ) -> Plan:
-    """The new beginnings are confirmed; old ones and what groups have read move on by themselves.
+    """Return the plan of a purge. It confirms the new log starts; old ones and groups' positions change by themselves.
 
     `hidden_losses`: groups that lose something and may not be named.
     """

@@ -59,7 +59,7 @@ class PurgeForm(forms.Form):
 
 
 def parse_places(texts: Iterable[str]) -> dict[int, int]:
-    """`partition:offset` each, as a plan's form sends them. Raises ValueError."""
+    """Parse `partition:offset` each, as a plan's form sends them. Raises ValueError."""
     offsets: dict[int, int] = {}
     for text in texts:
         match = _PLACE.fullmatch(text)

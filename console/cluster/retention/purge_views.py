@@ -43,7 +43,7 @@ CUTS_SHOWN = 200
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def purge(request: UserRequest, name: str) -> HttpResponse:
-    """`before`, as partition:offset and as often as wanted, is what a plan that was shown is confirmed by."""
+    """Purge records. `before`, as partition:offset and as often as wanted, confirms the shown plan."""
     topic = access_changing(request.user, name)
     form = PurgeForm(topic.partition_count, request.GET if "to" in request.GET else None)
     context: dict[str, Any] = {"topic": topic, "form": form, "address": request.path}
@@ -99,7 +99,7 @@ def _aimed(topic: Topic, form: PurgeForm) -> dict[int, int]:
 
 
 def _doomed(request: UserRequest, gateway: ClusterGateway, topic: Topic, before: Mapping[int, int]) -> Doomed:
-    """Partitions of `before` that do not answer are silent, whatever is wanted of them."""
+    """Return what is deleted; partitions of `before` that do not answer are silent."""
     spans = gateway.record_spans(topic.name, committed_only=False)
     return Doomed(
         topic=topic.name,
@@ -115,7 +115,7 @@ def _doomed(request: UserRequest, gateway: ClusterGateway, topic: Topic, before:
 def _losses(
     request: UserRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[PurgedPartition, ...]
 ) -> tuple[list[UnreadLoss], int]:
-    """Of the groups in reach, and how many others lose something."""
+    """Return losses of the groups in reach, and how many others lose something."""
     starts = {cut.partition: cut.before for cut in cuts}
     firsts = {cut.partition: cut.span.first for cut in cuts}
     losses = losses_below(starts, firsts, gateway.committed_offsets(doomed.topic))

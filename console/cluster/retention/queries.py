@@ -113,7 +113,7 @@ def retention_page(query: RetentionQuery, reach: Reach, rows: int) -> "Page[Any]
 
 
 def with_outlooks(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topic]:
-    """The topics, each with `seen`: its outlook, or one that knows nothing."""
+    """Return the topics, each with `seen`: its outlook, or one that knows nothing."""
     listed = list(topics)
     for topic in listed:
         topic.seen = _outlook_of(topic, reach)
@@ -121,7 +121,7 @@ def with_outlooks(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[To
 
 
 def _outlook_of(topic: Topic, reach: Reach) -> TopicOutlook:
-    """Without what groups lose where some may be beyond reach: the sum would tell of them."""
+    """Return the topic's outlook, without groups' losses where some are beyond reach: the sum would reveal them."""
     outlook = getattr(topic, "outlook", None) or TopicOutlook()
     if reach.is_limited(Resource.GROUP):
         outlook.lost_records, outlook.losing_groups = None, []

@@ -30,7 +30,7 @@ class SegmentOutlook:
         return "critical" if self.goes_now else "plain"
 
     def words(self, now_ms: int) -> str:
-        """`in 2 d 4 h (2026-11-27 08:15 UTC), or once 1.2 GB are written`"""
+        """Return `in 2 d 4 h (2026-11-27 08:15 UTC), or once 1.2 GB are written`."""
         if self.goes_now:
             return f"at the next look of its broker: {self.goes_now}"
         conditions = []
@@ -47,7 +47,9 @@ class SegmentOutlook:
 def segment_outlooks(
     everything: PartitionRetention, rules: RetentionView, doomed: Mapping[int, str]
 ) -> list[SegmentOutlook]:
-    """The oldest first. `rules`: as they count; `doomed`: first offset → reason of those that go now."""
+    """Return segments, oldest first. `rules`: effective settings; `doomed`: first offset → reason of those deleted
+    now.
+    """
     deletes = "delete" in rules.cleanup_policy
     behind = _bytes_behind(everything)
     outlooks = []
@@ -68,7 +70,7 @@ def segment_outlooks(
 
 
 def _bytes_behind(everything: PartitionRetention) -> Sequence[int]:
-    """Of each segment: what the partition holds behind it, those that are not told included."""
+    """Return for each segment the bytes behind it in the partition, unlisted segments included."""
     left, behind = everything.size_bytes, []
     for segment in everything.segments:
         left -= segment.size_bytes

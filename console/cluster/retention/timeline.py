@@ -38,7 +38,7 @@ class RetentionTimeline:
 
 
 def timeline(view: RetentionView, now_ms: int) -> RetentionTimeline | None:
-    """None if nothing that goes has a time."""
+    """Return the timeline; None if no deletion has a time."""
     lanes = [partition for partition in view.partitions if partition.segments]
     moments = [s.newest_at_ms for lane in lanes for s in lane.segments if s.newest_at_ms is not None]
     if not moments:

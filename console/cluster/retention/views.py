@@ -65,6 +65,6 @@ def _page(
 
 
 def _undo(request: UserRequest) -> str:
-    """The plan that takes the last change back, as an address."""
+    """Return the plan that takes the last change back, as an address."""
     texts = {name: request.GET.get(f"undo_{name}", "") for name in RetentionForm.base_fields}
     return urlencode({name: text for name, text in texts.items() if text})

@@ -17,7 +17,7 @@ def context_of(subject: str) -> tuple[str, str]:
 
 
 def topic_of(subject: str) -> str | None:
-    """By TopicNameStrategy, in whatever context; None for a subject of another strategy."""
+    """Return the topic by TopicNameStrategy, in any context; None for a subject of another strategy."""
     _, name = context_of(subject)
     return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending) and name != ending), None)
 

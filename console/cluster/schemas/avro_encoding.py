@@ -118,7 +118,7 @@ def _integer(type_: AvroType, value: object, path: str, depth: int, tries: _Trie
 
 
 def _moment(type_: AvroType, text: str) -> int | None:
-    """Days, milliseconds or microseconds since 1970; None for what is no such time."""
+    """Return days, milliseconds or microseconds since 1970; None for other texts."""
     try:
         if type_.logical == "date":
             return (date.fromisoformat(text) - date(1970, 1, 1)).days

@@ -27,7 +27,7 @@ _METHODS = ["GET", "HEAD", "POST"]
 
 @require_http_methods(_METHODS)
 def register(request: UserRequest) -> HttpResponse:
-    """Tried out for a look, registered by a confirmation: the plan says version by version what does not fit."""
+    """Validate a schema when shown, register it when confirmed: the plan lists incompatibilities by version."""
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     if request.method != "POST":
         return render(request, "schemas/register.html", {"form": SchemaForm(initial=_begun(request))})
@@ -56,7 +56,7 @@ def register(request: UserRequest) -> HttpResponse:
 
 @require_http_methods(_METHODS)
 def defaults(request: UserRequest) -> HttpResponse:
-    """Compatibility and mode of every subject without its own."""
+    """Show or change compatibility and mode of every subject without its own."""
     require(request.user, Right.OPERATE)
     require_all_topics(request.user, Right.OPERATE)
     return _settings(request, "")
@@ -92,7 +92,7 @@ def _settings(request: UserRequest, subject: str) -> HttpResponse:
 
 @require_http_methods(_METHODS)
 def delete(request: UserRequest, subject: str) -> HttpResponse:
-    """`version` names one, nothing all; `permanent` for those that are deleted already."""
+    """Delete versions. `version` names one, nothing all; `permanent` for those that are softly deleted already."""
     access_subject(request.user, subject, Right.OPERATE)
     form = request.POST if request.method == "POST" else request.GET
     text = form.get("version", "")
@@ -134,7 +134,7 @@ def _live(gateway: RegistryGateway, subject: str) -> list[int]:
 
 
 def _begun(request: UserRequest) -> dict[str, object]:
-    """A link names the subject; where there is a version of it, the form begins with that."""
+    """Return initial values: the subject of the link, and its latest version where there is one."""
     subject = request.GET.get("subject", "")[:249]
     if not subject or not is_within(reach_of(request.user), subject):
         return {"subject": subject}
@@ -149,7 +149,7 @@ def _begun(request: UserRequest) -> dict[str, object]:
 
 
 def _require_references(request: UserRequest, schema: RegisteredText) -> None:
-    """What does not fit is told of what a schema refers to as well."""
+    """Require that references are compatible too."""
     reach = reach_of(request.user)
     if not all(is_within(reach, reference.subject) for reference in schema.references):
         raise PermissionDenied("A reference names a subject that your rights do not reach.")

@@ -69,7 +69,7 @@ class SchemaChanges:
 
 
 def event_of(record: RecordView) -> HistoryEvent | None:
-    """None for what is no change of a subject, as the notes that a registry writes for itself."""
+    """Return the event of a subject's change; None for other records, as a registry's own notes."""
     key, value = _object(record.key), _object(record.value)
     kind, subject = str(key.get("keytype", "")), str(key.get("subject") or "")
     words = _words(kind, key, value)

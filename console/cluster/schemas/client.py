@@ -138,7 +138,7 @@ class RegistryClient:
 
 
 def _cluster_in(answer: httpx2.Response) -> str:
-    """`{"scope": {"clusters": {"kafka-cluster": …}}}`, as Confluent's tells it."""
+    """Return the cluster id of `{"scope": {"clusters": {"kafka-cluster": …}}}`, as Confluent's registry tells it."""
     try:
         document = parse_foreign_json(answer.content) if answer.status_code == 200 else None
     except (ValueError, RecursionError):

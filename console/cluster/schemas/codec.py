@@ -68,7 +68,9 @@ def schema_id_of(data: bytes | None) -> int | None:
 
 
 def usable(gateway: RegistryGateway, schema: RegisteredText, again: Callable[[], RegisteredText]) -> Usable:
-    """`again` asks for it in the form of descriptors, where it is Protobuf. Raises CodecError, GatewayError."""
+    """Return a schema to decode with. `again` fetches it as a descriptor, where it is Protobuf. Raises CodecError,
+    GatewayError.
+    """
     if schema.type == "AVRO":
         referred = _referred(gateway, schema, "")
         return Usable(schema, read_schema(schema.text, tuple(referred.values())))
@@ -190,7 +192,7 @@ class KeptSchemas:
 
 @cache
 def schemas_of(_registry: object) -> KeptSchemas:
-    """Ids are those of one registry: two may give the same to different schemas."""
+    """Return the cached schemas of one registry: two may give the same id to different schemas."""
     return KeptSchemas()
 
 
@@ -219,7 +221,7 @@ class PageDecoder:
         self._lookups_left, self._long_lookups_left = self._lookups, LONG_LOOKUPS_PER_PAGE
 
     def decode(self, data: bytes | None) -> Decoded | None:
-        """None for what is not framed, for Java's longs, and where there is no registry."""
+        """Decode data; None if it is not framed, as Java's longs, and where there is no registry."""
         schema_id = schema_id_of(data) if self._is_on else None
         if schema_id is None or data is None:
             return None
@@ -228,7 +230,7 @@ class PageDecoder:
         return self._decode(schema_id, data)
 
     def _decode_unless_long(self, schema_id: int, data: bytes) -> Decoded | None:
-        """A message only if the registry has its schema, and the bytes fit it."""
+        """Decode the message if the registry has its schema and the bytes fit it; None if it takes too long."""
         if self._schemas.kept(schema_id) is None:
             if not self._long_lookups_left:
                 return None

@@ -44,7 +44,9 @@ class SchemaWatch:
             raise
 
     def _tell(self, now: str) -> None:
-        """With what was before: so a change is told twice, for the registry may read it a moment after we do."""
+        """Push the subjects, with those before: a change is sent twice, for the registry may read it a moment after
+        us.
+        """
         push_partial(LIVE_GROUP, "schemas/partials/version.html", {"version": f"{self._before}.{now}"})
         self._before = now
 

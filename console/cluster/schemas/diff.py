@@ -24,7 +24,7 @@ class DiffRow:
 
 
 def laid_out(text: str) -> str:
-    """JSON over several lines, anything else as it is."""
+    """Lay JSON out over several lines; other text stays as it is."""
     try:
         return json.dumps(parse_foreign_json(text), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):

@@ -19,7 +19,7 @@ def register_plan(
     verdict: CompatibilityVerdict,
     level: str,
 ) -> Plan:
-    """`live`: versions there are; `registered`: the version that has this very schema already."""
+    """Plan a registration. `live`: existing versions; `registered`: the version that has this very schema already."""
     if registered is not None:
         return Plan(REGISTER, "subject", subject, (), (), losses=(), safe_because="", undo="nothing changes.")
     compared = f"Compatibility {level}: " + (
@@ -60,7 +60,9 @@ class SubjectPlan(Plan):
 def settings_plan(
     subject: str, old: tuple[str | None, str | None], wanted: tuple[str | None, str | None], what_holds: tuple[str, str]
 ) -> SubjectPlan:
-    """Level and mode of a subject, or of all (empty); None is the default, and `what_holds` is what that is now."""
+    """Plan level and mode of a subject, or of all (empty); None is the default, and `what_holds` is its present
+    value.
+    """
     names = ("compatibility", "mode")
     lines = tuple(
         PlanLine(name, before, after) for name, before, after in zip(names, old, wanted, strict=True) if before != after
@@ -91,7 +93,7 @@ def settings_plan(
 def delete_plan(
     subject: str, number: int | None, doomed: Sequence[int], *, permanent: bool, ids: Sequence[int]
 ) -> Plan:
-    """`number`: of one version, or None for all there are. `doomed`: those that go."""
+    """Plan a deletion. `number`: of one version, or None for all there are. `doomed`: those that go."""
     name = subject if number is None else f"{subject} version {number}"
     state = "deleted" if permanent else "there"
     losses = (

@@ -29,7 +29,7 @@ class ProtobufText:
             raise UnusableSchemaError(f"its descriptor cannot be used: {error!s:.200}") from None
 
     def decode(self, data: bytes) -> object:
-        """`data` begins with the path to the message's type. Raises NotDecodedError."""
+        """Decode a message. `data` begins with the path to the message's type. Raises NotDecodedError."""
         indexes, rest = _path(data)
         message = self._message(indexes)
         try:
@@ -94,7 +94,7 @@ def _shipped(name: str) -> bytes:
 
 
 def _path(data: bytes) -> tuple[list[int], bytes]:
-    """Zigzag numbers: how many, then each; a zero alone is the first message."""
+    """Read the message index: zigzag numbers, their count first; a zero alone is the first message."""
     count, at = _number(data, 0)
     if count == 0:
         return [0], data[at:]

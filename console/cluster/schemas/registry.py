@@ -93,7 +93,7 @@ class RegistryGateway:
         return _schema(self._client.ask("GET", "subjects", subject, "versions", str(number), query=query))
 
     def of_id(self, schema_id: int, *, form: str = "", context: str = "") -> RegisteredText:
-        """Each context has ids of its own."""
+        """Return a version's text by id; each context has ids of its own."""
         query = ({"format": form} if form else {}) | _of_context(context)
         response = self._client.ask("GET", "schemas", "ids", str(schema_id), query=query or None)
         return _schema({"id": schema_id, **_mapped(response)})
@@ -137,7 +137,7 @@ class RegistryGateway:
         return CompatibilityVerdict(_mapped(response).get("is_compatible") is True, messages)
 
     def registered(self, subject: str, schema: RegisteredText) -> RegisteredText | None:
-        """The version that has this very schema, if there is one."""
+        """Return the version that has this very schema, if there is one."""
         try:
             return _schema(self._client.ask("POST", "subjects", subject, body=schema.fields))
         except RefusedError as error:
@@ -174,7 +174,7 @@ class KeptNames:
         self._kept: dict[tuple[int, bool], tuple[float, list[str]]] = {}
 
     def names(self, client: RegistryClient, *, deleted: bool, fresh: bool = False) -> list[str]:
-        """`fresh`: whoever asks has heard that there are others."""
+        """Return the subjects. `fresh`: past the cache, after a change."""
         at, names = self._kept.get((id(client), deleted), (0.0, []))
         if fresh or not at or self._now_s() - at > NAMES_KEPT_S:
             names = RegistryGateway(client).subjects(deleted=deleted)
@@ -189,7 +189,7 @@ NAMES = KeptNames()
 
 
 def registry() -> RegistryGateway:
-    """The one that the settings name. Raises RegistryAwayError."""
+    """Return the registry that the settings name. Raises RegistryAwayError."""
     return RegistryGateway(registry_client())
 
 
@@ -222,7 +222,7 @@ def _of_context(context: str) -> dict[str, str]:
 
 
 def subject_row(gateway: RegistryGateway, name: str, context_level: str = "") -> SubjectRow:
-    """One that goes meanwhile is a row without a version."""
+    """Return a subject's row; one deleted meanwhile is a row without a version."""
     try:
         versions = gateway.versions(name)
         latest = gateway.version(name, versions[-1]) if versions else None

@@ -25,7 +25,7 @@ VERSIONS_MAX = 100
 def restore_plan(
     subject: str, number: int | None, lost: Sequence[RegisteredText], verdict: CompatibilityVerdict | None
 ) -> Plan:
-    """`lost`: what was deleted and is not there under another number. `verdict`: of the first of it. Pure."""
+    """Plan a restoration. `lost`: deleted versions without a live duplicate. `verdict`: of the first of it. Pure."""
     return Plan(
         action=RESTORE,
         object_type="subject",
@@ -48,7 +48,7 @@ def restore_plan(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def restore(request: UserRequest, subject: str) -> HttpResponse:
-    """`version` names one, nothing all that are deleted."""
+    """Restore versions. `version` names one, nothing all that are deleted."""
     access_subject(request.user, subject, Right.OPERATE)
     text = (request.POST if request.method == "POST" else request.GET).get("version", "")
     number = int(text) if text.isdecimal() and len(text) < 10 else None
@@ -95,7 +95,7 @@ def do_restore(
 
 
 def _lost(gateway: RegistryGateway, subject: str, number: int | None) -> list[RegisteredText]:
-    """One of each text, and of those that are not there by now, at most VERSIONS_MAX. Raises GatewayError."""
+    """Return deleted texts, each once, without live duplicates, at most VERSIONS_MAX. Raises GatewayError."""
     live = set(_versions(gateway, subject, deleted=False))
     deleted = [
         version

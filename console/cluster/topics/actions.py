@@ -78,7 +78,7 @@ def do_set_many(actor: User, plan: SettingOfMany, confirmation: Confirmation) ->
 
 
 def _each(topics: Iterable[str], change: Callable[[str], None]) -> Refusals:
-    """One that fails keeps no other from its change; a cluster that is away is not asked for each."""
+    """Change each topic and return refusals: one failure does not stop others; an unreachable cluster is asked once."""
     refused: dict[str, str] = {}
     left = list(topics)
     for place, topic in enumerate(left):

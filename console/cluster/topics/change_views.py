@@ -40,7 +40,7 @@ _REPLICAS_WISE = 3
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def topic_create(request: UserRequest) -> HttpResponse:
-    """The form, then the plan it makes, then the topic: a post with the plan's digest confirms it."""
+    """Show the form, then the plan it makes, then create the topic: a post with the plan's digest confirms it."""
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
     replicas = max(1, min(_REPLICAS_WISE, len(brokers)))
@@ -68,7 +68,9 @@ def topic_create(request: UserRequest) -> HttpResponse:
 
 
 def _begun_with(request: UserRequest) -> dict[str, Any]:
-    """A template, or another topic (`like`) with its partitions and the settings of its own. Raises GatewayError."""
+    """Return initial values from a template, or from another topic (`like`) with its partitions and own settings.
+    Raises GatewayError.
+    """
     if template := template_named(request.GET.get("template", "")):
         return {"begun_with": template, "initial": {"configs": lines_of(template.configs)}}
     if not request.GET.get("like"):
@@ -82,7 +84,7 @@ def _begun_with(request: UserRequest) -> dict[str, Any]:
 
 
 def _asked_for(request: UserRequest) -> dict[str, str]:
-    """What another page, as that of sizes, has worked out; a form's field refuses what is none."""
+    """Return the values that another page, as the sizing page, put into the address; the form refuses wrong ones."""
     named = ("partition_count", "replication_factor")
     return {name: request.GET[name] for name in named if request.GET.get(name, "").isdecimal()}
 
@@ -124,7 +126,7 @@ def _delete_later(request: UserRequest, topic: Topic) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def topic_add_partitions(request: UserRequest, name: str) -> HttpResponse:
-    """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
+    """Show the form, then the plan it makes, then make the change: a post with the plan's digest confirms it."""
     topic = access_changing(request.user, name)
     form = AddPartitionsForm(
         request.POST or None, initial={"partition_count": topic.partition_count + 1} | _asked_for(request)

@@ -27,7 +27,9 @@ class CreationPlan(Plan):
 
 
 def creation_plan(wish: Wish, brokers: Sequence[int], bootstrap_servers: str) -> CreationPlan:
-    """`brokers` are the registered ones; none: nobody has seen the cluster, and it has the last word alone."""
+    """Plan a topic's creation. `brokers` are the registered ones; none: the cluster was never read, and alone
+    decides.
+    """
     replicas = wish.partition_count * wish.replication_factor
     settings = sorted(wish.configs.items())
     target = SettingTarget("topic", wish.name, "the topic", {})
@@ -74,7 +76,7 @@ def creation_plan(wish: Wish, brokers: Sequence[int], bootstrap_servers: str) ->
 
 
 def _spread(replicas: int, broker_count: int) -> str:
-    """`It adds 9 replicas, about 3 on each of 3 brokers.`"""
+    """Return `It adds 9 replicas, about 3 on each of 3 brokers.`"""
     added = f"It adds {replicas:,} replica{'' if replicas == 1 else 's'}"
     if not broker_count:
         return f"{added}."

@@ -61,7 +61,9 @@ def deletion_plan(topic: DoomedTopic, bootstrap_servers: str) -> Plan:
 
 
 def undo_creation_plan(topic: DoomedTopic, spans: Mapping[int, OffsetSpan], bootstrap_servers: str) -> Plan:
-    """`spans` are asked now: only a topic that nothing was ever written to is taken back without typing its name."""
+    """Plan the undo of a creation. `spans` are asked now: only a topic without any record is deleted without typing its
+    name.
+    """
     return Plan(
         action=UNDO_CREATION,
         object_type="topic",
@@ -123,7 +125,7 @@ def _not_empty(topic: DoomedTopic, spans: Mapping[int, OffsetSpan]) -> str:
 
 
 def some_groups(names: Collection[str], hidden: int) -> str:
-    """`a, b and 3 that your rights do not reach`."""
+    """Return `a, b and 3 that your rights do not reach`."""
     more = len(names) - _GROUPS_NAMED
     parts = [", ".join(sorted(names)[:_GROUPS_NAMED])] if names else []
     parts += [f"{more} more"] if more > 0 else []

@@ -52,7 +52,7 @@ def carry_out_due() -> None:
 
 
 def _carry_out_some(due: Sequence[PlannedDeletion], now: datetime) -> None:
-    """So few that what is asked once for all of them is still true for the last."""
+    """Carry out a few due deletions: what is read once for all of them must still be true for the last."""
     try:
         shapes = {topic.name: (topic.topic_id, len(topic.partitions)) for topic in cluster_gateway().describe_topics()}
         groups = cluster_gateway().groups.describe()

@@ -68,7 +68,7 @@ class ChosenEdit:
 
 
 def read_edits(parameters: QueryDict) -> tuple[Edit, ...]:
-    """Pairs of `setting` and `value`, and `also`, which has no value yet. Of a name that comes twice the last."""
+    """Parse pairs of `setting` and `value`, and `also`, which has no value yet. The last one of a name counts."""
     values = parameters.getlist("value")
     edits: dict[str, Edit] = {}
     for number, name in enumerate(parameters.getlist("setting")):
@@ -89,5 +89,5 @@ def chosen_edits(edits: Iterable[Edit], settings: Iterable[SettingView]) -> tupl
 
 
 def address_of(edits: Iterable[Edit]) -> str:
-    """The query of a page that shows them."""
+    """Return the query of a page that shows the edits."""
     return urlencode([pair for edit in edits for pair in (("setting", edit.name), ("value", edit.value))])

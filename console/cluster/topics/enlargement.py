@@ -22,7 +22,7 @@ _ORDER_LOST = (
 
 
 def enlargement_plan(topic: Topic, partition_count: int, group_count: int, bootstrap_servers: str) -> EnlargementPlan:
-    """`partition_count` is what the topic has then, those of now included; `group_count` groups read it."""
+    """Plan more partitions. `partition_count` is the new total; `group_count` groups read the topic."""
     return EnlargementPlan(
         partition_count=partition_count,
         action=ACTION,

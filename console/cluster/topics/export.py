@@ -82,7 +82,7 @@ def _batches(topics: Iterable[Topic]) -> Iterator[list[Topic]]:
 
 
 def partition_rows(partitions: Iterable[Partition]) -> Iterator[tuple[object, ...]]:
-    """`replica_bytes` is broker:bytes of each replica that has said."""
+    """Yield rows of partitions; `replica_bytes` is broker:bytes of each replica that was reported."""
     for partition in partitions:
         yield (
             partition.topic.name,

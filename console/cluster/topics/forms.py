@@ -40,7 +40,7 @@ class CreateTopicForm(forms.Form):
             self.fields["name"].widget.attrs["autofocus"] = True
 
     def clean_name(self) -> str:
-        """Kafka forbids two names that differ only in '.' and '_': their metrics could not be told apart."""
+        """Refuse a name that differs from another in '.' and '_' only: their metrics could not be told apart."""
         name = self.cleaned_data["name"]
         if Right.OPERATE not in self._reach.rights_on(Resource.TOPIC, name):
             raise forms.ValidationError("Your rights do not reach a topic of this name.")

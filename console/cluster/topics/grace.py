@@ -63,7 +63,7 @@ class DeletionFacts:
 def traces_of(
     topic: str, topic_id: str, partition_count: int, spans: Mapping[int, OffsetSpan], groups: GroupsView, brokers: int
 ) -> Traces:
-    """`brokers`: how many there are, each the coordinator of some groups."""
+    """Return traces of use. `brokers`: how many there are, each the coordinator of some groups."""
     ends = tuple(spans[index].next if index in spans else None for index in range(partition_count))
     places = {name: sum(of_group.values()) for name, of_group in groups.committed_in(topic).items()}
     active = frozenset(
@@ -106,7 +106,7 @@ class CallOffPlan(Plan):
 
 
 def call_off_plan(planned: Mapping[str, str], facts: Iterable[str], obstacle: str = "") -> CallOffPlan:
-    """`planned`: by topic what was to become of it; `facts` name each planned deletion."""
+    """Plan that deletions are called off. `planned`: by topic its planned end; `facts` name each planned deletion."""
     names = sorted(planned)
     return CallOffPlan(
         topics=tuple(names),

@@ -29,7 +29,9 @@ class GracePlan:
 
 
 def deletion_later(topics: Sequence[Topic], reach: Reach, groups: GroupsView | None = None) -> GracePlan:
-    """`groups`: as they were asked a moment ago. Raises GatewayError: how they are used now has to be known."""
+    """Plan a later deletion. `groups`: as they were asked a moment ago. Raises GatewayError: the current use has to be
+    known.
+    """
     doomed, traces = doomed_topics(topics, reach), traces_now(shapes_of(topics), groups)
     due = timezone.now() + GRACE
     return GracePlan(later_plan(doomed, traces, due, here.BOOTSTRAP_SERVERS, _obstacle(topics)), doomed, traces)

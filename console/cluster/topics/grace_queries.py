@@ -18,7 +18,7 @@ Shape = tuple[str, int]
 
 
 def planned_within(reach: Reach) -> QuerySet[PlannedDeletion]:
-    """The newest first; whoever sees the topic sees what becomes of it."""
+    """Return planned deletions, newest first; a person who sees the topic sees its planned deletion."""
     return PlannedDeletion.objects.filter(within(reach, Resource.TOPIC, "topic"))
 
 

@@ -40,7 +40,7 @@ def planned(request: UserRequest) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def call_off(request: UserRequest) -> HttpResponse:
-    """`topic`, as often as wanted."""
+    """Call off deletions; `topic`, as often as wanted."""
     names = (request.POST if request.method == "POST" else request.GET).getlist("topic")[:TOPICS_MAX]
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     for name in names:

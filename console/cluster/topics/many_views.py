@@ -44,7 +44,9 @@ from console.state.clusters.models import Topic
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def many(request: UserRequest) -> HttpResponse:
-    """`topic`, as often as wanted, `do`, and for a setting its name and `value`; `undo` takes one back."""
+    """Change many topics: `topic`, as often as wanted, `do`, and for a setting its name and `value`; `undo` takes one
+    back.
+    """
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     parameters = request.POST if request.method == "POST" else request.GET
     names, reach = parameters.getlist("topic"), reach_of(request.user)

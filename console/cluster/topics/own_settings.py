@@ -50,7 +50,9 @@ class SettingsError(ValueError):
 
 
 def parse_settings(text: str) -> dict[str, str]:
-    """`name=value`, one on a line; an amount may have a unit. Raises SettingsError with every line that is wrong."""
+    """Parse `name=value`, one on a line; an amount may have a unit. Raises SettingsError with every line that is
+    wrong.
+    """
     settings: dict[str, str] = {}
     wrong: list[str] = []
     for line in filter(None, (line.strip() for line in text.splitlines())):

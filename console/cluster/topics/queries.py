@@ -106,8 +106,8 @@ def topic_page(query: TopicListQuery, reach: Reach, rows: int) -> "Page[Any]":
 
 
 def with_groups(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topic]:
-    """The topics, each with `group_count` and `lag` (None without groups) of the groups in reach, in one query, and
-    with `may_change`: whether a person of that reach may change it.
+    """Return the topics, each with `group_count` and `lag` (None without groups) of the groups in reach, in one query,
+    and with `may_change`: whether a person of that reach may change it.
     """
     listed = list(topics)
     places = partitions_within(reach).filter(topic__in=[topic.name for topic in listed]).order_by().values_list("topic")

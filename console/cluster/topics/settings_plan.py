@@ -46,7 +46,7 @@ def settings_plan(
     bootstrap_servers: str,
     topic_id: str,
 ) -> SettingsPlan | None:
-    """`wanted`: names with their new values; None where one is no setting to change here."""
+    """Plan settings. `wanted`: names with their new values; None where one is no setting to change here."""
     known = changeable(settings)
     if any(name not in known for name, _ in wanted):
         return None
@@ -65,7 +65,7 @@ def why_safe(names: Iterable[str]) -> str:
 
 
 def with_cautions(target: SettingTarget, name: str, value: str, replication_factor: int) -> SettingTarget:
-    """`target`, a topic, told what follows if `name` becomes `value`."""
+    """Return `target`, a topic, with cautions on what follows if `name` becomes `value`."""
     if name == "unclean.leader.election.enable" and value.lower() == "true":
         return replace(target, losses=(*target.losses, UNCLEAN))
     if name == "min.insync.replicas" and value.isdecimal() and int(value) > replication_factor:

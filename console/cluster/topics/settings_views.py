@@ -90,7 +90,7 @@ def _page(
 
 
 def _plan(topic: Topic, views: Iterable[SettingView], edits: Sequence[Edit]) -> SettingsPlan | None:
-    """None while a value is missing, and where a setting is none to change here."""
+    """Return the plan; None while a value is missing, or a setting cannot be changed here."""
     if not edits or any(not edit.value for edit in edits):
         return None
     wanted = [(edit.name, edit.value) for edit in edits]
@@ -114,6 +114,6 @@ def _pair(edit: Edit) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def _undo(request: UserRequest) -> str:
-    """The query of what takes back what was just changed."""
+    """Return the query of a page that undoes the last change."""
     before = zip(request.GET.getlist("undo"), request.GET.getlist("undo_value"), strict=False)
     return address_of(Edit(name, value) for name, value in before)

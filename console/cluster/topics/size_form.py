@@ -36,7 +36,7 @@ class SizeForm(forms.Form):
     head_room = forms.IntegerField(label="Head-room on disks, %", min_value=0, max_value=1_000, initial=40)
 
     def demand(self, partitions: int) -> TopicDemand:
-        """`partitions`: that there are already, or 0."""
+        """Return the demand. `partitions`: existing ones, or 0."""
         fields = self.cleaned_data
         return TopicDemand(
             throughput=fields["throughput"],

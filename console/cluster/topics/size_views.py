@@ -34,7 +34,9 @@ def topic_size(request: UserRequest) -> HttpResponse:
 
 
 def _initial(topic: Topic | None) -> dict[str, object]:
-    """What is known of it: the rate of the last look times the mean size of its records as they lie on disk."""
+    """Return initial values from what is known of the topic: its last rate times the mean size of its records on
+    disk.
+    """
     if topic is None:
         return {"replication_factor": max(1, min(3, _registered().count()))}
     known: dict[str, object] = {"replication_factor": topic.replication_factor}
@@ -86,7 +88,7 @@ def _next(planned: Size, demand: TopicDemand, topic: Topic | None) -> tuple[str,
 
 
 def _command(request: UserRequest, topic: Topic | None) -> str:
-    """What was typed, as it was typed."""
+    """Return the command with the values as typed."""
     named = (
         "throughput",
         "consumer_throughput",

@@ -85,7 +85,7 @@ def _process_facts(row: ManagedProcess) -> ProcessFacts:
 
 
 def _brokers_to_tell(config: EnsembleConfig) -> list[tuple[ManagedProcess, str]]:
-    """Brokers this console runs whose configuration names other servers than the members, with what it is to say."""
+    """Return managed brokers whose configuration names other servers than the members, with the new value."""
     connect = ",".join(member.address for member in config.members if member.address)
     outdated = []
     for row in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER):
@@ -115,7 +115,7 @@ def _do(change: EnsembleChange, config: EnsembleConfig, decision: EnsembleDecisi
 
 
 def _reconfigure(change: EnsembleChange, config: EnsembleConfig, decision: EnsembleDecision) -> EnsembleDecision:
-    """Noted before it is sent: once it may happen, nobody may stop the servers that would be needed then."""
+    """Reconfigure, noted before it is sent: from then on the servers that the change needs may not be stopped."""
     with cluster_atomic():
         locked = EnsembleChange.objects.select_for_update().get(pk=change.pk)
         if locked.is_called_off:

@@ -52,7 +52,7 @@ def change(request: UserRequest) -> HttpResponse:
 
 
 def _shown_plan(request: UserRequest, planned: EnsemblePlan) -> Plan:
-    """It says so if the person may not have it carried out."""
+    """Return the plan, with the refusal if the person may not have it carried out."""
     why_not = why_not_all(request.user, process_names(planned.joining, planned.leaving))
     return replace(planned.plan, obstacle=planned.plan.obstacle or why_not)
 

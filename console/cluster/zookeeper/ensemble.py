@@ -83,13 +83,15 @@ def size_advice(size: int) -> str:
 
 
 def choose_leaving(numbers: Sequence[int], serving: frozenset[int], count: int) -> tuple[int, ...]:
-    """Members that do not serve go first, then the newest: the oldest addresses stand in most configurations."""
+    """Choose members to remove: first those that do not serve, then the newest: the oldest addresses stand in most
+    configurations.
+    """
     order = sorted(numbers, key=lambda number: (number in serving, -number))
     return tuple(sorted(order[:count]))
 
 
 def next_numbers(used: Sequence[int], count: int) -> list[int]:
-    """Numbers that no server has had. Shorter than `count` when there are no more."""
+    """Return numbers that no server has had. Shorter than `count` when there are no more."""
     first = max(used, default=0) + 1
     return [number for number in range(first, first + count) if number <= NUMBER_MAX]
 
@@ -215,7 +217,7 @@ def _call_off(facts: EnsembleFacts, numbers: frozenset[int]) -> EnsembleDecision
 
 
 def name_servers(numbers: Sequence[int], *, capital: bool = False) -> str:
-    """server 2 · servers 2 and 3 · servers 1, 2 and 3"""
+    """Return: server 2 · servers 2 and 3 · servers 1, 2 and 3."""
     texts = [str(number) for number in numbers]
     listed = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
     noun = "server" if len(texts) == 1 else "servers"

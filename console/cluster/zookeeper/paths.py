@@ -14,7 +14,7 @@ class PathError(ValueError):
 
 
 def check_path(text: str) -> str:
-    """`text` without a slash at its end. Raises PathError."""
+    """Return `text` without a slash at its end. Raises PathError."""
     path = text.strip().rstrip("/") or "/"
     if not path.startswith("/"):
         raise PathError(f"A path begins with a slash, as in /brokers/ids, and not as in {path[:80]}.")
@@ -33,7 +33,7 @@ class Crumb:
 
 
 def crumbs(path: str) -> list[Crumb]:
-    """The znodes above `path` and itself, the root first."""
+    """Return the znodes above `path` and itself, the root first."""
     crumbs = [Crumb("/", "/")]
     for part in [part for part in path.split("/") if part]:
         crumbs.append(Crumb(part, f"{crumbs[-1].path.rstrip('/')}/{part}"))

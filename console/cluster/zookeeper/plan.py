@@ -134,7 +134,7 @@ def _obstacle(
 
 
 def _quorum_obstacle(present: EnsembleNow, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
-    """A reconfig needs a quorum of the old members and of the new ones."""
+    """Return why a reconfiguration has no quorum; it needs one of the old members and one of the new ones."""
     numbers = present.config.numbers
     if len(numbers & present.serving) < quorum_of(len(numbers)) or present.leader is None:
         return "The ensemble has no quorum now: bring its members back first."
@@ -193,6 +193,6 @@ def _command(joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
 def present_from(
     config: EnsembleConfig, modes: Mapping[int, str], managed: frozenset[int], is_change_open: bool
 ) -> EnsembleNow:
-    """`modes` are of those that serve."""
+    """Return the ensemble now; `modes` are of the serving members."""
     leader = next((number for number, mode in modes.items() if mode in ("leader", "standalone")), None)
     return EnsembleNow(config, frozenset(modes) & config.numbers, leader, managed & config.numbers, is_change_open)

@@ -24,13 +24,13 @@ def server_processes() -> dict[int, ManagedProcess]:
 
 
 def process_names(joining: Iterable[Server], leaving: Iterable[int]) -> list[str]:
-    """The processes that a change of the ensemble starts and stops, as far as this console runs them."""
+    """Return the processes that a change of the ensemble starts and stops, as far as this console runs them."""
     there = server_processes()
     return [*(item.process for item in joining), *(there[number].name for number in leaving if number in there)]
 
 
 def managed_numbers(config: EnsembleConfig) -> frozenset[int]:
-    """Members whose process this console runs: the number alone may be another ensemble's."""
+    """Return members whose process this console runs: the number alone may be another ensemble's."""
     rows = server_processes()
     ports = {member.number: member.client_port for member in config.members}
     return frozenset(number for number, row in rows.items() if row.spec.get("client_port") == ports.get(number))
@@ -64,7 +64,7 @@ def settings_given() -> dict[str, str]:
 
 
 def spec_of(server: Server, members: Iterable[str]) -> dict[str, object]:
-    """The process of a server that joins `members`."""
+    """Return the process of a server that joins `members`."""
     return {
         "settings": settings_given(),
         "directory": server.directory,
@@ -84,7 +84,7 @@ def _numbers_on_disk() -> set[int]:
 
 
 def _taken_ports(config: EnsembleConfig) -> set[int]:
-    """Of every process this console runs or may start, and of every member."""
+    """Return ports of every process this console runs or may start, and of every member."""
     taken: set[int] = set()
     for row in ManagedProcess.objects.all():
         taken |= {value for name, value in row.spec.items() if name.endswith("port") and isinstance(value, int)}

@@ -15,7 +15,9 @@ def common_value(servers: Mapping[int, Settings], key: str) -> str:
 
 
 def settings_plan(servers: Mapping[int, Settings], wanted: Settings, names: Sequence[str], wrong: str) -> Plan:
-    """`servers`: what each says now, by number. `wrong`: why nobody can have what is `wanted`; empty: they can."""
+    """Plan settings. `servers`: present values by server number. `wrong`: why `wanted` is impossible; empty: it is
+    possible.
+    """
     changed = {
         key: value for key, value in wanted.items() if any(server.get(key) != value for server in servers.values())
     }

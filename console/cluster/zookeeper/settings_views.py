@@ -50,12 +50,14 @@ def settings(request: UserRequest) -> HttpResponse:
 
 
 def _wanted(fields: Mapping[str, str]) -> dict[str, str]:
-    """The keys that were given a value; one that several servers disagree on is left as it is by leaving it so."""
+    """Return the keys that were given a value; an empty field leaves a setting on which the servers disagree as it
+    is.
+    """
     typed = {key.name: fields.get(key.name, "").strip()[:VALUE_LENGTH_MAX] for key in zoo_keys()}
     return {name: value for name, value in typed.items() if value and "/" not in value}
 
 
 def _together(now: Mapping[int, Mapping[str, str]], wanted: Mapping[str, str]) -> dict[str, str]:
-    """What each server would have in the end, as far as these agree."""
+    """Return the settings on which the servers agree, as they would be afterwards."""
     first = next(iter(now.values()))
     return {**{key: value for key, value in first.items() if value.isdecimal()}, **wanted}

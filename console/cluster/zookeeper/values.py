@@ -28,7 +28,7 @@ class ShownValue:
 
 
 def show_value(path: str, value: bytes, wanted: str = "") -> ShownValue:
-    """Secrets are taken out before any form is made. Without `wanted` the most readable form is taken."""
+    """Return a value to show; secrets are removed first. Without `wanted` the most readable form is taken."""
     masked = mask_secrets(path, value)
     if masked.value is None:
         return ShownValue("", "", (), masked=masked.names)
@@ -43,7 +43,7 @@ def show_value(path: str, value: bytes, wanted: str = "") -> ShownValue:
 
 
 def _decode(value: bytes) -> tuple[object, str | None]:
-    """Its JSON if it is an object or a list, and its text if it is readable at all."""
+    """Return its JSON if it is an object or a list, and its text if it is readable at all."""
     try:
         text = value.decode()
     except UnicodeDecodeError:

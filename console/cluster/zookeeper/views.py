@@ -54,13 +54,13 @@ def _why_not(request: UserRequest, change: EnsembleChange) -> str:
 
 
 def _is_recent(change: EnsembleChange) -> bool:
-    """Shown in full a while longer: who watched it wants to see how it ended."""
+    """Return whether the change ended lately: it is shown in full a while longer, with its outcome."""
     return change.ended_at is not None and timezone.now() - change.ended_at < RECENT
 
 
 @require_safe
 def znodes(request: UserRequest) -> HttpResponseBase:
-    """A path that is not there, or that cannot be read now, is an answer on the page, with the way back up."""
+    """Show a znode; a path that does not exist or cannot be read gets a message with a link up."""
     require(request.user, Right.VIEW)
     reach = reach_of(request.user)
     if reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP):
@@ -122,7 +122,7 @@ def _page_number(request: UserRequest) -> int:
 
 
 def _links(view: ZnodeView, shown: ShownValue | None) -> list[tuple[str, str]]:
-    """What to call it, and its address."""
+    """Return the words and address of links in the znode's value."""
     mentioned = mentions(view.path, shown.decoded if shown else None)
     return [(f"{item.kind} {item.name}", address) for item in mentioned if (address := _address(item))]
 

@@ -30,7 +30,7 @@ def series_name(topic: str, tier: str, reader: str) -> str:
 
 
 def _readings(at_ms: int) -> Iterator[Reading]:
-    """Who says nothing falls behind all the same, as long as somebody else tells of the topic."""
+    """Yield readings; silent readers fall behind too, as long as another one reports the topic."""
     heard = dict(DeliverySeries.objects.order_by().values_list("topic").annotate(Max("at_ms")))
     rows = DeliverySeries.objects.filter(tier__in=READERS)
     for topic, tier, reader, heard_ms, *values in rows.values_list("topic", "tier", "reader", "at_ms", *_COLUMNS):

@@ -67,7 +67,7 @@ class CompletenessCollector:
         self._written_ms = 0
 
     def look(self, topics: Collection[str]) -> bool:
-        """Whether something was found. `topics`: all there are. Raises GatewayError."""
+        """Return whether something was found. `topics`: all there are. Raises GatewayError."""
         if AUDIT_TOPIC not in topics:
             self._begin_anew()
             if AuditedTopic.objects.all().delete()[0]:
@@ -108,7 +108,7 @@ class CompletenessCollector:
         self._steps += len(heard.points) - before
 
     def _write(self) -> bool:
-        """Whether it was time."""
+        """Return whether it was time."""
         now_ms = self._now_ms()
         every_ms = WRITTEN_EVERY_MS if self._steps <= FEW_STEPS else SELDOM_MS
         is_due = now_ms - self._written_ms >= every_ms or self._steps >= STEPS_MAX
@@ -120,7 +120,7 @@ class CompletenessCollector:
         return True
 
     def _judge(self) -> int:
-        """How many rows are others now."""
+        """Judge the topics; return how many rows changed."""
         now_ms, changed = self._now_ms(), 0
         due = [topic for topic, at_ms in self._judged_ms.items() if at_ms + _JUDGED_AGAIN_MS <= now_ms]
         for topic in sorted(due, key=self._judged_ms.__getitem__)[:TOPICS_AT_ONCE]:

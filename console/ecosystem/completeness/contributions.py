@@ -25,7 +25,9 @@ class SeriesKey(NamedTuple):
 
 
 def series_of(increment: Increment) -> SeriesKey:
-    """Producers are summed up, and so are brokers that count what they lead: each has counted other records."""
+    """Return the series; producers are summed up, and so are brokers that count what they lead: each has counted other
+    records.
+    """
     tier, source, topic, _ = increment.chain
     if tier is AuditTier.PRODUCED:
         source = ""
@@ -63,7 +65,7 @@ def _points_of(increment: Increment, undone: Iterable[Increment]) -> Iterator[tu
 
 
 def _from(tally: RecordTally, offset: int) -> int:
-    """How many of its records are at `offset` or behind it: by their share, if they lie on both sides."""
+    """Return the tally's records at or behind `offset`, by share if they lie on both sides."""
     if offset <= tally.first_offset:
         return tally.count
     if offset > tally.last_offset:

@@ -89,7 +89,7 @@ class ReaderRow:
 
 
 def seen_series(reach: Reach = EVERYTHING) -> QuerySet[DeliverySeries]:
-    """A group, and what a sink reads, is for whom neither it nor the topic is hidden."""
+    """Return the series whose topic, group and source are within reach."""
     series = DeliverySeries.objects.alias(group=Concat(Value(SINK_GROUP), F("reader")))
     consumed = Q(tier=AuditTier.CONSUMED) & within(reach, Resource.GROUP, "reader")
     sunk = Q(tier=AuditTier.SUNK) & within(reach, Resource.GROUP, "group")
@@ -178,7 +178,7 @@ def deliveries(rows: Sequence[ReaderRow], topic: str, query: ChartQuery, now_ms:
 
 
 def _findings(topic: str) -> dict[str, list[list[object]]]:
-    """By the column they are of: window, column, state, partition, offset, sentence."""
+    """Return findings by column: window, column, state, partition, offset, sentence."""
     by_reader: dict[str, list[list[object]]] = {}
     for (findings,) in AuditedTopic.objects.filter(name=topic).values_list("findings"):
         for finding in findings:
@@ -187,7 +187,7 @@ def _findings(topic: str) -> dict[str, list[list[object]]]:
 
 
 def resolution_for(age_ms: int) -> ChartTier:
-    """The finest that still has what is so old."""
+    """Return the finest resolution that still has data so old."""
     return next((tier for tier in TIERS if tier.kept_ms >= age_ms), TIERS[-1])
 
 

@@ -54,7 +54,7 @@ def write(heard: Mapping[SeriesKey, SeriesUpdate], read_to: Mapping[int, int], t
 
 
 def _series(heard: Mapping[SeriesKey, SeriesUpdate]) -> dict[SeriesKey, DeliverySeries]:
-    """Those of `heard`, made where they are new, as long as there is room."""
+    """Return the series of `heard`, new ones made as long as there is room."""
     topics = {key.topic for key in heard}
     delivery_series: dict[SeriesKey, DeliverySeries] = {}
     for names in _batches(sorted(topics)):

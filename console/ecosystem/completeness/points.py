@@ -123,7 +123,7 @@ def unpack(packed: bytes, tier: ChartTier, begins_ms: int) -> Points:
 
 
 def _dense(latency: Latency, width: int) -> list[int]:
-    """[early, most_ms, first group of buckets, its count, the next one's …]"""
+    """Return [early, most_ms, first group of buckets, its count, the next one's …]."""
     groups: dict[int, int] = {}
     for bucket, count in latency.ages.counts.items():
         groups[bucket // width] = groups.get(bucket // width, 0) + count

@@ -67,7 +67,7 @@ class WindowView:
 
 
 def is_seen(reach: Reach, column: str) -> bool:
-    """Whether a tier may be named: a group, and what a sink reads under, is for whom it is not hidden."""
+    """Return whether a tier may be named: a group, and what a sink reads under, is for whom it is not hidden."""
     tier, _, reader = column.partition(" ")
     if tier == AuditTier.SUNK:
         reader = f"{SINK_GROUP}{reader.removesuffix(_aside_of(column))}"
@@ -77,7 +77,7 @@ def is_seen(reach: Reach, column: str) -> bool:
 
 
 def _aside_of(column: str) -> str:
-    """`: dead-lettered` of a column that says what a tier put aside; empty of a tier's own."""
+    """Return `: dead-lettered` of a column that counts what a tier set aside; empty of a tier's own."""
     return next((f": {kind}" for kind in ASIDES if column.endswith(f": {kind}")), "")
 
 
@@ -174,7 +174,7 @@ def lagging(now_ms: int | Combinable, reach: Reach = EVERYTHING) -> QuerySet[Aud
 
 
 def cells(rows: QuerySet[AuditedTopic], reach: Reach) -> Iterator[tuple[object, ...]]:
-    """A line for each tier of each window."""
+    """Yield a line for each tier of each window."""
     for row in rows.iterator():
         for window, state, tiers in row.windows:
             for tier, (count, size) in tiers.items():

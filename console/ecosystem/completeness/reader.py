@@ -33,7 +33,9 @@ class AuditReader:
         self.is_behind = False
 
     def batch(self, now_ms: int) -> list[tuple[Increment, bool]]:
-        """The next increments, and whether the sums lack them; again after GatewayError, and unless `taken` is said."""
+        """Return the next increments, and whether the sums lack them. They come again after GatewayError, and until
+        `taken` is called.
+        """
         if not self._is_taken:
             self._close()
         stream = self._stream or self._open(now_ms)
@@ -88,11 +90,11 @@ class AuditReader:
 
 
 def start_of(span: OffsetSpan, summed: int | None, recent: int | None) -> int:
-    """`recent`: the first offset that is needed; None: all is older. Pure."""
+    """Return where to start. `recent`: the first offset that is needed; None: all is older. Pure."""
     wanted = span.next if recent is None else recent
     return min(max(wanted if summed is None else min(wanted, summed), span.first), span.next)
 
 
 def is_further(read_to: Mapping[int, int], written: Mapping[int, int]) -> bool:
-    """Anything was read since."""
+    """Return whether anything was read since."""
     return any(offset != written.get(partition) for partition, offset in read_to.items())

@@ -97,7 +97,7 @@ def latency_chart(bins: Sequence[Bin], width_ms: int) -> LatencyChart:
 
 
 def _drawn(one: Bin) -> int | None:
-    """Before a reader came there is no line, rather than one at nothing."""
+    """Return the point; None before the reader came, so that no line is drawn at zero."""
     return None if one.expected is None and not one.received else one.received
 
 
@@ -121,7 +121,7 @@ def _y(value: float, top: float) -> float:
 
 
 def _steps(values: Sequence[int | None], top: float, width: float, *, is_area: bool = False) -> str:
-    """A path that goes along each value for the width of its bin; of an area down to the ground at both ends."""
+    """Return an SVG path along the values, one bin's width each; an area is closed at the bottom."""
     path, was_known = [], False
     ground = f"V{_y(0, top):.1f}"
     for at, value in enumerate(values):
@@ -138,7 +138,7 @@ def _steps(values: Sequence[int | None], top: float, width: float, *, is_area: b
 
 
 def _blocks(steps: Iterable[tuple[int, int, int | None]], top: float, width: float) -> str:
-    """Rectangles from one value to another, at least a stroke high: a single record among millions is seen."""
+    """Return rectangles from one value to another, at least a stroke high: a single record among millions is seen."""
     path = []
     for at, low, high in steps:
         upper, lower = _y(high or 0, top), _y(max(low, 0), top)

@@ -71,13 +71,13 @@ def _summarize(series: Collection[DeliverySeries], points: dict[int, Points], no
 
 
 def width_of(series: Iterable[DeliverySeries]) -> int:
-    """The shortest bins that hold whole windows of all of them."""
+    """Return the shortest bins that hold whole windows of all of them."""
     longest = max((delivery_series.window_ms for delivery_series in series), default=FINEST.step_ms)
     return max(1, -(-longest // FINEST.step_ms)) * FINEST.step_ms
 
 
 def begins_for(reader: DeliverySeries, width_ms: int) -> int:
-    """The first bin that it may have had whole: what was there before it came was not for it."""
+    """Return the first bin that the reader may have received whole: records from before it started do not count."""
     return reader.first_ms - reader.first_ms % width_ms + width_ms
 
 

@@ -119,7 +119,7 @@ def summary(bins: Sequence[Bin]) -> Summary:
 
 
 def latencies(point: DeliveryPoint) -> tuple[float | None, float | None, float | None, float | None]:
-    """p50, p95, p99 and the highest."""
+    """Return p50, p95, p99 and the highest latency."""
     percentiles = [point.latency.percentile(share) for share in (0.5, 0.95, 0.99)]
     return (
         percentiles[0],

@@ -53,7 +53,7 @@ def connectors_within(reach: Reach) -> QuerySet[Connector]:
 
 
 def may_read_traces(reach: Reach, topics: Iterable[str]) -> bool:
-    """A trace quotes records, and names what it likes: for who may read everything it is likely to be of, all of it."""
+    """Return whether traces may be read: they quote records, so all topics of the connector must be within reach."""
     topics = list(topics)
     if hides_of(reach, topics):
         return False

@@ -75,7 +75,7 @@ def do_offsets(
     wanted: Sequence[OffsetView] | None,
     confirmation: Confirmation,
 ) -> None:
-    """`wanted` None: all are taken away."""
+    """Write offsets; `wanted` None: all are removed."""
 
     def change() -> None:
         before = [{"partition": dict(partition.partition), "offset": partition.offset} for partition in now]
@@ -95,7 +95,9 @@ def _carry_out(actor: User, plan: Plan, confirmation: Confirmation, do: Callable
 
 
 def _look_again() -> None:
-    """What pages show next is what Connect says now; if it does not, the collector's next look tells."""
+    """Look at Connect again now, so that pages show the change; if it does not answer, the collector's next look
+    does.
+    """
     with suppress(GatewayError):
         look_once(connect_client(), declared_secrets(), now_ms())
     call()

@@ -153,7 +153,7 @@ def parsed(body: bytes) -> Any:
 
 
 def error_text(body: bytes) -> str:
-    """The sentence of an error, empty if there is none."""
+    """Return the sentence of an error, empty if there is none."""
     try:
         document = parsed(body)
     except UnexpectedAnswerError:
@@ -195,7 +195,7 @@ def connector(name: str, document: Any) -> ConnectorView:
 
 
 def config(document: Any) -> dict[str, str]:
-    """Without keys that have no value."""
+    """Return the configuration without keys that have no value."""
     fields = _map(document, "the configuration")
     if len(fields) > KEYS_MAX:
         raise UnexpectedAnswerError(f"the configuration has {len(fields)} keys")

@@ -118,7 +118,7 @@ def _why(error: Exception) -> str:
 
 @cache
 def _client(authority_file: Path | None) -> httpx2.AsyncClient:
-    """No proxy, password or authority comes from the environment, and no answer sends the console elsewhere."""
+    """Return a client that takes no proxy, password or authority from the environment, and follows no redirects."""
     context = ssl.create_default_context(cafile=str(authority_file) if authority_file else None)
     limits = httpx2.Limits(max_connections=64, max_keepalive_connections=16)
     timeout = httpx2.Timeout(DEADLINE_S, connect=CONNECT_S)

@@ -85,7 +85,7 @@ class ConnectClient:
         }
 
     def _own(self, address: str, worker: WorkerView | str) -> WorkerView | str:
-        """Or why it is not."""
+        """Return the worker, or why it is not of this cluster."""
         if isinstance(worker, WorkerView):
             try:
                 refuse_of_other(f"The worker of Kafka Connect at {address}", self._meant(), worker.kafka_cluster_id)
@@ -124,7 +124,7 @@ class ConnectClient:
         return self._read(f"/connector-plugins/{quote(plugin, safe='')}/config", answers.keys)
 
     def validate(self, plugin: str, config: Mapping[str, str]) -> Validation:
-        """Changes nothing, so it is asked of the next worker too."""
+        """Validate a configuration. Changes nothing, so it is asked of the next worker too."""
         path = f"/connector-plugins/{quote(plugin.rpartition('.')[2], safe='')}/config/validate"
         return self._read(path, answers.validation, "PUT", config)
 
@@ -226,7 +226,7 @@ class ConnectClient:
         return answer
 
     def _addresses(self) -> list[str]:
-        """Who answered last is asked first: one that hangs is not waited for each time."""
+        """Return addresses, the last one that answered first: a hanging worker is not waited for each time."""
         if not self._connect.addresses:
             raise RefusedError("NOT_CONFIGURED", NOT_CONFIGURED)
         return sorted(self._connect.addresses, key=lambda address: address != self._answered_last)
@@ -245,7 +245,7 @@ def _silent(problems: list[str]) -> ClusterUnreachableError:
 
 
 def _path(name: str, more: str = "") -> str:
-    """A browser takes dots out of an address; a client of HTTP might."""
+    """Return the URL path; dots are escaped, because clients normalize them away."""
     quoted = quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
     return f"/connectors/{quoted}{more}"
 

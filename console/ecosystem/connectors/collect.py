@@ -27,7 +27,7 @@ class ConnectorCollector:
         self._unassigned = UnassignedSince()
 
     def look(self) -> bool:
-        """Whether something has failed that should be watched. Raises GatewayError while nobody answers."""
+        """Return whether something has failed that should be watched. Raises GatewayError while nobody answers."""
         client = connect_client()
         if not client.is_configured:
             _forget()
@@ -56,7 +56,7 @@ class ConnectorCollector:
 
 
 def _forget() -> None:
-    """Whoever takes the workers out of the configuration means it."""
+    """Forget the workers, which were removed from the configuration."""
     state = cluster_state()
     if state.connectors_at_ms or state.connectors_error:
         Connector.objects.all().delete()

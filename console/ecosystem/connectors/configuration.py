@@ -57,7 +57,7 @@ def read_connect(environment: Mapping[str, str]) -> ConnectSettings:
 
 
 def _problem(address: str, has_password: bool) -> str:
-    """Why it is no address to ask; empty: it is one."""
+    """Return why it is no address to ask; empty: it is one."""
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port

@@ -113,7 +113,7 @@ def configure(request: UserRequest, name: str) -> HttpResponse:
 
 @sensitive_variables()
 def _form(request: UserRequest, draft: Draft, context: dict[str, object]) -> HttpResponse:
-    """The empty form, the form with what is wrong, or its plan. Raises GatewayError."""
+    """Show the empty form, the form with its errors, or its plan. Raises GatewayError."""
     has_lines = any("\n" in name for name in draft.shown.values())
     is_json = has_lines or (request.POST or request.GET).get("as") == "json"
     context |= {"is_json": is_json, "is_new": draft.is_new}
@@ -162,7 +162,7 @@ def _planned(
 
 @sensitive_variables()
 def _resolved(form: ConfigForm | JsonForm, draft: Draft, name: str, sealed: Mapping[str, str]) -> dict[str, str]:
-    """The whole configuration; what is wrong with it is said in `form`."""
+    """Return the whole configuration; errors are added to `form`."""
     config, problems = resolved(form.typed, sealed, draft.current, declared=draft.declared)
     config |= {"name": name, "connector.class": draft.plugin}
     for key, why in problems.items():
@@ -193,7 +193,7 @@ def _made(
 def _declared(
     client: ConnectClient, plugin: str, current: Mapping[str, str]
 ) -> tuple[tuple[KeyView, ...], dict[str, tuple[str, ...]]]:
-    """What the plugin declares, and what Connect adds for every connector. Raises GatewayError."""
+    """Return the plugin's keys, and those Connect adds for every connector. Raises GatewayError."""
     own = client.declaration(plugin.rpartition(".")[2])
     try:
         checked = client.validate(plugin, {"name": "a-name", **current, "connector.class": plugin})

@@ -30,7 +30,7 @@ _SECRET_LENGTH_MIN = 4
 
 
 def is_secret(key: str, declared: Collection[str] = ()) -> bool:
-    """`declared`: keys that the plugin says are passwords."""
+    """Return whether the key is secret. `declared`: keys that the plugin marks as passwords."""
     return key in declared or bool(_SECRET_NAME.search(key) and not _PLAIN_NAME.search(key))
 
 
@@ -47,7 +47,7 @@ def masked(config: Mapping[str, str], declared: Collection[str] = ()) -> dict[st
 
 
 def secrets_in(config: Mapping[str, str], declared: Collection[str] = ()) -> list[str]:
-    """The secrets themselves, the longest first."""
+    """Return the secrets themselves, the longest first."""
     values: set[str] = set()
     for key, value in config.items():
         if value and not _REFERENCE.fullmatch(value):
@@ -59,14 +59,14 @@ def secrets_in(config: Mapping[str, str], declared: Collection[str] = ()) -> lis
 
 
 def without(text: str, secrets: Collection[str]) -> str:
-    """`text`, which may quote what a connector was configured with, without that."""
+    """Return `text` without the secrets of the connector's configuration, which it may quote."""
     for secret in secrets:
         text = text.replace(secret, MASK)
     return _hidden(text)
 
 
 def _hidden(text: str) -> str:
-    """`text` without the secrets that are seen in it; what is a reference stays."""
+    """Return `text` without known secrets; references stay."""
     for start, end in reversed(secret_places(text)):
         if not _REFERENCE.fullmatch(text[start:end]):
             text = f"{text[:start]}{MASK}{text[end:]}"

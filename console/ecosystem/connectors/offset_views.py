@@ -22,7 +22,7 @@ from console.kit.plans.views import is_confirmed, refusable
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def alter(request: UserRequest, name: str) -> HttpResponse:
-    """The form, filled with what is or, with `kept`, with what was before a change; then its plan."""
+    """Show the form, filled with the current offsets or, with `kept`, those before a change; then its plan."""
     access_offsets(request.user, name, Right.OPERATE)
     context: dict[str, object] = {"name": name, "address": reverse("connector-offsets", args=[name])}
     with refusable() as answer:
@@ -64,7 +64,7 @@ def reset(request: UserRequest, name: str) -> HttpResponse:
 
 
 def _kept(request: UserRequest, name: str, now: tuple[OffsetView, ...]) -> tuple[OffsetView, ...]:
-    """What there was before a change, and null for what has come since."""
+    """Return the offsets before a change of ours; partitions that are new since then have offset None."""
     kept = find_inverse(OBJECT_TYPE, name, request.GET.get("kept", ""))
     if kept is None or kept.action not in (ALTER_OFFSETS, RESET_OFFSETS):
         return now

@@ -59,7 +59,7 @@ def place_in(trace: str) -> RecordRange | None:
 
 
 def error_in(trace: str) -> tuple[str, str]:
-    """Class and sentence of what lies at the bottom of it: of Java the last cause, of Python the first error."""
+    """Return class and sentence of the root cause: of Java the last cause, of Python the first error."""
     lines = [line.rstrip() for line in trace[:_SEARCHED_MAX].splitlines()]
     matches = [match for line in lines if (match := _ERROR.fullmatch(line[:2_000]))]
     if not matches:
@@ -93,5 +93,5 @@ def dead_letters_in(config: Mapping[str, str]) -> str:
 
 
 def group_of(name: str, config: Mapping[str, str]) -> str:
-    """The consumer group of a sink."""
+    """Return the consumer group of a sink."""
     return config.get("consumer.override.group.id", "").strip() or f"connect-{name}"

@@ -165,7 +165,9 @@ class ConnectorChange:
 
 
 def configuration_plan(change: ConnectorChange, address: str, internal: InternalTopics, group: str = "") -> Plan:
-    """`internal`: topics that it may not write. `group`: of a sink, whose offsets stay behind when it is deleted."""
+    """Plan a configuration. `internal`: topics that it may not write. `group`: of a sink, whose offsets stay behind
+    when it is deleted.
+    """
     old, new = change.old or {}, change.new or {}
     lines = (_line(change, key) for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
     read = (f"{key}={value}" for key, value in sorted(change.prints.items()))
@@ -183,7 +185,7 @@ def configuration_plan(change: ConnectorChange, address: str, internal: Internal
 
 
 def _internal_topic(config: Mapping[str, str], internal: InternalTopics) -> str:
-    """Why a connector may not write where it should; empty: it may."""
+    """Return why a connector may not write to its topic; empty: it may."""
     written = (config.get(key, "").strip() for key in WRITTEN_KEYS)
     topic = next((topic for topic in written if topic in internal), "")
     return f"{topic} is an internal topic, which its service alone writes: name another topic." if topic else ""
@@ -242,7 +244,7 @@ def _left_behind(group: str) -> list[str]:
 def offsets_plan(
     name: str, now: Sequence[OffsetView], wanted: Sequence[OffsetView] | None, state: str, address: str
 ) -> Plan:
-    """`wanted`: those that are set, an offset None takes its own away. None: all are taken away."""
+    """Plan offsets. `wanted`: those that are set, an offset None removes its own. None: all are removed."""
     known = {compact(view.partition): view for view in now}
     is_reset = wanted is None
     changed = [OffsetView(partition.partition, None) for partition in now] if wanted is None else wanted
@@ -273,7 +275,7 @@ def offsets_plan(
 
 
 def _command(method: str, address: str, name: str, path: str, body: object = None) -> str:
-    """At a shell; a password is left to whoever types it."""
+    """Return the shell command; a password is left to be typed."""
     url = shell_quote(f"{address}/connectors/{quote(name, safe='')}{path}")
     if body is None:
         return f"curl -X {method} {url}"

@@ -18,7 +18,7 @@ LENGTH_MAX = 512 * 1024
 
 
 def seal(user: User, name: str, secrets: Mapping[str, str]) -> str:
-    """`secrets` of the connector `name` by their keys; nothing: no seal."""
+    """Seal `secrets` of the connector `name` by their keys; nothing: no seal."""
     return _box(user, name).encrypt(json.dumps(dict(secrets)).encode()).decode() if secrets else ""
 
 

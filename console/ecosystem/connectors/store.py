@@ -38,7 +38,7 @@ def look() -> ConnectLook:
 
 
 def keep_workers(workers: Mapping[str, WorkerView | str]) -> bool:
-    """Whether they read differently."""
+    """Return whether they read differently."""
     listed = [
         [address, "", "", worker] if isinstance(worker, str) else [address, worker.version, worker.kafka_cluster_id, ""]
         for address, worker in workers.items()
@@ -55,7 +55,7 @@ def _looks() -> QuerySet[ConnectLook]:
 
 
 def keep(listing: Listing, declared: Mapping[str, Collection[str]], at_ms: int) -> ConnectorChanges:
-    """`declared`: of each class, which of its keys are passwords."""
+    """Store the connectors. `declared`: of each class, which of its keys are passwords."""
     wanted = {
         connector.name: row_of(connector, declared.get(connector.class_name, ())) for connector in listing.connectors
     }
@@ -94,7 +94,7 @@ def keep_unassigned(since_ms: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def has_failed() -> bool:
-    """Whether any connector or task has failed."""
+    """Return whether any connector or task has failed."""
     return bool(kept_values(_failed))
 
 

@@ -29,9 +29,9 @@ def connectors_of(topics: Collection[str]) -> Iterator[TopicUser]:
 
 
 def origins_of_connectors(topic: str) -> Iterator[Origin]:
-    """Of dead letters the topics that their sink reads, by its configuration or its consumer group, as a pattern of
-    topics names none, and any topic if not all of them are kept; of copies that MirrorMaker 2 makes the topic behind
-    the alias. Without a topic all there are.
+    """Return the origins by connectors. Of dead letters the topics that their sink reads, by its configuration or its
+    consumer group, as a pattern of topics names none, and any topic if not all of them are kept; of copies that
+    MirrorMaker 2 makes the topic behind the alias. Without a topic all there are.
 
     A configuration may name any topic. While it does, more is masked than has to be; that outlasts it only where no
     other connector, stream job or consumer group uses the topic of dead letters when it is named first, and the prefix

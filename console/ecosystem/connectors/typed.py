@@ -49,7 +49,7 @@ def from_json(text: str) -> dict[str, str]:
 
 
 def from_lines(text: str) -> dict[str, str]:
-    """`key=value` each. Raises TypedError."""
+    """Parse `key=value` lines. Raises TypedError."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if wrong := next((line for line in lines if "=" not in line or line.startswith("=")), None):
         raise TypedError(f"Each line is key=value; this is not: {wrong[:80]}")
@@ -67,7 +67,9 @@ def to_json(config: Mapping[str, str]) -> str:
 def resolved(
     typed: Mapping[str, str], *known: Mapping[str, str], declared: Collection[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """`typed` with its secrets: what is masked is what the first of `known` has that reads so; and why not, by key."""
+    """Return `typed` with its secrets: a masked value is the first of `known` that is masked alike; and errors by
+    key.
+    """
     config, problems = {}, {}
     for key, value in typed.items():
         if MASK not in value:
@@ -82,7 +84,7 @@ def resolved(
 
 
 def new_secrets(config: Mapping[str, str], old: Mapping[str, str], declared: Collection[str]) -> dict[str, str]:
-    """Values that hold a secret, and that are not so already."""
+    """Return values that hold a secret, and did not before."""
     return {
         key: value for key, value in config.items() if old.get(key) != value and _holds_secret(key, value, declared)
     }

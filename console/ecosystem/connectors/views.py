@@ -104,7 +104,7 @@ def _offsets(row: Connector) -> dict[str, object]:
 
 
 def _topics(row: Connector) -> tuple[tuple[str, ...] | None, str]:
-    """None, and why, where Connect does not follow them."""
+    """Return the topics; None, and why, where Connect does not track them."""
     try:
         return connect_client().topics(row.name), ""
     except RefusedError as error:

@@ -39,7 +39,7 @@ class MirrorCollector:
         self._targets: dict[_Key, str] = {}
 
     def look(self, topics: Collection[str] | None = None) -> bool:
-        """Whether a mirror has trouble. `topics`: all there are, where that is known. Raises GatewayError."""
+        """Return whether a mirror has trouble. `topics`: all there are, where that is known. Raises GatewayError."""
         rows = MirroredTopic.objects.filter(cluster=self._cluster)
         if topics is not None and STATUS_TOPIC not in topics:
             self._close()

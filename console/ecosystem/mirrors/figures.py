@@ -33,7 +33,7 @@ def partition_of(status: MirrorStatus, before: MirrorPartition | None) -> Mirror
 
 
 def _rate(status: MirrorStatus, before: MirrorPartition | None) -> float:
-    """0 where there is nothing to compare with: the first word, or that of another life of the mirror."""
+    """Return the rate; 0 for the first report, or the first of a restarted mirror."""
     if before is None or status.at_ms <= before.at_ms or status.records < before.records:
         return 0.0
     return (status.records - before.records) * 1000 / (status.at_ms - before.at_ms)
@@ -45,7 +45,7 @@ def named(number: int) -> str:
 
 
 def total(partitions: Mapping[str, MirrorPartition]) -> dict[str, Any]:
-    """Columns of the topic."""
+    """Return the topic's columns as totals."""
     rows = list(partitions.values())
     failing = [
         (number, entry) for number, entry in sorted(partitions.items(), key=lambda item: int(item[0])) if entry.error

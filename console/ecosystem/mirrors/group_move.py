@@ -100,7 +100,8 @@ def noted(reset: Reset, moved: Iterable[MovedOffset]) -> Reset:
 
 
 def move_plan(ends: Ends, group: str, state: GroupMoveState, *, is_undo: bool = False, read_only: str = "") -> Plan:
-    """`is_undo`: offsets that were kept are put back; where the group is in the source does not matter then.
+    """Plan a group's move. `is_undo`: stored offsets are put back; the group's place in the source does not matter
+    then.
 
     `read_only`: why nothing may be changed in the target; empty: it may.
     """

@@ -36,7 +36,7 @@ BEYOND_THERE = "In the other cluster your rights do not reach this group, so it 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def move_group(request: UserRequest) -> HttpResponse:
-    """`flow` and `group` are asked for; with `undo` former offsets of the target are put back."""
+    """Move a group: `flow` and `group` are chosen; with `undo` former offsets of the target are put back."""
     require_somewhere(request.user, Resource.GROUP, Right.OPERATE)
     parameters = request.POST if request.method == "POST" else request.GET
     group, flow = parameters.get("group", "").strip()[:GROUP_NAME_LENGTH_MAX], parameters.get("flow", "")[:201]
@@ -97,14 +97,16 @@ def _tell(
 
 
 def _require_group_there(request: UserRequest, ends: Ends, group: str) -> None:
-    """Of an end that is another cluster of this console, the person's rights are those of that cluster."""
+    """Require rights on an end that is another cluster of this console, by the rights there."""
     for names, right in ((ends.source_clusters, Right.VIEW), (ends.target_clusters, Right.OPERATE)):
         if any(right not in reach_in(request.user, name).rights_on(Resource.GROUP, group) for name in names):
             raise PermissionDenied(BEYOND_THERE)
 
 
 def _require_topics(request: UserRequest, state: GroupMoveState, ends: Ends) -> None:
-    """Of both clusters, by their names; where an end is another cluster of this console, by the rights in that one."""
+    """Require rights on the topics of both clusters, by their names; where an end is another cluster of this console,
+    by the rights in that one.
+    """
     reaches = [reach_of(request.user)]
     reaches += [reach_in(request.user, name) for name in ends.source_clusters | ends.target_clusters]
     if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in state.topics for reach in reaches):

@@ -98,7 +98,7 @@ def _flow(name: str, rows: list[MirroredTopicRow]) -> FlowRow:
 
 
 def troubled(now_ms: int, reach: Reach = EVERYTHING) -> Iterable[MirroredTopicRow]:
-    """Topics that fail or of which nothing is said any more."""
+    """Return topics that fail, or whose mirror does not report any more."""
     return (
         topic_row
         for topic_row in (MirroredTopicRow(row, now_ms) for row in kept_rows(seen, reach))

@@ -12,14 +12,18 @@ from console.processes.topic_users import TopicUser
 
 
 def origins_of_copies(topic: str) -> Iterator[Origin]:
-    """The topics, of whichever cluster, that are copied to a topic of this name; without a topic all that there are."""
+    """Return the topics, of whichever cluster, that are copied to a topic of this name; without a topic all there
+    are.
+    """
     copies = MirroredTopic.objects.filter(**({"target": topic} if topic else {}))
     for copy, origin, flow in copies.values_list("target", "topic", "flow").distinct():
         yield Origin(copy, origin, f"copy by mirror {flow}", "")
 
 
 def mirrors_of(topics: Collection[str]) -> Iterator[TopicUser]:
-    """A row is of a copy: here, or in another cluster that is looked at. A mirror runs that has told of it lately."""
+    """Return mirrors that read these topics, here or in another watched cluster; a mirror is running if it reported of
+    late.
+    """
     heard_ms = now_ms() - SILENT_AFTER_MS
     here = Q(cluster="", target__in=topics) | ~Q(cluster="") & Q(topic__in=topics)
     rows = MirroredTopic.objects.filter(here).values_list("flow", "cluster", "topic", "target", "at_ms")

@@ -23,7 +23,7 @@ ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
 
 def probe_process() -> ManagedProcess | None:
-    """The probe of this host that is meant to run."""
+    """Return the probe of this host that is meant to run."""
     return next(iter(kept_rows(_probes_of, settings.HOST_NAME)), None)
 
 
@@ -40,7 +40,9 @@ class ProbeCollector:
         self._client: httpx2.Client | None = None
 
     def look(self) -> bool:
-        """Whether there is something to be watched. Raises ClusterUnreachableError while the probe does not answer."""
+        """Return whether there is something to be watched. Raises ClusterUnreachableError while the probe does not
+        answer.
+        """
         process = probe_process()
         if process is None:
             self._tell(store.forget_present())

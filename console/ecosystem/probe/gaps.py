@@ -31,7 +31,7 @@ class ProbeGap:
 
 
 def gaps(minutes: Sequence[Minute], until_ms: int) -> list[ProbeGap]:
-    """Newest first; minutes in a row with the same silent brokers are one. `until_ms`: when it is now."""
+    """Return gaps, newest first; minutes in a row with the same silent brokers are one. `until_ms`: when it is now."""
     stretches: list[tuple[int, int, tuple[int, ...] | None, list[ProbeFigures]]] = []
     expected = minutes[0].begins_ms if minutes else until_ms
     for minute in minutes:

@@ -43,7 +43,7 @@ class ClusterAvailability:
 
 
 def availability(title: str, minutes: Sequence[Window], hours: Sequence[Window], now_ms: int) -> ClusterAvailability:
-    """`minutes` of the last ones, oldest first; `hours` of thirty days."""
+    """Return the availability. `minutes` of the last ones, oldest first; `hours` of thirty days."""
     tone, words = _now(minutes, now_ms)
     day = ProbeFigures(added(hour.tally for begins_ms, hour in hours if begins_ms > now_ms - DAY_MS))
     month = ProbeFigures(added(hour.tally for _, hour in hours))
@@ -68,7 +68,7 @@ def _now(minutes: Sequence[Window], now_ms: int) -> tuple[str, str]:
 
 
 def _cells(hours: Sequence[Window], now_ms: int, length_ms: int, count: int) -> list[StatusCell]:
-    """By the clock (UTC), the present one last."""
+    """Return cells by the clock (UTC), the present one last."""
     last_ms = now_ms - now_ms % length_ms
     tallies: dict[int, list[ProbeFigures]] = {last_ms - index * length_ms: [] for index in reversed(range(count))}
     for begins_ms, figures in hours:
@@ -88,7 +88,7 @@ def _cell(begins_ms: int, figures: ProbeFigures) -> StatusCell:
 
 
 def _tone(figures: ProbeFigures) -> str:
-    """Nothing of the one or the other is critical; one in a thousand may fail on a good day."""
+    """Return the tone: no success at all is critical; one failure in a thousand is within the normal."""
     known = [item for item in (figures.produce_availability, figures.consume_availability) if item is not None]
     if not known:
         return ""

@@ -36,7 +36,7 @@ def status_page(request: HttpRequest) -> HttpResponse:
 
 
 def _made_once() -> str:
-    """By whoever comes first, for all that wait."""
+    """Make it once, in the first caller, for all that wait."""
     with _making:
         return str(cache.get_or_set(_KEY, _page, FRESH_S))
 
@@ -48,7 +48,7 @@ def _page() -> str:
 
 
 def _of(cluster: DeclaredCluster, at_ms: int) -> ClusterAvailability:
-    """A database that does not answer leaves the others' clusters on the page."""
+    """Return the cluster's availability; a database that does not answer leaves the other clusters on the page."""
     with in_cluster(cluster.name):
         try:
             minutes, hours = _windows(MINUTE, at_ms - SILENT_MS), _windows(HOUR, at_ms - DAYS * DAY_MS)

@@ -113,7 +113,7 @@ def _charts(minutes: Sequence[Minute], at_ms: int) -> list[DrawnPanel]:
 
 
 def _columns(minutes: Sequence[Minute]) -> list[tuple[int, ProbeFigures]]:
-    """Minutes added up as the chart's columns have them: of percentiles there is no mean."""
+    """Return minutes added up as the chart's columns: percentiles have no mean."""
     columns: dict[int, list[Minute]] = {}
     for minute in minutes:
         columns.setdefault(minute.begins_ms - minute.begins_ms % _COLUMN_MS, []).append(minute)

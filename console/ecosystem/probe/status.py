@@ -62,7 +62,7 @@ def _partition(number: str, document: dict[str, Any]) -> list[Any]:
 
 
 def _trouble(document: dict[str, Any], now_ms: int) -> list[Any]:
-    """Since when is rounded, so that it reads the same from look to look."""
+    """Return the troubles; their beginning is rounded, so that it reads the same from look to look."""
     since_ms = (now_ms - int(document["for_ms"])) // 10_000 * 10_000
     return [
         int(document["partition"]),

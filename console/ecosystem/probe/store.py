@@ -37,7 +37,7 @@ def _newest_minute() -> QuerySet[Any]:
 
 
 def keep_present(status: ProbeStatus, at_ms: int) -> bool:
-    """Whether it reads differently."""
+    """Return whether it reads differently."""
     kept = state()
     values = {name: getattr(status, name) for name in ("topic", "brokers", "partitions", "troubled", "mirror")}
     is_news = bool(kept.error) or not kept.at_ms or _words(kept) != _words(status)
@@ -48,12 +48,12 @@ def keep_present(status: ProbeStatus, at_ms: int) -> bool:
 
 
 def _words(state: ProbeState | ProbeStatus) -> list[object]:
-    """But not how many records a mirror is behind: that moves all the time, and is told with the minutes."""
+    """Return what counts as a change, without a mirror's backlog, which moves all the time."""
     return [state.topic, state.brokers, state.partitions, state.troubled, state.mirror[1:]]
 
 
 def keep_silence(error: str, at_ms: int) -> bool:
-    """Whether that is news. What it said before stays."""
+    """Return whether that is news. What it said before stays."""
     kept = state()
     is_news = kept.error != error
     since_ms = kept.error_since_ms or at_ms
@@ -62,7 +62,9 @@ def keep_silence(error: str, at_ms: int) -> bool:
 
 
 def forget_present() -> bool:
-    """The probe is not meant to run: what it measured stays, its word on now does not. Whether there was any."""
+    """Forget the probe's current state and keep its measurements, because it is stopped; return whether there was
+    any.
+    """
     return bool(ProbeState.objects.filter(pk=1).delete()[0])
 
 

@@ -39,8 +39,9 @@ def do_start_after_loss(actor: User, plan: Plan, process: ManagedProcess, confir
 def do_reset_checkpoint(
     actor: User, plan: Plan, process: ManagedProcess, target: str, confirmation: Confirmation
 ) -> None:
-    """The checkpoint is put aside, not deleted; an older one that was put aside is. Raises NotConfirmedError, also if
-    its files cannot be changed: the checkpoint is then where it was."""
+    """Move the checkpoint aside; a former one that was set aside is deleted. Raises NotConfirmedError, also if its
+    files cannot be changed: the checkpoint is then where it was.
+    """
 
     def reset() -> None:
         keep_inverse(actor, plan, {"spec": process.spec})
@@ -59,7 +60,7 @@ def do_reset_checkpoint(
 
 @contextmanager
 def _put_aside(checkpoint: Path) -> Iterator[None]:
-    """It comes back if what is done meanwhile fails."""
+    """Move the checkpoint aside inside; it is restored after an error."""
     kept = checkpoint.with_name(KEPT_CHECKPOINT)
     if not checkpoint.exists():
         yield

@@ -34,7 +34,7 @@ def choose_job(request: UserRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def add(request: UserRequest, job: str) -> HttpResponse:
-    """The form, then the properties file it makes, then the job: a post with the plan's digest confirms it."""
+    """Show the form, then the properties file it makes, then add the job: a post with the plan's digest confirms it."""
     require(request.user, Right.ADMINISTER)
     try:
         described = describe(job)

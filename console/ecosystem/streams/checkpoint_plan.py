@@ -64,7 +64,9 @@ def reset_plan(
     bounds: tuple[Offsets, Offsets],
     obstacle: str,
 ) -> Plan:
-    """`bounds`: where the logs begin and end. `target`: EARLIEST or LATEST, where the job begins without checkpoint."""
+    """Plan a reset. `bounds`: the first and next offsets of the logs. `target`: EARLIEST or LATEST, where the job
+    begins without checkpoint.
+    """
     starts, ends = bounds
     begins = starts if target == EARLIEST else ends
     partitions = sorted({*(places or {}), *begins})

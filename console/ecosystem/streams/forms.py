@@ -81,7 +81,7 @@ def _field(parameter: Parameter) -> forms.Field:
 
 
 def hint_of(parameter: Parameter) -> str:
-    """The declared meaning and limits."""
+    """Return the declared meaning and limits."""
     limits = [
         f"at least {parameter.at_least:,.0f}" if parameter.at_least is not None else "",
         f"at most {parameter.at_most:,.0f}" if parameter.at_most is not None else "",

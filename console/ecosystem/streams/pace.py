@@ -51,7 +51,7 @@ class PacePoint(TypedDict, total=False):
 
 
 def pace_of(points: Sequence[PacePoint]) -> PaceView:
-    """`points` in the order of time."""
+    """Return the pace; `points` in the order of time."""
     known = [(point, lag) for point in points if (lag := point.get("lag")) is not None]
     lags = [lag for point, lag in known if point["at_ms"] >= known[-1][0]["at_ms"] - WINDOW_MS]
     recent = [point for point, _ in known[len(known) - len(lags) :]]

@@ -34,7 +34,9 @@ def access_stream(user: User, name: str, right: Right = Right.VIEW) -> ManagedPr
 
 
 def shown_stream(process: ManagedProcess, *, quotes: bool = False) -> ShownStream:
-    """quotes: whether to show the query's error. As the log does, it quotes records: see `why_no_log`."""
+    """Return the stream. quotes: whether to show the query's error. As the log does, it quotes records: see
+    `why_no_log`.
+    """
     try:
         facts = process.progress.facts
     except StreamProgress.DoesNotExist:
@@ -43,7 +45,7 @@ def shown_stream(process: ManagedProcess, *, quotes: bool = False) -> ShownStrea
 
 
 def is_here(process: ManagedProcess) -> bool:
-    """Whether its files lie on this host."""
+    """Return whether its files lie on this host."""
     return process.host == settings.HOST_NAME
 
 

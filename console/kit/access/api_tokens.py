@@ -33,7 +33,7 @@ _NOTED_EVERY = timedelta(minutes=1)
 def make_token(
     user: User, name: str, scopes: list[str], days: int, now: datetime, clusters: Sequence[str] = ()
 ) -> tuple[ApiToken, str]:
-    """The token and, this once, its secret; without `clusters` it opens all of them."""
+    """Create a token; return it and, this once, its secret. Without `clusters` it opens all of them."""
     secret = PREFIX + secrets.token_urlsafe(32)
     ends_at = now + timedelta(days=days)
     kept = {"scopes": scopes, "clusters": list(clusters), "ends_at": ends_at}
@@ -41,8 +41,8 @@ def make_token(
 
 
 def token_of(secret: str, now: datetime) -> ApiToken | None:
-    """None if there is no such token, if it or its person's account is over, as `end_of` says, or if a password has to
-    be changed first. Its person has no rights in clusters that the token does not open.
+    """Return the token; None if there is no such token, if it or its person's account has ended, as `end_of` says, or
+    if a password has to be changed first. Its person has no rights in clusters that the token does not open.
     """
     token = _tokens().filter(digest=_digest(secret)).first()
     if token is None or not _opens(token, now) or hasattr(token.user, "password_to_change"):
@@ -54,7 +54,7 @@ def token_of(secret: str, now: datetime) -> ApiToken | None:
 
 
 def is_open(token: ApiToken, now: datetime) -> bool:
-    """Whether it still is: tokens and accounts end while something is under way."""
+    """Return whether the token is still valid: it or its account may end while a request is under way."""
     current = _tokens().filter(pk=token.pk).first()
     return current is not None and _opens(current, now)
 

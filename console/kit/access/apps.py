@@ -16,7 +16,9 @@ class AccessConfig(AppConfig):
 
 
 def _create_roles(using: str, apps: Apps = apps, **_signal: object) -> None:
-    """`apps` as they stand after the migrations that were asked for: there may be no groups yet, or no longer."""
+    """Create the roles. `apps` as they are after the migrations that were asked for: there may be no groups yet, or no
+    longer.
+    """
     try:
         group = apps.get_model("auth", "Group")
     except LookupError:

@@ -14,15 +14,15 @@ def cluster_called(name: str) -> DeclaredCluster:
 
 
 def declared_clusters() -> list[DeclaredCluster]:
-    """The first one first."""
+    """Return the declared clusters, the first one first."""
     return [cluster_called(name) for name in all_clusters()]
 
 
 def may_look(user: Person, cluster: str | None = None) -> bool:
-    """Whether anything in `cluster`, or else the current one, is for `user`."""
+    """Return whether anything in `cluster`, or else the current one, is for `user`."""
     return Right.VIEW in reach_in(user, cluster or current_cluster()).rights_anywhere
 
 
 def visible_clusters(user: Person) -> list[DeclaredCluster]:
-    """The first one first."""
+    """Return the clusters that the user may see, the first one first."""
     return [cluster for cluster in declared_clusters() if may_look(user, cluster.name)]

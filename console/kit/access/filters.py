@@ -13,7 +13,7 @@ from console.kit.access.roles import Right
 
 
 def within(reach: Reach, resource: Resource, field: str, right: Right = Right.VIEW) -> Q:
-    """Rows whose `field` names an object of `resource` on which `reach` has `right`."""
+    """Return a condition for rows whose `field` names an object of `resource` on which `reach` has `right`."""
     if reach.is_unbound:
         return Q()
     chosen = Q() if reach.holds_by_role(resource, right) else _any(field, reach.given(resource, right))
@@ -24,7 +24,7 @@ def within(reach: Reach, resource: Resource, field: str, right: Right = Right.VI
 
 
 def named_in(internal: InternalTopics, field: str) -> Q:
-    """Rows whose `field` names an internal topic."""
+    """Return a condition for rows whose `field` names an internal topic."""
     names = internal.read_names()
     by_name = Q(**{f"{field}__iregex": regex_of(internal.patterns)})
     if names:

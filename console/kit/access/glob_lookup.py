@@ -17,7 +17,7 @@ class Glob(Lookup):
     lookup_name = "glob"
 
     def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, tuple[Any, ...]]:
-        """LIKE counts capitals in PostgreSQL."""
+        """Return GLOB or LIKE; in PostgreSQL LIKE is case sensitive."""
         return self._written(compiler, connection, "LIKE", "".join(_LIKE.get(letter, letter) for letter in self.rhs))
 
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, tuple[Any, ...]]:

@@ -20,8 +20,8 @@ def words_of(person: Person | None) -> str:
 
 
 def may_have_password(person: Person) -> bool:
-    """Whether the person may have a password: a linked account only if the settings allow it or its identity
-    is gone.
+    """Return whether the person may have a password: a linked account only if the settings allow it or its identity is
+    gone.
     """
     identity, single_sign_on, directory = identity_of(person), settings.SINGLE_SIGN_ON, settings.DIRECTORY
     if identity is None:
@@ -32,12 +32,12 @@ def may_have_password(person: Person) -> bool:
 
 
 def comes_by_directory(person: Person) -> bool:
-    """Whether the directory has just taken the person's password."""
+    """Return whether the directory has just taken the person's password."""
     return getattr(person, "backend", "") == DIRECTORY_BACKEND
 
 
 def opens_by_password(person: Person) -> bool:
-    """Whether the password works for login; in break-glass mode only those of superusers do."""
+    """Return whether the password works for login; in break-glass mode only those of superusers do."""
     single_sign_on = settings.SINGLE_SIGN_ON
     if comes_by_directory(person):
         return True

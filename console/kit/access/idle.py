@@ -40,18 +40,20 @@ class IdleMiddleware:
 
 
 def end_after(request: HttpRequest, seconds: int) -> None:
-    """However much it is used, the login that has just begun ends by then."""
+    """End the new login after `seconds`, however much it is used."""
     request.session[LONGEST] = seconds
     request.session.set_expiry(seconds)
 
 
 def is_idle(session: SessionBase | Mapping[str, Any], now: int) -> bool:
-    """Whether the session is unused for too long; `now` in ms. A new session is not."""
+    """Return whether the session is unused for too long; `now` in ms. A new session is not."""
     return now - session.get(_USED_AT, now) > settings.SESSION_IDLE_SECONDS * 1_000
 
 
 def _note_use(session: SessionBase) -> None:
-    """Its end is set once: saving a session would otherwise begin its twelve hours anew."""
+    """Note the use, without the expiry, which is set once: saving a session would otherwise begin its twelve hours
+    anew.
+    """
     if _USED_AT not in session:
         session.set_expiry(timezone.now() + timedelta(seconds=session.get(LONGEST, settings.SESSION_COOKIE_AGE)))
     if now_ms() - session.get(_USED_AT, 0) >= _NOTED_EVERY_MS:

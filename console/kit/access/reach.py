@@ -66,7 +66,7 @@ class Reach:
         return NOWHERE if level == AccessLevel.NOTHING else Reach(ROLES[level], self.rules, self.internal)
 
     def sees(self, resource: Resource, name: str) -> bool:
-        """Whether the person may view the object, without a database query."""
+        """Return whether the person may view the object, without a database query."""
         return Right.VIEW in self._ruled_rights(resource, name)
 
     def rights_on(self, resource: Resource, name: str) -> frozenset[Right]:
@@ -76,7 +76,7 @@ class Reach:
         return rights - {Right.RECORDS} if is_kept and name in self.internal else rights
 
     def _ruled_rights(self, resource: Resource, name: str) -> frozenset[Right]:
-        """What role and rules give, whatever the topic is."""
+        """Return the rights by role and rules, without the exceptions for internal topics."""
         if self.is_unbound:
             return self.role
         matching = [rule for rule in self._rules_of(resource) if matches(rule.pattern, name)]
@@ -85,13 +85,14 @@ class Reach:
         return self._base(resource).union(*(rule.level.rights for rule in matching))
 
     def may_change_topic(self, name: str) -> bool:
-        """Whether its settings, partitions and records may be changed, and the topic deleted. Moving its replicas needs
-        no more than OPERATE."""
+        """Return whether its settings, partitions and records may be changed, and the topic deleted. Moving its
+        replicas needs no more than OPERATE.
+        """
         rights = self._ruled_rights(Resource.TOPIC, name)
         return Right.OPERATE in rights and (self.is_unbound or name not in self.internal)
 
     def rights_somewhere(self, resource: Resource) -> frozenset[Right]:
-        """Held on at least some name there may be."""
+        """Return the rights held on at least some name."""
         return self._base(resource).union(*(rule.level.rights for rule in self._rules_of(resource)))
 
     @property
@@ -99,7 +100,7 @@ class Reach:
         return self.role.union(*(rule.level.rights for rule in self.rules))
 
     def is_limited(self, resource: Resource, right: Right = Right.VIEW) -> bool:
-        """Whether `right` may be missing on some name, which must then not be shown, or changed."""
+        """Return whether `right` may be missing on some name, which must then not be shown, or changed."""
         return not self.is_unbound and (right not in self._base(resource) or bool(self.taken_away(resource)))
 
     @property
@@ -116,7 +117,7 @@ class Reach:
         return right in self._base(resource)
 
     def given(self, resource: Resource, right: Right) -> tuple[str, ...]:
-        """The patterns of the rules that give `right`."""
+        """Return the patterns of the rules that give `right`."""
         return tuple(rule.pattern for rule in self._rules_of(resource) if right in rule.level.rights)
 
     def taken_away(self, resource: Resource) -> tuple[str, ...]:
@@ -126,7 +127,9 @@ class Reach:
         return [] if self.is_unbound else [rule for rule in self.rules if rule.resource is resource]
 
     def _base(self, resource: Resource) -> frozenset[Right]:
-        """Who may look at anything may look at the cluster itself: Kafka tells its brokers to every client too."""
+        """Return the rights on the cluster itself; any right includes viewing it: Kafka tells its brokers to every
+        client too.
+        """
         if resource is Resource.CLUSTER and Right.VIEW in self.rights_anywhere:
             return self.role | {Right.VIEW}
         return self.role

@@ -52,5 +52,5 @@ def read_only_now() -> dict[str, ReadOnly]:
 
 
 def why_read_only() -> str:
-    """A sentence if the cluster must not be changed now; otherwise nothing."""
+    """Return a sentence if the cluster must not be changed now; otherwise nothing."""
     return next((str(only) for only in read_only_now().values()), "")

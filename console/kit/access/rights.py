@@ -43,7 +43,7 @@ def reach_of(user: Person) -> Reach:
 
 
 def reach_in(user: Person, cluster: str) -> Reach:
-    """The same in `cluster`; asked of the database once per user object, that is once per request."""
+    """Return the same in `cluster`; one database query per user object, that is per request."""
     only_in = getattr(user, "_console_only_in", ())
     if not isinstance(user, User) or not user.is_active or cluster == NOBODYS or (only_in and cluster not in only_in):
         return NOWHERE
@@ -77,18 +77,18 @@ def _rules() -> QuerySet[NameRule]:
 
 
 def _by_cluster(user: User) -> dict[str, str]:
-    """Only where there are several."""
+    """Return the roles by cluster, only where there are several."""
     roles = ClusterRole.objects.filter(user_id=user.pk) if settings.CLUSTERS else ()
     return {role.cluster: role.role for role in roles}
 
 
 def rights_of(user: Person) -> frozenset[Right]:
-    """The rights of `user` on the cluster as a whole."""
+    """Return the rights of `user` on the cluster as a whole."""
     return reach_of(user).rights_on(Resource.CLUSTER, CLUSTER)
 
 
 def has_right(user: Person, right: Right) -> bool:
-    """True if `user` is active and holds `right` on the cluster as a whole."""
+    """Return True if `user` is active and holds `right` on the cluster as a whole."""
     return right in rights_of(user)
 
 
@@ -142,7 +142,7 @@ def refusal_of(user: Person, right: Right) -> str:
 
 
 def _is_kept_by_being_internal(user: Person) -> bool:
-    """Whether the topic that was asked for last would be read, were it not internal."""
+    """Return whether the topic that was asked for last would be read, were it not internal."""
     reach, (resource, name) = reach_of(user), place_of(user)
     if resource is not Resource.TOPIC or name is None or name not in reach.internal:
         return False
@@ -150,7 +150,7 @@ def _is_kept_by_being_internal(user: Person) -> bool:
 
 
 def _to_ask_for(user: Person, right: Right) -> str:
-    """The rule that would give `right` on what was asked for last; whether there is such an object is not said."""
+    """Return the rule that would give `right` on the object asked for last; whether it exists is not revealed."""
     resource, name = place_of(user)
     role = next(role for role, rights in ROLES.items() if right in rights)
     if resource is Resource.CLUSTER or right is Right.ADMINISTER:
@@ -168,13 +168,13 @@ def _rules_on(user: Person, resource: Resource, name: str) -> list[AccessRule]:
 
 
 def seen_by(user: Person) -> frozenset[Resource]:
-    """The kinds of objects of which there may be one that `user` may see: what a page offers a way to."""
+    """Return the kinds of objects of which there may be one that `user` may see: what a page offers a way to."""
     reach = reach_of(user)
     return frozenset(resource for resource in Resource if Right.VIEW in reach.rights_somewhere(resource))
 
 
 def rights_here(user: Person) -> frozenset[Right]:
-    """The rights on what was asked for last: what a page draws as possible."""
+    """Return the rights on the object asked for last, by which a page enables its buttons."""
     resource, name = place_of(user)
     reach = reach_of(user)
     return reach.rights_somewhere(resource) if name is None else reach.rights_on(resource, name)

@@ -73,7 +73,7 @@ class ChainVerdict:
 
 
 def seal_of(link: ChainLink, key: bytes) -> str:
-    """64 hexadecimal digits. The same row gives the same seal whichever database it was read from."""
+    """Return 64 hexadecimal digits. The same row gives the same seal whichever database it was read from."""
     sealed: list[object] = [
         link.previous_seal,
         link.at.astimezone(UTC).isoformat(timespec="microseconds"),
@@ -96,7 +96,7 @@ def seal_of(link: ChainLink, key: bytes) -> str:
 
 
 def mac_of(values: Sequence[object], key: bytes) -> str:
-    """Lists of different lengths or kinds never have one seal."""
+    """Return a MAC; lists of different lengths or kinds never have the same one."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"))
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
@@ -129,7 +129,7 @@ def verify(links: Iterable[ChainLink], key: bytes, *ends: ChainEnd) -> ChainVerd
 
 
 def _fault(link: ChainLink, previous_seal: str, key: bytes) -> str:
-    """What is wrong with `link` where `previous_seal` is the seal before it; nothing if it fits."""
+    """Return what is wrong with `link`, given the seal before it; empty if it fits."""
     if not hmac.compare_digest(seal_of(link, key), link.seal):
         return f"Row {link.id} is not as it was written."
     if link.version < 3 and link.actor_identity:

@@ -68,7 +68,7 @@ def cluster_audited() -> str:
 
 
 def name_of(actor: Person | None) -> str:
-    """An account that got a reserved name before it was reserved, or at a shell, is told from the system."""
+    """Return the actor's name; an account with a reserved name is marked, to tell it from the system."""
     if actor is None:
         return SYSTEM
     name = actor.get_username() or ANONYMOUS
@@ -90,7 +90,7 @@ def _append(link: ChainLink) -> AuditEvent:
 
 
 def _keep_end(end: ChainEnd, link: ChainLink) -> None:
-    """After the commit: what is rolled back was never the end."""
+    """Keep the end of the chain, after the commit: a rolled back row never was the end."""
     testify(end, link.at.isoformat())
     move_end(end, chain_key(), link.previous_seal, lambda seal: AuditEvent.objects.filter(seal=seal).exists(), _is_new)
 
@@ -101,16 +101,18 @@ def _is_new() -> bool:
 
 
 def has_chain_key() -> bool:
-    """Whether a row was ever sealed here."""
+    """Return whether a row was ever sealed here."""
     return (settings.SECRETS_DIR / _KEY_FILE).exists()
 
 
 @cache
 def chain_key() -> bytes:
-    """Made on first use. Without this file the rows stay readable, but nothing proves them any more."""
+    """Return the chain's key, made on first use. Without this file the rows stay readable, but nothing proves them any
+    more.
+    """
     return load_or_create_secret(settings.SECRETS_DIR / _KEY_FILE).encode()
 
 
 def _as_stored(values: Mapping[str, object] | None) -> dict[str, object] | None:
-    """As it will be read back: keys are texts, tuples are lists."""
+    """Return the values as they are read back from JSON: keys are texts, tuples are lists."""
     return None if values is None else json.loads(json.dumps(values))

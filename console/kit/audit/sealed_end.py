@@ -36,7 +36,7 @@ class SealedEnd:
 
 
 def read_end(key: bytes) -> SealedEnd | None:
-    """None if there is none. Raises ForgedEndError."""
+    """Read the sealed end; None if there is none. Raises ForgedEndError."""
     try:
         text = _path().read_text()
     except FileNotFoundError:
@@ -67,7 +67,7 @@ def missing_end(sealed: SealedEnd | None) -> str:
 
 
 def _sealed(end: ChainEnd, at: object, begun_behind: str) -> list[object]:
-    """What the file's own seal is over; a file from before `begun_behind` was kept has none."""
+    """Return the values that the file's seal covers, with `begun_behind` only where the file has it."""
     return ["end", end.count, end.seal, at, *([begun_behind] if begun_behind else [])]
 
 
@@ -96,7 +96,7 @@ def move_end(
 
 
 def _write(sealed: SealedEnd, key: bytes) -> None:
-    """Whole or not at all, also when the power fails."""
+    """Write whole or not at all, also when the power fails."""
     at, end = timezone.now().isoformat(), sealed.end
     kept = {"count": end.count, "seal": end.seal, "at": at, "mac": mac_of(_sealed(end, at, sealed.begun_behind), key)}
     text = json.dumps(kept | ({"begun_behind": sealed.begun_behind} if sealed.begun_behind else {}))

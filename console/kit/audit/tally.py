@@ -33,7 +33,7 @@ def count_event(
     result: str = "refused",
     now: datetime | None = None,
 ) -> None:
-    """`actor` is a user or AnonymousUser. `partitions`: the first and the last that were read."""
+    """Count an event. `actor` is a user or AnonymousUser. `partitions`: the first and the last that were read."""
     minute = (now or timezone.now()).replace(second=0, microsecond=0)
     whose = {"minute": minute, "actor_number": actor.pk or 0, "action": action, "cluster": cluster_audited()}
     what = {"object_type": object_type, "object_name": object_name[:255], "place": place[:50]}

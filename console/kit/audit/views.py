@@ -24,7 +24,7 @@ def audit_list(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 def audit_verify(request: HttpRequest) -> HttpResponse:
-    """The page with the verdict above it: reads every row there is."""
+    """Show the page with the result of verifying every row."""
     require(request.user, Right.ADMINISTER)
     verdict = verify_chain()
     number = verdict.broken.row_id if verdict.broken else None

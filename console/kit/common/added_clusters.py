@@ -45,7 +45,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def read_added(directory: Path, clusters_file: ClustersFile, declared: set[str]) -> Added:
-    """`declared` are names that are taken. Nothing that is wrong with one ends the program."""
+    """Read added clusters. `declared` are names that are taken. An invalid cluster never ends the program."""
     clusters: dict[str, DeclaredCluster] = {}
     left_out: dict[str, str] = {}
     here = replace(clusters_file, file=directory / "clusters")

@@ -14,7 +14,7 @@ def squeezed(text: str) -> str:
 
 
 def whole_number(text: str, units: Mapping[str, int]) -> str | None:
-    """`text` as digits, in the smallest of `units`; None for what is no amount."""
+    """Return `text` as digits, in the smallest of `units`; None for what is no amount."""
     amount = _AMOUNT.fullmatch(squeezed(text))
     if amount is None or (amount[2] and amount[2] not in units) or (not amount[2] and "." in amount[1]):
         return None

@@ -32,7 +32,9 @@ class BoundedTransport(httpx2.BaseTransport):
         self._inner._pool = httpcore2.ConnectionPool(context, network_backend=DeadlineBackend(rule), **_POOL)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The whole answer. Compressed ones are refused: how much they hold is not to be seen from outside."""
+        """Send the request and return the whole response. Compressed ones are refused, because their size is unknown
+        from outside.
+        """
         request.headers["Accept-Encoding"] = "identity"
         ends = ENDS.set(time.monotonic() + DEADLINE_S)
         try:
@@ -70,5 +72,5 @@ def client_options(authority_file: Path | None, bytes_max: int, rule: AddressRul
 
 @lru_cache(maxsize=4)
 def _context_of(authority_file: Path | None, _changed_ns: int) -> ssl.SSLContext:
-    """The system's authorities, or those of a file as it is now: reading them takes some 40 ms."""
+    """Return an SSL context of the system's authorities, or of a file as it is now: reading them takes some 40 ms."""
     return ssl.create_default_context(cafile=str(authority_file) if authority_file else None)

@@ -26,7 +26,7 @@ class BoundedSmtp(smtplib.SMTP):
         super().__init__(host, port, timeout=TIMEOUT_S, **tls)
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
-        """The name that a certificate must have stays `host`, whichever of its addresses is connected to."""
+        """Connect a socket; the certificate must have the name `host`, whichever of its addresses is connected to."""
         connect = super()._get_socket  # type: ignore[misc]  # not in typeshed
         addresses = checked_addresses(host, port, self._rule) if self._rule else [host]
         return connect_to_first(addresses, lambda address: connect(address, port, timeout))

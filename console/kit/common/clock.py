@@ -15,7 +15,9 @@ def now_ms() -> int:
 
 
 def utc(at_ms: int) -> datetime | None:
-    """None for a time that no calendar has: a producer may give its records any number of 64 bits."""
+    """Return the datetime; None for a time beyond the calendar: a producer may give its records any number of 64
+    bits.
+    """
     try:
         return datetime.fromtimestamp(at_ms / 1_000, UTC)
     except (OverflowError, ValueError, OSError):
@@ -23,7 +25,7 @@ def utc(at_ms: int) -> datetime | None:
 
 
 def moment_of(text: str) -> datetime | None:
-    """A moment as an address carries it, in ISO 8601 with its zone; None for anything else."""
+    """Parse a time in ISO 8601 with its zone, as addresses carry it; None for anything else."""
     try:
         moment = parse_datetime(text[:40])
     except ValueError:

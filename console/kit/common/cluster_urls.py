@@ -34,7 +34,7 @@ def urls_of(cluster: str) -> ClusterUrls:
 
 
 def prefix_of(cluster: str) -> str:
-    """The console's own path and the cluster's, without a slash in front."""
+    """Return the console's own path and the cluster's, without a slash in front."""
     return str(settings.PATH_PREFIX) + ("" if cluster == MAIN else f"{_FOLDER}{cluster}/")
 
 
@@ -44,7 +44,7 @@ def address_in(cluster: str, route: str, *arguments: object) -> str:
 
 
 def split(path: str) -> tuple[str | None, str]:
-    """The name an absolute path gives, whether or not there is such a cluster, and the path without it."""
+    """Return the name an absolute path gives, whether or not there is such a cluster, and the path without it."""
     top = f"/{settings.PATH_PREFIX}"
     below = path.removeprefix(f"{top}{_FOLDER}")
     if below == path:
@@ -59,7 +59,7 @@ def place_of(path: str) -> str:
 
 
 def cluster_named(name: str) -> str:
-    """NOBODYS for a name that no further cluster has."""
+    """Return the cluster's name, NOBODYS if no further cluster has it."""
     return name if name in settings.CLUSTERS else NOBODYS
 
 

@@ -38,7 +38,7 @@ class ClustersFile:
     read_registry: Reader
 
     def read(self) -> tuple[DeclaredCluster, dict[str, DeclaredCluster]]:
-        """The first cluster, and the others by name."""
+        """Return the first cluster, and the others by name."""
         if not self.is_named and not self.file.exists():
             return DeclaredCluster(MAIN, MAIN), {}
         try:

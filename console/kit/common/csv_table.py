@@ -43,14 +43,14 @@ class CsvTable(HttpResponse):
 def csv_response(
     request: HttpRequest, name: str, titles: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> StreamingHttpResponse | CsvTable:
-    """`rows` under `titles` as the file `name`.csv; read as the browser takes them, at most ROWS_MAX."""
+    """Return `rows` under `titles` as the file `name`.csv; read as the browser takes them, at most ROWS_MAX."""
     if isinstance(request, InnerRequest):
         return CsvTable(titles, rows)
     return file_response(request, f"{name}.csv", "text/csv; charset=utf-8", csv_chunks(titles, rows))
 
 
 def file_response(request: HttpRequest, name: str, content_type: str, texts: Iterator[str]) -> StreamingHttpResponse:
-    """`texts` as the file `name`, each made when the browser has taken those before it."""
+    """Return `texts` as the file `name`, each made when the browser has taken those before it."""
     bound_texts = bound_each(texts)
     body = _read_in_thread(bound_texts) if isinstance(request, ASGIRequest) else bound_texts
     response = StreamingHttpResponse(body, content_type=content_type)
@@ -99,7 +99,7 @@ def cell(value: object) -> object:
 
 
 async def _read_in_thread(texts: Iterator[str]) -> AsyncIterator[str]:
-    """One chunk at a time in the request's own thread, where its database connection is."""
+    """Yield one chunk at a time, read in the request's own thread, where its database connection is."""
     while (chunk := await sync_to_async(lambda: next(texts, None))()) is not None:
         yield chunk
 

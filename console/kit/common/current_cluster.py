@@ -28,12 +28,12 @@ def current_cluster() -> str:
 
 
 def is_main() -> bool:
-    """Whether it is the cluster whose processes are managed here."""
+    """Return whether it is the cluster whose processes are managed here."""
     return current_cluster() == MAIN
 
 
 def all_clusters() -> tuple[str, ...]:
-    """The first, and those that the file names, in its order."""
+    """Return the first cluster's name, and those that the file names, in its order."""
     return (MAIN, *settings.CLUSTERS)
 
 
@@ -47,7 +47,7 @@ def in_cluster(name: str) -> Iterator[None]:
 
 
 def bound(function: Callable[P, R]) -> Callable[P, R]:
-    """`function` in the cluster of whoever binds it, whichever thread calls it."""
+    """Bind `function` to the caller's cluster, whichever thread calls it."""
     name = current_cluster()
 
     @wraps(function)

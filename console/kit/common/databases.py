@@ -29,7 +29,7 @@ def cluster_of(alias: str) -> str:
 
 
 def database_of(cluster: str, of_console: Mapping[str, Any], directory: Path) -> dict[str, Any]:
-    """The settings of a further cluster's database: like the console's, in a file or a schema of its own."""
+    """Return the settings of a further cluster's database: like the console's, in a file or a schema of its own."""
     database = deepcopy(dict(of_console))
     if database["ENGINE"] == "django.db.backends.sqlite3":
         return database | {"NAME": f"file:{quote(str(file_of(directory, cluster)))}?mode=rw"}
@@ -49,7 +49,7 @@ def schema_of(cluster: str) -> str:
 
 
 def cluster_database() -> str:
-    """The alias of the current cluster's database."""
+    """Return the alias of the current cluster's database."""
     return alias_of(current_cluster())
 
 
@@ -59,7 +59,7 @@ def cluster_connection() -> BaseDatabaseWrapper:
 
 @contextmanager
 def cluster_atomic() -> Iterator[None]:
-    """A transaction of the current cluster's database; also a decorator, with parentheses.
+    """Open a transaction of the current cluster's database; also a decorator, with parentheses.
 
     An audit row within is kept first where it lies in another database: no change is without its row.
     """
@@ -81,7 +81,7 @@ class ClusterRouter:
     db_for_write = db_for_read
 
     def allow_relation(self, one: Any, other: Any, **_hints: Any) -> bool | None:
-        """A row of a cluster may name an account, without a constraint; otherwise as Django decides."""
+        """Allow a row of a cluster to name an account, without a constraint; otherwise as Django decides."""
         apps = {one._meta.app_label, other._meta.app_label}
         return True if apps & settings.APPS_OF_CONSOLE and apps & settings.APPS_OF_CLUSTER else None
 

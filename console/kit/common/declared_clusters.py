@@ -59,7 +59,7 @@ class ClusterTable:
     texts: Mapping[str, str]
 
     def path(self, key: str, beside: Path) -> str:
-        """Relative to `beside`; empty: not said."""
+        """Return a path relative to `beside`; empty if not set."""
         text = self.texts.get(key, "")
         return str((beside / Path(text).expanduser()).resolve()) if text else ""
 
@@ -113,5 +113,5 @@ def _are_servers(text: str) -> bool:
 
 
 def _shown(text: str) -> str:
-    """Whatever somebody typed there, on one line."""
+    """Return the text on one line."""
     return repr(text[:60] + ("…" if len(text) > 60 else ""))

@@ -20,13 +20,13 @@ NARROW_NO_BREAK_SPACE = "\u202f"
 
 @register.filter
 def grouped(value: int | None) -> str:
-    """1234567 → 1 234 567, with narrow no-break spaces."""
+    """Format 1234567 as 1 234 567, with narrow no-break spaces."""
     return UNKNOWN if value is None else f"{value:,}".replace(",", NARROW_NO_BREAK_SPACE)
 
 
 @register.filter
 def rate(value: float | None) -> str:
-    """Records per second: whole numbers from ten on, one decimal below, so that a trickle is seen."""
+    """Format records per second: whole numbers from ten on, one decimal below, so that a trickle is seen."""
     if value is None:
         return UNKNOWN
     if value == 0:
@@ -36,7 +36,7 @@ def rate(value: float | None) -> str:
 
 @register.filter
 def size(count: int | None) -> str:
-    """Bytes in the largest unit that leaves a whole part, three figures: 0 B, 999 B, 1.23 KB, 45.6 MB."""
+    """Format bytes in the largest unit that leaves a whole part, three figures: 0 B, 999 B, 1.23 KB, 45.6 MB."""
     if count is None:
         return UNKNOWN
     value, unit = float(count), "B"
@@ -50,13 +50,13 @@ def size(count: int | None) -> str:
 
 @register.filter
 def byte_size(per_second: float | None) -> str:
-    """Bytes per second, as `size`."""
+    """Format bytes per second, as `size`."""
     return size(None if per_second is None else round(per_second))
 
 
 @register.filter
 def milliseconds(value: float | None) -> str:
-    """A short time in its own unit, two figures and more: 340 µs, 1.2 ms, 45 ms, 1.3 s."""
+    """Format a short time in its own unit, two figures and more: 340 µs, 1.2 ms, 45 ms, 1.3 s."""
     if value is None:
         return UNKNOWN
     for limit, factor, unit in ((1, 1_000, "µs"), (1_000, 1, "ms")):
@@ -85,7 +85,7 @@ _LARGEST = (2**63 - 1, 2**31 - 1)
 
 @register.filter
 def signed_size(count: int | None) -> str:
-    """Bytes that come or go: +1.2 MB, −3 KB, 0 B."""
+    """Format bytes that come or go: +1.2 MB, −3 KB, 0 B."""
     if count is None:
         return UNKNOWN
     return f"{'+' if count > 0 else '−' if count < 0 else ''}{size(abs(count))}"
@@ -103,8 +103,9 @@ class LimitSetting(Protocol):
 
 @register.filter
 def limit_in_words(setting: LimitSetting) -> str:
-    """`(7 d)` behind 604800000 of a setting in ms, `(1.5 GB)` behind one in bytes, `(no limit)` behind the largest
-    number and a retention of -1; nothing behind other settings."""
+    """Return `(7 d)` for 604800000 of a setting in ms, `(1.5 GB)` for one in bytes, `(no limit)` for the largest number
+    and a retention of -1; nothing for other settings.
+    """
     text = setting.value or ""
     if not text.removeprefix("-").isdecimal():
         return ""
@@ -123,7 +124,7 @@ def limit_in_words(setting: LimitSetting) -> str:
 
 @register.filter
 def duration(value_ms: int | None) -> str:
-    """A span of time in its two largest units: 800 ms, 12 s, 4 min 10 s, 2 h 5 min, 3 d 4 h."""
+    """Format a span of time in its two largest units: 800 ms, 12 s, 4 min 10 s, 2 h 5 min, 3 d 4 h."""
     if value_ms is None:
         return UNKNOWN
     if value_ms < 1_000:
@@ -149,7 +150,9 @@ def age(at_ms: int) -> str:
 
 @register.filter
 def moment(at: int | datetime | None) -> SafeString | str:
-    """An instant to the second, in the zone of the page. Takes ms since the epoch or a datetime; 0 is unknown."""
+    """Format an instant to the second, in the zone of the page. Takes ms since the epoch or a datetime; 0 is
+    unknown.
+    """
     return _element(at, "s") if at else UNKNOWN
 
 
@@ -175,7 +178,7 @@ _PRECISIONS = {"s": "seconds", "ms": "milliseconds", "min": "minutes"}
 
 
 def _element(at: int | datetime, form: str) -> SafeString | str:
-    """An element whose text `static/js/times.js` writes in the same way for a page in another zone."""
+    """Return an element whose text `static/js/times.js` rewrites for a page in another zone."""
     when = at if isinstance(at, datetime) else utc(at)
     if when is None:
         return _beyond(at)
@@ -191,7 +194,7 @@ def _element(at: int | datetime, form: str) -> SafeString | str:
 
 
 def _offset_minutes(when: datetime) -> int:
-    """Of the zone of the page, then; without the seconds that some had until 1972."""
+    """Return the UTC offset of the page's zone then, without the seconds that some had until 1972."""
     try:
         offset = when.astimezone(current_zone()).utcoffset() or timedelta()
     except OverflowError:
@@ -248,7 +251,7 @@ def utc_minute(at_ms: int) -> str:
 
 @register.filter
 def facts(values: dict[str, object]) -> str:
-    """A small dictionary on one line: `partition_count 3, replication_factor 1`."""
+    """Format a small dictionary on one line: `partition_count 3, replication_factor 1`."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
@@ -259,12 +262,12 @@ FACTS_LENGTH_SHOWN = 300
 
 @register.filter
 def is_long(values: dict[str, object]) -> bool:
-    """True if `facts` would fill more of a row than a person reads in passing."""
+    """Return True if `facts` would fill more of a row than a person reads in passing."""
     return len(values) > FACTS_SHOWN or len(facts(values)) > FACTS_LENGTH_SHOWN
 
 
 @register.filter
 def first_fact(values: dict[str, object]) -> str:
-    """The first of `facts`, cut to a line."""
+    """Return the first of `facts`, cut to a line."""
     text = facts(dict(list(values.items())[:1]))
     return text if len(text) <= FACTS_LENGTH_SHOWN // 3 else f"{text[: FACTS_LENGTH_SHOWN // 3]}…"

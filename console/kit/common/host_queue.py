@@ -2,5 +2,5 @@
 
 
 def host_queue(host_name: str) -> str:
-    """The queue that the Celery worker of `host_name` consumes (`python -m console.shell.launch.worker`)."""
+    """Return the queue that the Celery worker of `host_name` consumes (`python -m console.shell.launch.worker`)."""
     return f"host.{host_name}"

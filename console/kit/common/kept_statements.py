@@ -53,8 +53,9 @@ class _Question(NamedTuple):
 
 
 def kept_rows(make: Callable[..., QuerySet[Any]], *arguments: Hashable, **given: int) -> list[Any]:
-    """The rows of `make(*arguments)`, which hangs on nothing but its arguments, and in which AT_MS means `at_ms` and
-    PERSON `person`, which are given by name."""
+    """Return the rows of `make(*arguments)`, which hangs on nothing but its arguments, and in which AT_MS means `at_ms`
+    and PERSON `person`, which are given by name.
+    """
     question = _question(make, *arguments)
     if question is None:
         return []
@@ -63,7 +64,7 @@ def kept_rows(make: Callable[..., QuerySet[Any]], *arguments: Hashable, **given:
 
 
 def kept_values(make: Callable[..., QuerySet[Any]], *arguments: Hashable, **given: int) -> Sequence[tuple[Any, ...]]:
-    """The same of a queryset by `values_list` of columns: the values of each row."""
+    """Return the values of a queryset by `values_list` of columns, cached as in `kept_rows`."""
     question = _question(make, *arguments)
     return [] if question is None else _answer(question, router.db_for_read(question.model), given)
 
@@ -80,7 +81,7 @@ def update_row(model: type[Model], by: str, key: Any, **values: Any) -> bool:
 
 @lru_cache(KEPT_MAX)
 def _question(make: Callable[..., QuerySet[Any]], *arguments: Hashable) -> _Question | None:
-    """None: there cannot be such a row."""
+    """Return the question; None: there cannot be such a row."""
     rows = make(*arguments)
     compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
     try:

@@ -73,7 +73,7 @@ def _adapted(row: Sequence[Any], in_json: Iterable[int], adapt: Callable[[Any], 
 
 
 def _remembering(adapt: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What can be a key is adapted once: thousands of partitions have the same replicas."""
+    """Cache the adapted value where it can be a key: thousands of partitions have the same replicas."""
     known: dict[Any, Any] = {}
 
     def adapted(value: Any) -> Any:

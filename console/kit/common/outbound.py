@@ -117,7 +117,7 @@ def _parsed(address: str) -> IPv4Address | IPv6Address:
 
 
 def _as_ipv4(address: IPv6Address) -> IPv4Address | None:
-    """What it leads to where a network translates: mapped, 6to4, `_TRANSLATED`, or of the old compatible form."""
+    """Return the IPv4 address inside a translating IPv6 one: mapped, 6to4, `_TRANSLATED`, or IPv4-compatible."""
     if embedded := address.ipv4_mapped or address.sixtofour:
         return embedded
     last, prefix = IPv4Address(int(address) & 0xFFFF_FFFF), int(address) >> 32

@@ -13,7 +13,7 @@ class FileError(Exception):
 
 
 def read_secret(path: Path, what: str = "the secret") -> str:
-    """The one line of a file of mode 600, which is `what`. Raises FileError."""
+    """Return the one line of a file of mode 600, which is `what`. Raises FileError."""
     text = _read(path, 0o077, "can be read by others; chmod 600 it", _SECRET_BYTES_MAX).strip()
     if not text or not text.isascii() or not text.isprintable():
         raise FileError(f"{path} must hold one line, {what}.")

@@ -9,7 +9,9 @@ _PART = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 
 def parse_partitions(text: str) -> frozenset[int]:
-    """Blank: none is named. ValueError for anything else that is not numbers and ranges with commas between."""
+    """Parse partitions: blank names none. ValueError for anything else that is not numbers and ranges with commas
+    between.
+    """
     numbers: set[int] = set()
     count = 0
     for part in filter(None, (part.strip() for part in text.split(","))):

@@ -26,7 +26,9 @@ class RecentValues:
         return bool(self._moments) and self._values[0] == self._values[-1] and self._moments[0] < self._moments[-1]
 
     def add(self, value: int, at_ms: int, window_ms: int) -> tuple[int, int]:
-        """The moment and the value to compare with: those of the window's beginning, or the first there are."""
+        """Add a value; return the time and value to compare with, from the window's beginning or the oldest there
+        are.
+        """
         if self._values[-2:] == [value, value]:
             self._moments[-1] = at_ms
         else:
@@ -52,7 +54,9 @@ class RateWindow:
         self._seen: dict[Hashable, RecentValues] = {}
 
     def observe(self, key: Hashable, value: int, at_ms: int) -> float | None:
-        """Growth of `key` per second since the oldest value still in the window; None for its first value."""
+        """Return the growth of `key` per second since the oldest value still in the window; None for its first
+        value.
+        """
         seen = self._seen.setdefault(key, RecentValues())
         last = seen.last
         if last is not None and (at_ms < last[0] or value < last[1]):
@@ -63,7 +67,7 @@ class RateWindow:
         return round((value - oldest) * 1000 / (at_ms - oldest_ms), 1)
 
     def rests(self, key: Hashable) -> bool:
-        """Whether the rate is zero, and stays so until another value comes, or the clock goes back."""
+        """Return whether the rate is zero, and stays so until another value comes, or the clock goes back."""
         return key in self._seen and self._seen[key].is_flat
 
     def forget(self, keys: Iterable[Hashable]) -> None:

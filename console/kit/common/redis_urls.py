@@ -11,7 +11,9 @@ UNIX_SOCKET_PATH_MAX = 100
 
 
 def default_socket_path(run_directory: Path) -> Path:
-    """`redis.sock` in the run directory, or in a short private directory if that path fits no socket or no URL."""
+    """Return `redis.sock` in the run directory, or in a short private directory if that path fits no socket or no
+    URL.
+    """
     path = run_directory / "redis.sock"
     if len(os.fsencode(path)) <= UNIX_SOCKET_PATH_MAX and not set("#?%").intersection(str(path)):
         return path
@@ -20,7 +22,7 @@ def default_socket_path(run_directory: Path) -> Path:
 
 
 def celery_url(redis_url: str) -> str:
-    """The same Redis as Celery's transport and result backend spell it."""
+    """Return the same Redis as Celery's transport and result backend spell it."""
     parts = urlsplit(redis_url)
     if parts.scheme != "unix":
         return redis_url

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def ask_to_reload(run_directory: Path) -> None:
-    """Harmless where no `up` is there to see it."""
+    """Ask a running `up` to reload; does nothing without one."""
     run_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     _file(run_directory).touch(mode=0o600)
 

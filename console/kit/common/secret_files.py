@@ -8,7 +8,8 @@ SECRET_BYTES = 48
 
 
 def load_or_create_secret(path: Path, prefix: str = "") -> str:
-    """The secret stored at `path`, made on first use (file mode 600, directory 700), then with `prefix` before it.
+    """Return the secret stored at `path`, made on first use (file mode 600, directory 700), then with `prefix` before
+    it.
 
     Safe when several processes start at once: the first link wins and everybody reads the same file.
     """

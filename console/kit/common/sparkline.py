@@ -8,7 +8,7 @@ register = template.Library()
 
 @register.simple_tag
 def sparkline(values: list[float], width: int = 160, height: int = 36) -> SafeString:
-    """A line over a filled area, newest value at the right edge, zero at the bottom. Empty below two values."""
+    """Draw a line over a filled area, newest value at the right edge, zero at the bottom. Empty below two values."""
     if len(values) < 2:
         return mark_safe("")
     points = spark_points(values, width, height)

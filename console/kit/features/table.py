@@ -49,7 +49,7 @@ class FeatureTable:
         return " ".join(str(number) for number, (key, _) in enumerate(self.columns, 1) if key in wanted)
 
     def count(self, text: str) -> int:
-        """A number of rows that is offered; 0 for anything else."""
+        """Parse a number of rows that is offered; 0 for anything else."""
         count = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
         return count if self.rows and count in ROWS else 0
 
@@ -62,7 +62,7 @@ class FeatureTable:
 
 
 def _canonical(names: Iterable[str], parameters: Mapping[str, str]) -> dict[str, str]:
-    """One address for what reads the same: known names only, nothing empty."""
+    """Return one address for equal lists: known names only, nothing empty."""
     values = {name: parameters.get(name, "").strip().replace("\0", "")[:VALUE_LENGTH_MAX] for name in names}
     return {name: value for name, value in values.items() if value}
 

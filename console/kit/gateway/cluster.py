@@ -269,7 +269,7 @@ class KafkaGateway:
         return produce(self._client, topic, partition, key, value, headers)
 
     def close(self) -> None:
-        """The admin client closes its connections when it is collected."""
+        """Close the client; its admin client closes its connections when it is collected."""
         self._identities.clear()
         self.groups.close()
 
@@ -277,21 +277,21 @@ class KafkaGateway:
         return [(broker.node_id, broker.host, broker.port) for broker in self._brokers().brokers]
 
     def _brokers(self) -> MetadataResponse:
-        """Answered by any live broker, also while there is no controller."""
+        """Return brokers, answered by any live broker, also while there is no controller."""
         try:
             return self._client.brokers(self._timeout)
         except ClusterUnreachableError as error:
             raise self._why_not(error) from error
 
     def _metadata(self, topic: str | None = None) -> ClusterMetadata:
-        """Answered by any live broker, also while there is no controller."""
+        """Return metadata, answered by any live broker, also while there is no controller."""
         try:
             return self._client.metadata(topic, self._timeout)
         except KafkaException as error:
             raise self._why_not(error_from_kafka(error.args[0])) from error
 
     def _why_not(self, error: GatewayError) -> GatewayError:
-        """Said better if it is that the cluster does not let us in."""
+        """Return the error, a better one if the cluster does not let us in."""
         is_silence = type(error) is ClusterUnreachableError
         return (is_silence and self._client.why_refused(self._timeout)) or error
 
@@ -325,7 +325,7 @@ class KafkaGateway:
         return self._client.admin().list_offsets(wanted, isolation_level=level, request_timeout=self._timeout)
 
     def _leaders(self, topic: str) -> list[int]:
-        """Partitions of `topic` that have a leader now. Raises GatewayError for a topic nobody knows."""
+        """Return partitions of `topic` that have a leader now. Raises GatewayError for an unknown topic."""
         return sorted(
             partition.id for partition in self._topic_metadata(topic).partitions.values() if partition.leader >= 0
         )
@@ -338,7 +338,7 @@ class KafkaGateway:
         return known
 
     def _answers_of(self, futures: dict[TopicPartition, Future[ListOffsetsResultInfo]]) -> dict[int, int]:
-        """The offsets of one topic that were answered, by partition."""
+        """Return the offsets of one topic that were answered, by partition."""
         answers = {}
         for partition, future in futures.items():
             try:
@@ -389,7 +389,7 @@ class KafkaGateway:
 
 
 def _led(topics: Mapping[str, TopicMetadata], brokers: Mapping[int, BrokerMetadata]) -> dict[Address, list[Place]]:
-    """By the address of its leader, each partition that a live broker leads."""
+    """Return each partition with a live leader, by that leader's address."""
     addresses = {broker.id: (_host(broker), broker.port) for broker in brokers.values()}
     led: dict[Address, list[Place]] = {}
     for name, topic in topics.items():
@@ -405,12 +405,12 @@ def _host(broker: BrokerMetadata) -> str:
 
 
 def _known(value: int | None) -> int | None:
-    """Kafka writes -1 where a number is not known."""
+    """Return the number, None for Kafka's -1."""
     return None if value is None or value < 0 else value
 
 
 def _topic_id(uuid: Uuid | None) -> str:
-    """As Kafka's tools write it; the zero id means that the cluster gives none."""
+    """Return the id as Kafka's tools write it; the zero id means that the cluster gives none."""
     text = "" if uuid is None else str(uuid)
     return "" if text == _NO_TOPIC_ID else text
 

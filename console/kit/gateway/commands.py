@@ -11,7 +11,7 @@ _CONFIG_OPTIONS = ("command-config", "admin.config")
 
 
 def shell_command(name: str, bootstrap_servers: str, options: Mapping[str, object], subcommand: str = "") -> str:
-    """`name` with its options, values quoted; a flag is True, and one that is False or None is left out.
+    """Return `name` with its options, values quoted; a flag is True, and one that is False or None is left out.
 
     With a `subcommand` they are its options. KeyError for a command or an option that does not exist. Its name ends as
     in Kafka's own bin/.
@@ -27,7 +27,7 @@ def shell_command(name: str, bootstrap_servers: str, options: Mapping[str, objec
 
 
 def _client_config(command: Command) -> dict[str, str]:
-    """The console's own, by its path: who may read it, may do what the line says."""
+    """Return the option that names the console's client file: a person who may read it has the console's login."""
     options = (command.option(name) for name in _CONFIG_OPTIONS)
     option = next((option for option in options if option is not None), None)
     path = client_config_in_use()
@@ -35,7 +35,7 @@ def _client_config(command: Command) -> dict[str, str]:
 
 
 def _short(path: str) -> str:
-    """As one who stands where the product was started would type it."""
+    """Return the path relative to the start directory."""
     try:
         return str(Path(path).relative_to(Path.cwd()))
     except ValueError:

@@ -15,7 +15,7 @@ from console.kit.gateway.zookeeper.interface import NoSuchZnodeError, ZooKeeperG
 
 
 def cluster_gateway() -> ClusterGateway:
-    """`settings.CLUSTER_GATEWAY`: the name of a function that makes one, or a gateway itself."""
+    """Return `settings.CLUSTER_GATEWAY`: the name of a function that makes one, or a gateway itself."""
     wanted = here.CLUSTER_GATEWAY
     return _made(wanted, current_cluster()) if isinstance(wanted, str) else wanted
 
@@ -70,7 +70,7 @@ def _zookeeper_of_others() -> ZooKeeperGateway:
 
 
 def client_config_in_use() -> str:
-    """The path of the client configuration by which the cluster is reached now; empty for plain connections."""
+    """Return the path of the client configuration by which the cluster is reached now; empty for plain connections."""
     in_use = here.CLIENT_CONFIG_IS_NAMED or Path(here.CLIENT_CONFIG).exists()
     return here.CLIENT_CONFIG if in_use else ""
 

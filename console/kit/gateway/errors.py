@@ -33,7 +33,7 @@ class OtherClusterError(ClusterUnreachableError):
 
 
 def is_refusal(sentence: str) -> bool:
-    """Whether a stored sentence is one of those."""
+    """Return whether a stored sentence is one of those."""
     return sentence.startswith((REFUSED, UNUSABLE))
 
 
@@ -59,7 +59,7 @@ _UNREACHABLE = {
 
 
 def error_from_kafka(error: KafkaError) -> GatewayError:
-    """The broker's own sentence if it sent one, else the meaning of the code in our table."""
+    """Return the broker's own sentence if it sent one, else the meaning of the code in our table."""
     if error.code() in _UNREACHABLE:
         return ClusterUnreachableError("No broker answered in time.")
     return refusal(error.code(), error.str())
@@ -77,7 +77,9 @@ def unreadable(error: BarnabasError) -> ClusterUnreachableError:
 
 
 def refusal(code: int, sentence: str = "") -> RefusedError:
-    """`sentence` is kept unless it only repeats the library's generic text, which starts with "Broker:"."""
+    """Return the refusal. `sentence` is kept unless it only repeats the library's generic text, which starts with
+    "Broker:".
+    """
     try:
         known = ErrorCode(code)
     except ValueError:
@@ -88,7 +90,7 @@ def refusal(code: int, sentence: str = "") -> RefusedError:
 
 @contextmanager
 def in_our_words() -> Iterator[None]:
-    """Errors of our own client as the gateway's."""
+    """Turn errors of our own client into the gateway's."""
     try:
         yield
     except ApiError as error:

@@ -120,11 +120,12 @@ class ClusterGateway(Protocol):
     def quorum(self) -> QuorumGateway: ...
 
     def describe_cluster(self) -> ClusterView:
-        """Brokers, controller and cluster id as one live broker knows them."""
+        """Return brokers, controller and cluster id as one live broker knows them."""
         ...
 
     def describe_topics(self) -> list[TopicView]:
-        """Every topic, sorted by name, with leaders, replicas, ISR and the offsets of partitions whose leader answers.
+        """Return every topic, sorted by name, with leaders, replicas, ISR and the offsets of partitions whose leader
+        answers.
 
         A broker that does not answer costs the offsets of its partitions, never the whole call. A topic that reads as
         when it was asked for before is the same object, if the caller has kept it; that is no promise.
@@ -159,21 +160,22 @@ class ClusterGateway(Protocol):
         ...
 
     def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
-        """What retention would delete now if `changes` were made (None: as if the topic did not set it).
+        """Return what retention would delete now if `changes` were made (None: as if the topic did not set it).
 
         Nothing is deleted by asking. A partition that could not be asked carries its own error.
         """
         ...
 
     def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
-        """What retention would delete now of many topics, without a pass of compaction; one nobody told is missing.
+        """Return what retention would delete now, by topic, without compaction; topics whose brokers do not answer are
+        missing.
 
         Raises GatewayError, also for a cluster that does not know the question.
         """
         ...
 
     def segments_of(self, topic: str, partition: int) -> PartitionRetention:
-        """As if everything were old enough to go: every segment, oldest first; nothing is deleted by asking.
+        """Return every segment, oldest first, as if all were old enough to be deleted; nothing is deleted by asking.
 
         What is empty, or of just now, is counted and not told of. Raises as `preview_retention`.
         """
@@ -220,7 +222,9 @@ class ClusterGateway(Protocol):
         ...
 
     def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
-        """The first offset whose record is of `at_ms` or later, None without one; silent partitions are missing."""
+        """Return the first offset whose record is of `at_ms` or later, None without one; silent partitions are
+        missing.
+        """
         ...
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
@@ -228,7 +232,7 @@ class ClusterGateway(Protocol):
         ...
 
     def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
-        """Batches as they lie there, some from each offset on, without markers; a partition that is silent has none."""
+        """Return stored batches, some from each offset on, without markers; a silent partition has none."""
         ...
 
     def produce_record(

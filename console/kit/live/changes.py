@@ -43,7 +43,8 @@ class ChangeSender:
         *,
         is_heard: bool | None = None,
     ) -> None:
-        """`rows`: kind of row → primary keys. `pages` have to fetch themselves: their lists have other rows now.
+        """Send changes. `rows`: kind of row → primary keys. `pages` have to fetch themselves: their lists have other
+        rows now.
 
         `partitions`: of topics, by primary key, the numbers of those that changed. `is_heard`: by who has just asked.
         """

@@ -36,7 +36,9 @@ def on_layer(group: str) -> str:
 
 
 def topic(name: str) -> str:
-    """The page of one topic. A group name is limited to 100 characters, a topic name to 249: so a digest."""
+    """Return the group of one topic's page: a digest, because a group name is limited to 100 characters, a topic name
+    to 249.
+    """
     return f"topic.{hashlib.sha256(name.encode()).hexdigest()[:40]}"
 
 
@@ -46,10 +48,10 @@ def person(user_id: int) -> str:
 
 
 def processes(can_operate: bool) -> str:
-    """The processes page, once with buttons and once without: what is pushed differs by right."""
+    """Return the group of the processes page, one with buttons and one without: pushed rows differ by right."""
     return "processes.operate" if can_operate else "processes.view"
 
 
 def staged_moves(can_operate: bool) -> str:
-    """Moves in batches, which have buttons for who may pause them."""
+    """Return the group of staged moves, one with buttons for users who may pause them."""
     return "placement.operate" if can_operate else "placement.view"

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 def is_any_page_open() -> bool:
-    """True also where that cannot be found out."""
+    """Return True also where that cannot be found out."""
     return bool(listened([groups.HEARTBEAT, groups.FLEET]))
 
 

@@ -106,7 +106,7 @@ class PersonSocket(AsyncWebsocketConsumer):
         await self.close(code)
 
     async def refusal(self) -> int | None:
-        """The code to close with; a browser sees it only once the socket is accepted."""
+        """Return the code to close with; a browser sees it only once the socket is accepted."""
         if self.is_one_too_many:
             return CLOSE_TOO_MANY
         return await database_sync_to_async(refusal_now)(self.scope)
@@ -118,7 +118,7 @@ class PersonSocket(AsyncWebsocketConsumer):
             await self.end(code)
 
     async def watch_right(self) -> None:
-        """A page may stay open for days: log-out, a lost role and a closed account end it too."""
+        """Close the page's socket on log-out, a lost role or a closed account: it may stay open for days."""
         code, failed = None, 0
         while code is None:
             await asyncio.sleep(min(RECHECK_SECONDS, self.recheck_seconds))
@@ -132,8 +132,9 @@ class PersonSocket(AsyncWebsocketConsumer):
 
 
 def refusal_now(scope: dict[str, Any]) -> int | None:
-    """The code to close with if who opens the websocket may not look, not any more, or at something else than when
-    this was asked first."""
+    """Return the code to close with if the person may no longer look, or would look at something else than on
+    connecting.
+    """
     user = get_user_model().objects.filter(pk=scope["user"].pk).first()
     if user is None:
         return CLOSE_LOGIN
@@ -150,5 +151,7 @@ def refusal_now(scope: dict[str, Any]) -> int | None:
 
 
 def is_login_of(user: User, kept: Mapping[str, Any]) -> bool:
-    """`kept` is what the store holds of a session: it ends by log-out, by its age, unused, and by a new password."""
+    """Return whether the stored session is still a login of `user`: log-out, its age, disuse, or a new password end
+    it.
+    """
     return not is_idle(kept, now_ms()) and kept.get(HASH_SESSION_KEY) == user.get_session_auth_hash()

@@ -43,7 +43,7 @@ def push_partial(group: str, template: str, context: dict[str, object]) -> None:
 
 
 def push_partials(partials: Sequence[Partial]) -> None:
-    """The same of several, in their order; who listens is asked once."""
+    """Push several partials, in their order; the layer is asked once for listeners."""
     on_cluster_commit(lambda: _push(partials))
 
 
@@ -68,7 +68,9 @@ def send_message(group: str, message: Message) -> None:
 
 
 def _send(messages: Sequence[tuple[str, Message]]) -> None:
-    """In their order. Redis is told by us: the layer would make a loop, and in it a connection, for each call."""
+    """Send messages in their order, directly to Redis: the layer would make a loop, and in it a connection, for each
+    call.
+    """
     if not messages:
         return
     try:

@@ -18,7 +18,7 @@ State = Operation.State
 
 
 def begin(actor: User, plan: Plan, confirmation: Confirmation, make: Callable[..., object], there_is_one: str) -> None:
-    """`make` the rows, with what every operation has, as `plan` says. Raises NotConfirmedError.
+    """Begin an operation: `make` the rows, with what every operation has, as `plan` says. Raises NotConfirmedError.
 
     `there_is_one`: why it was refused if the database knows of one that is open.
     """

@@ -70,7 +70,7 @@ def _lock(operation: Operation) -> Operation:
 
 
 def _write(locked: Operation, values: Mapping[str, object]) -> list[str]:
-    """The columns that are others now."""
+    """Write the values and return the columns that changed."""
     values = {**values, "sentence": str(values["sentence"])[:500]}
     changed = [name for name, value in values.items() if getattr(locked, name) != value]
     for name in changed:

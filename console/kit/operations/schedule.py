@@ -26,7 +26,9 @@ BEAT_SCHEDULE = {
 
 
 def _is_any_open(model: type[Operation]) -> Callable[[], bool]:
-    """Asked every second: the statement is made once, which takes longer than the database's answer."""
+    """Return a test whether any is open, asked every second: the statement is prepared once, which takes longer than
+    the query.
+    """
 
     @cache
     def statement() -> tuple[str, tuple[Any, ...]]:

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 @shared_task(ignore_result=True)
 def advance_operations(label: str) -> None:
-    """The next step of each open one of the kind whose model is called `label`; nothing while another is at it."""
+    """Advance each open operation of the model called `label`; nothing while another process is at it."""
     model = apps.get_model(label)
     advance = import_string(f"{model.__module__.rpartition('.')[0]}.advance.advance")
     with exclusive(settings.RUN_DIR / "locks" / f"{label}.lock", wait=False) as ours:
@@ -30,7 +30,7 @@ def advance_operations(label: str) -> None:
 
 
 def _advance(advance: Callable[[Operation], None], operation: Operation) -> None:
-    """One that fails is tried again by the next beat, and holds up no other one of its kind."""
+    """Advance an operation; after an error the next beat tries again, and others of its kind go on."""
     try:
         advance(operation)
     except Exception:

@@ -24,7 +24,7 @@ class Confirmable(Protocol):
 
 
 def digest_of(plan: Confirmable, actor: User | None) -> str:
-    """The digest of `plan` for `actor` (None: the system)."""
+    """Return the digest of `plan` for `actor` (None: the system)."""
     whose = None if actor is None else actor.pk
     where = [] if is_main() else [current_cluster()]
     text = json.dumps([type(plan).__name__, whose, plan.confirmed, *where], sort_keys=True)

@@ -27,7 +27,7 @@ def keep_inverse(actor: User, plan: Plan, values: object) -> KeptInverse:
 
 
 def find_inverse(object_type: str, object_name: str, number: str) -> KeptInverse | None:
-    """None if it does not exist, is another object's, or is not kept any more."""
+    """Return a stored inverse; None if it does not exist, is another object's, or is not kept any more."""
     if not number.isascii() or not number.isdigit() or len(number) > 18:
         return None
     return KeptInverse.objects.filter(pk=int(number), object_type=object_type, object_name=object_name).first()
@@ -41,7 +41,7 @@ def find_removed(object_type: str, action: str, number: str) -> KeptInverse | No
 
 
 def removed(object_type: str, action: str, there: Iterable[str] = ()) -> list[KeptInverse]:
-    """The newest first, without those of names that are `there` again."""
+    """Return removed objects, newest first, without those that exist again by name."""
     inverses = KeptInverse.objects.filter(object_type=object_type, action=action).exclude(object_name__in=list(there))
     return list(inverses[:REMOVED_SHOWN])
 

@@ -58,7 +58,7 @@ class SettingChange:
 
     @property
     def new(self) -> str | None:
-        """The value that is its own then, None if it has none."""
+        """Return the new value of the object's own, None if it has none."""
         return None if self.typed == DEFAULT else self.typed
 
     @property
@@ -111,7 +111,7 @@ def _command(target: SettingTarget, changes: Sequence[SettingChange], bootstrap_
 def configs_command(
     bootstrap_servers: str, entity: Mapping[str, object], added: Mapping[str, str], deleted: Sequence[str]
 ) -> str:
-    """Brackets keep the commas of a value together."""
+    """Return the command; brackets keep the commas of a value together."""
     options = {
         "alter": True,
         **entity,
@@ -122,6 +122,6 @@ def configs_command(
 
 
 def plain_value(setting: str, typed: str) -> str:
-    """`10 MB` of a size and `3 d` of a time as the digits a broker takes; anything else as it was typed."""
+    """Return `10 MB` of a size and `3 d` of a time as the digits a broker takes; anything else as it was typed."""
     units = units_of(setting)
     return (units and whole_number(typed, units)) or typed

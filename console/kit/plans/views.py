@@ -56,7 +56,9 @@ def refusable(cluster_status: int = 422) -> Iterator[PlanResult]:
 
 
 def is_confirmed(request: UserRequest) -> bool:
-    """A form is posted to see its plan, and again with the plan's digest to have it carried out."""
+    """Return whether the request confirms a plan: a form is posted to see its plan, and again with the plan's
+    digest.
+    """
     return request.method == "POST" and "digest" in request.POST
 
 

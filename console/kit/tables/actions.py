@@ -107,7 +107,7 @@ def _name(text: str) -> str:
 
 
 def _tell(user: User, action: str, before: SavedView | None, after: SavedView | None) -> None:
-    """What was and stays one's own is nobody's business."""
+    """Audit an added or removed shared view; private ones are not audited."""
     shown = [item for item in (before, after) if item is not None and item.is_shared]
     if shown:
         record_event(user, action, OBJECT_TYPE, shown[0].name, _as_told(before), _as_told(after))

@@ -43,14 +43,16 @@ class TablesMiddleware:
 
 
 def _as_it_was_left(request: HtmxRequest, table: FeatureTable, order: Mapping[str, str]) -> HttpResponse | None:
-    """A page that fetches itself again (`static/js/regions.js`) stays what it is, whatever another tab did."""
+    """Return the list as this page shows it when it fetches itself again (`static/js/regions.js`), whatever another tab
+    did.
+    """
     if request.htmx or "X-Refresh" in request.headers or not (known := table.ordered(order)):
         return None
     return redirect(f"{request.path}?{urlencode(known)}")
 
 
 def _is_from(request: HtmxRequest) -> str:
-    """The path of the page that was left for this one."""
+    """Return the path of the page that was left for this one."""
     address = request.htmx.current_url if request.htmx else request.headers.get("Referer", "")
     try:
         parts = urlsplit(address or "")

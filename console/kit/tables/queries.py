@@ -30,7 +30,7 @@ def _preferences() -> QuerySet[Preference]:
 
 
 def views_seen_by(user: Any) -> QuerySet[SavedView]:
-    """One's own and the shared ones, of lists that the person may open here.
+    """Return the user's own views and shared ones, of lists that the person may open here.
 
     What others search for names what may be hidden from this person: then their views with a search are as well.
     """

@@ -116,7 +116,9 @@ def delete(request: UserRequest, number: int) -> HttpResponse:
 
 
 def _access(request: UserRequest, number: int) -> SavedView:
-    """Whether there is a view that somebody keeps to himself is not to be read from the answer."""
+    """Return the saved view. Nothing in the response tells whether another person keeps a private view of that
+    number.
+    """
     require(request.user, Right.VIEW)
     view = view_seen_by(request.user, str(number))
     if view is None:
@@ -125,7 +127,7 @@ def _access(request: UserRequest, number: int) -> SavedView:
 
 
 def _posted(request: UserRequest) -> tuple[FeatureTable, dict[str, str]]:
-    """The list, and what its address said."""
+    """Return the list, and the parameters of its address."""
     require(request.user, Right.VIEW)
     table = TABLES.get(request.POST.get("table", ""))
     if table is None:
@@ -134,7 +136,9 @@ def _posted(request: UserRequest) -> tuple[FeatureTable, dict[str, str]]:
 
 
 def _query_of(request: UserRequest, path: str) -> str:
-    """A search changes the address of a page and not its forms; a browser that does not tell has those."""
+    """Return the query of the page's address, which a search changes and forms do not have; a browser may not send
+    it.
+    """
     try:
         left = urlsplit(request.headers.get("Referer", ""))
     except ValueError:
@@ -143,6 +147,6 @@ def _query_of(request: UserRequest, path: str) -> str:
 
 
 def _back(table: FeatureTable, query: Mapping[str, str], without: tuple[str, ...] = ()) -> str:
-    """To the list as it was; the query is known by what is left of it."""
+    """Redirect to the list as it was; the query is known by what is left of it."""
     kept = {name: value for name, value in query.items() if name not in without}
     return f"{reverse(table.name)}?{urlencode(kept)}" if kept else reverse(table.name)

@@ -78,7 +78,7 @@ class DirectoryClient:
         self._close()
 
     def bind(self, dn: str, password: str) -> bool:
-        """Whether the directory takes `password` for that of `dn`."""
+        """Return whether the directory takes `password` for that of `dn`."""
         (answer,) = self._answers(bind(self._next(), dn, password), BOUND)
         if answer.code not in (SUCCESS, INVALID_CREDENTIALS):
             raise AwayError(f"a bind was answered with LDAP's code {answer.code}")
@@ -109,7 +109,7 @@ class DirectoryClient:
         self._socket = context.wrap_socket(self._plain(), server_hostname=self._directory.host)
 
     def _answers(self, question: bytes, end: str) -> Iterator[LdapResponse]:
-        """Those to the last question: entries, if it was a search, and the last of them with a code."""
+        """Yield the responses to the last request: entries, if it was a search, and the last of them with a code."""
         try:
             self._plain().settimeout(self._left())
             self._plain().sendall(question)

@@ -71,7 +71,9 @@ def search(
     most: int,
     seconds: int,
 ) -> bytes:
-    """Below `base`: who has any of `matches` (attribute, value), and `also`. Aliases are not followed."""
+    """Encode a search below `base` for entries with any of `matches` (attribute, value), and `also`. Aliases are not
+    followed.
+    """
     operation = rfc2251.SearchRequest()
     operation["baseObject"] = base.encode()
     operation["scope"], operation["derefAliases"] = 2, 0

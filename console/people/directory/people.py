@@ -54,7 +54,7 @@ def _groups_of(client: DirectoryClient, directory: DirectorySettings, entry: Dir
 
 
 def _known_as(directory: DirectorySettings, entry: DirectoryEntry) -> list[str]:
-    """What groups call the person, as the entry has it: capitals count to groups, not to who looks for a name."""
+    """Return the group names by which the entry refers to the person: group names are case sensitive."""
     if directory.group_member.lower() != "memberuid":
         return [entry.dn]
     if names := entry.texts(_NAME):
@@ -63,7 +63,7 @@ def _known_as(directory: DirectorySettings, entry: DirectoryEntry) -> list[str]:
 
 
 def _subject_of(directory: DirectorySettings, entry: DirectoryEntry) -> str:
-    """What stays when names change, and is given to nobody else."""
+    """Return the entry's stable id, which survives a rename and is never given to another person."""
     values = entry.attributes.get(directory.id_attribute.lower(), [])
     if len(values) != 1 or not values[0]:
         raise AwayError(f"an entry has not one {directory.id_attribute}; BARNABAS_LDAP_ID_ATTRIBUTE names another")

@@ -34,7 +34,7 @@ _TRIES_MAX = 5
 
 
 def admit(person: Person, grant: Grant | None, configuration: IdentitySource) -> User:
-    """The account of `person`, made at the first login, with what `grant` gives and nothing else.
+    """Return the account of `person`, made at the first login, with what `grant` gives and nothing else.
 
     Without a grant, what an account still has is taken from it. Raises LoginRefusedError.
     """
@@ -66,7 +66,7 @@ def _locked_identity(person: Person, configuration: IdentitySource) -> Identity 
 
 
 def _make_account(person: Person, configuration: IdentitySource) -> Identity:
-    """Without a password. Who comes first by two browsers at once has one account all the same."""
+    """Create an account without a password; two first logins at the same moment give one account."""
     for _ in range(_TRIES_MAX):
         try:
             with transaction.atomic():

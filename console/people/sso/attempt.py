@@ -54,7 +54,7 @@ def new_attempt(next_address: str) -> Attempt:
 
 
 def remember_attempt(response: HttpResponse, attempt: Attempt) -> None:
-    """A second attempt of one browser takes the first one's place."""
+    """Remember the login attempt in a cookie; a second attempt of one browser replaces the first."""
     response.set_cookie(
         settings.SIGN_ON_COOKIE_NAME,
         signing.dumps([attempt.number, attempt.next_address], salt=_SALT),
@@ -67,7 +67,7 @@ def remember_attempt(response: HttpResponse, attempt: Attempt) -> None:
 
 
 def attempt_of(request: HttpRequest) -> Attempt | None:
-    """None if this browser began none of late."""
+    """Return the login attempt; None if this browser began none of late."""
     try:
         kept = signing.loads(request.COOKIES.get(settings.SIGN_ON_COOKIE_NAME, ""), salt=_SALT, max_age=AGE_SECONDS)
     except signing.BadSignature:

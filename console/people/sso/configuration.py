@@ -65,7 +65,7 @@ def read_single_sign_on(environment: Mapping[str, str]) -> SingleSignOn | None:
 
 
 def is_safe_address(text: str) -> bool:
-    """An https address; a plain one only on this machine, where nobody is in between."""
+    """Return whether the address is https, or plain on this machine."""
     try:
         parts = urlsplit(text)
         host = parts.hostname or ""
@@ -106,7 +106,7 @@ def _name(text: str) -> str:
 
 
 def _scopes(text: str) -> str:
-    """`openid` is what makes it OpenID Connect: without it there is no ID token."""
+    """Return the scopes with `openid`: without it there is no ID token."""
     scopes = text.replace(",", " ").split()
     return " ".join(scopes if "openid" in scopes else ["openid", *scopes])
 

@@ -72,7 +72,9 @@ class GroupRules:
 
 
 def _joined(rules: Iterable[AccessRule]) -> tuple[AccessRule, ...]:
-    """One for each pattern: `nothing` if any says so, otherwise the most that one gives, as `Reach` reads them all."""
+    """Return one rule for each pattern: `nothing` if any says so, otherwise the highest level, as `Reach` reads them
+    all.
+    """
     access_rules: dict[tuple[Resource, str], AccessRule] = {}
     for item in sorted(rules):
         key = (item.resource, item.pattern)

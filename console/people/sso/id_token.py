@@ -44,7 +44,7 @@ class ExpectedClaims:
 def verified_claims(
     token: object, keys: KeySet, expected: ExpectedClaims, access_token: str, now_s: int
 ) -> dict[str, object]:
-    """The claims of a token that is whole. Raises UnknownKeyError, LoginRefusedError."""
+    """Return the claims of a token that is whole. Raises UnknownKeyError, LoginRefusedError."""
     allowed = ALGORITHMS.intersection(expected.algorithms) if expected.algorithms else ALGORITHMS
     if not allowed or not isinstance(token, str):  # the library reads an empty list as its own
         raise LoginRefusedError("no ID token, or the provider signs it by no method that is taken")

@@ -39,7 +39,7 @@ def person_of(claims: Mapping[str, object], name_claim: str, groups_claim: str) 
 
 
 def usernames(provider: str, name: str) -> Iterator[str]:
-    """The first that nobody has is taken: `sso:alice`, `sso:alice-2`, …; without end."""
+    """Yield user names until a free one is found: `sso:alice`, `sso:alice-2`, …; without end."""
     yield f"{provider}:{name}"
     number = 2
     while True:
@@ -48,7 +48,7 @@ def usernames(provider: str, name: str) -> Iterator[str]:
 
 
 def plain_name(text: str) -> str:
-    """Accents are dropped, what else is no ASCII letter or digit becomes `_`; never empty."""
+    """Return a plain name: accents are dropped, other non-ASCII characters become `_`; never empty."""
     bare = unicodedata.normalize("NFKD", text[: 4 * _NAME_LENGTH_MAX])
     ascii_only = "".join(name for name in bare if not unicodedata.combining(name))
     return _ODD.sub("_", ascii_only).strip("_")[:_NAME_LENGTH_MAX] or NOBODY

@@ -105,7 +105,7 @@ class Provider:
             self._exchanges.release()
 
     def _verified(self, token: object, expected: ExpectedClaims, access_token: str, now_s: int) -> dict[str, object]:
-        """A key that is not known may be a new one: the keys are asked for once more."""
+        """Verify the token; for an unknown key the provider's keys are fetched once more."""
         try:
             return verified_claims(token, self._key_set(anew=False), expected, access_token, now_s)
         except UnknownKeyError:
@@ -179,7 +179,7 @@ def _options(configuration: SingleSignOn) -> dict[str, Any]:
 
 
 def _authentication(offered: tuple[str, ...], secret: str | None) -> str:
-    """How the client proves itself; where nothing is said of it, as RFC 8414 takes it to be."""
+    """Return how the client authenticates; the default of RFC 8414 where nothing is offered."""
     if secret is None:
         return "none"
     is_posted = "client_secret_post" in offered and "client_secret_basic" not in offered
@@ -187,7 +187,7 @@ def _authentication(offered: tuple[str, ...], secret: str | None) -> str:
 
 
 def _read_discovery(document: Mapping[str, object], issuer: str) -> Discovered:
-    """Of another issuer nothing is believed (OpenID Connect Discovery, 4.3)."""
+    """Read the discovery document; one of another issuer is refused (OpenID Connect Discovery, 4.3)."""
     if document.get("issuer") != issuer:
         raise ProviderAwayError(f"it says to be {str(document.get('issuer'))[:100]!r}, and {issuer!r} was asked")
     names = ("authorization_endpoint", "token_endpoint", "jwks_uri", "end_session_endpoint")
@@ -208,7 +208,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _read_keys(document: Mapping[str, object]) -> KeySet:
-    """Public keys for signatures; what else lies there (keys for encryption, kinds nobody knows) is passed over."""
+    """Read public keys for signatures; others (for encryption, of unknown types) are ignored."""
     key_list = document.get("keys")
     if not isinstance(key_list, list) or len(key_list) > KEYS_MAX:
         raise ProviderAwayError("its keys are no list, or too many")

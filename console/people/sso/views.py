@@ -109,19 +109,23 @@ def _configuration() -> SingleSignOn:
 
 
 def _provider_of(configuration: SingleSignOn) -> "Provider":
-    """Imported here: whoever has none would carry 6 MB of what speaks to it from the first page on."""
+    """Return the provider. Imported here: a console without one would carry 6 MB of libraries from the first page
+    on.
+    """
     from console.people.sso.provider import provider_of
 
     return provider_of(configuration)
 
 
 def _redirect_uri(request: HttpRequest) -> str:
-    """The same to the letter on both ways; the provider knows it, so a host name made up leads nowhere."""
+    """Return the redirect URI, the same in both requests; the provider has it registered, so a forged host name leads
+    nowhere.
+    """
     return request.build_absolute_uri(reverse("sso-callback"))
 
 
 def _answered_attempt(request: HttpRequest, provider: "Provider") -> Attempt:
-    """The attempt of this browser that this is the answer to, from the provider that was asked (RFC 9207)."""
+    """Return this browser's login attempt that this is the response to, from the provider that was asked (RFC 9207)."""
     attempt, parameters = attempt_of(request), request.GET
     if attempt is None or not attempt.is_answered_by(parameters.get("state", "")):
         raise NotBegunError("no attempt of this browser has this state")
@@ -151,7 +155,7 @@ def _grant(person: Person, configuration: SingleSignOn) -> Grant | None:
 
 
 def _log_in(request: HttpRequest, user: User, configuration: SingleSignOn) -> None:
-    """The session's key becomes another, and its end is nearer than that of others: groups are asked for at a login."""
+    """Log the user in under a new session key, for a shorter time than others: groups are read only at a login."""
     login(request, user, backend=BACKEND)
     end_after(request, configuration.session_seconds)
     request.session.clear_expired()
@@ -159,7 +163,7 @@ def _log_in(request: HttpRequest, user: User, configuration: SingleSignOn) -> No
 
 
 def _refused(request: HttpRequest, error: LoginRefusedError) -> HttpResponse:
-    """Nothing of what came in the address is shown: anybody may have written that link."""
+    """Return the refusal; nothing of the address is shown, because anyone may have written that link."""
     logger.warning("single sign-on: %s", str(error)[:300].encode("unicode_escape").decode())
     response = render(request, "sso/refused.html", {"sentence": error.sentence}, status=error.status)
     response.headers["Referrer-Policy"] = "no-referrer"

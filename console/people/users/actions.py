@@ -40,7 +40,7 @@ def do_create_user(actor: User, plan: Plan, wanted: UserRights, confirmation: Co
 
 
 def do_change_user(actor: User, user: User, plan: Plan, wanted: UserRights, confirmation: Confirmation) -> None:
-    """Role, rules, and whether the account is active. Raises NotConfirmedError, RefusedError."""
+    """Change role, rules, and whether the account is active. Raises NotConfirmedError, RefusedError."""
 
     def change() -> None:
         with transaction.atomic():
@@ -53,7 +53,7 @@ def do_change_user(actor: User, user: User, plan: Plan, wanted: UserRights, conf
 
 
 def write_user_rights(user: User, wanted: UserRights) -> None:
-    """Role, rules and whether the account may log in, within a transaction of the caller's, who audits it."""
+    """Write role, rules and whether the account may log in, within a transaction of the caller's, who audits it."""
     user.is_active = wanted.is_active
     _give_role(user, wanted.role)
     _write_rules(user, wanted.rules)
@@ -72,7 +72,7 @@ def end_logins(user: User) -> None:
 
 
 def do_reset_password(actor: User, user: User, plan: Plan, confirmation: Confirmation) -> str:
-    """A new one-time password, and the end of every login. Raises NotConfirmedError."""
+    """Set a new one-time password and end every session. Raises NotConfirmedError."""
     made = _one_time_password()
 
     def reset() -> None:

@@ -18,7 +18,7 @@ AGE_SECONDS = 180 * 24 * 3_600
 
 
 def place_of_browser(request: HttpRequest, name: str) -> str:
-    """The place failures of `name` are counted under, if the browser is known for it; else nothing."""
+    """Return the place failures of `name` are counted under, if the browser is known for it; else nothing."""
     try:
         kept = signing.loads(request.COOKIES.get(settings.BROWSER_COOKIE_NAME, ""), salt=_SALT, max_age=AGE_SECONDS)
     except signing.BadSignature:

@@ -66,7 +66,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
 
 
 def _count_failure(request: HttpRequest, action: str, name: str, place: str) -> None:
-    """A name that no account has is not kept: people type their password there too."""
+    """Count a failed login; a name without an account is not stored: people type their password there too."""
     person = User.objects.filter(username__iexact=name).first()
     count_quietly(AnonymousUser(), action, "user", person.username if person else NO_ACCOUNT, place)
 
@@ -85,7 +85,7 @@ def log_out(request: UserRequest) -> HttpResponse:
 
 
 def _remember_leaving(response: HttpResponse) -> None:
-    """The login page then tells of the provider's login, also if the page's socket was quicker to lead there."""
+    """Set a cookie, so that the login page mentions the provider's login even if its socket closed first."""
     response.set_cookie(
         settings.LEFT_COOKIE_NAME,
         "1",
@@ -98,7 +98,7 @@ def _remember_leaving(response: HttpResponse) -> None:
 
 
 def _by_which_way(person: User) -> dict[str, object] | None:
-    """Told where there are two."""
+    """Return the login ways for the audit, where there are two."""
     if settings.DIRECTORY is not None and comes_by_directory(person):
         return {"by": settings.DIRECTORY.name}
     return {"by": "password"} if settings.SINGLE_SIGN_ON or settings.DIRECTORY else None

@@ -57,7 +57,7 @@ def _access_lost(now: UserRights, wanted: UserRights) -> Iterator[str]:
 
 
 def _takes(now: UserRights, wanted: UserRights) -> bool:
-    """Whether a right may be taken away; a change of rules and of roles in single clusters is not weighed."""
+    """Return whether a right may be taken away; a change of rules and of roles in single clusters is not weighed."""
     lowers = not ROLES.get(now.role, frozenset()) <= ROLES.get(wanted.role, frozenset())
     return lowers or now.rules != wanted.rules or now.clusters != wanted.clusters
 

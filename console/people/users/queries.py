@@ -51,7 +51,7 @@ def people(search: str = "") -> QuerySet[User]:
 
 
 def role_of(user: User) -> str:
-    """The strongest, should there be several."""
+    """Return the user's role, the strongest should there be several."""
     if user.is_superuser:
         return "admin"
     held = {group.name for group in user.groups.all()}

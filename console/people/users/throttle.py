@@ -38,7 +38,7 @@ def name_as_counted(typed: str) -> str:
 
 
 def _is_seen(letter: str) -> bool:
-    """Not what has no form of its own: format and control characters, marks, variation selectors."""
+    """Return whether the letter is visible: no format or control character, mark or variation selector."""
     return unicodedata.category(letter) not in ("Cc", "Cf", "Mn", "Me")
 
 
@@ -68,7 +68,7 @@ def begin_attempt(name: str, place: str, now: datetime) -> int:
 
 
 def seconds_to_wait(name: str, place: str, now: datetime) -> int:
-    """0 if the next attempt is allowed now."""
+    """Return 0 if the next attempt is allowed now, else the seconds to wait."""
     recent = FailedLogin.objects.filter(at__gt=now - WINDOW)
     here = recent.filter(username=name, address=place)
     if place.startswith(BROWSER):
@@ -81,7 +81,7 @@ def seconds_to_wait(name: str, place: str, now: datetime) -> int:
 
 
 def wait_after(failures: int, free: int) -> int:
-    """Seconds from the newest of `failures` to the next attempt."""
+    """Return the seconds from the newest of `failures` to the next attempt."""
     if failures < free:
         return 0
     return int(pause_after(failures - free + 1, FIRST_WAIT_SECONDS, WAIT_SECONDS_MAX))

@@ -70,7 +70,7 @@ def user_create(request: UserRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def user_page(request: UserRequest, number: int) -> HttpResponse:
-    """The form, then the plan with what it comes to; a post with the plan's digest confirms it."""
+    """Show the form, then the plan with its effects; a post with the plan's digest confirms it."""
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(people(), pk=number)
     now = standing_of(person)

@@ -23,7 +23,7 @@ class ProcessKind(Protocol):
     STOP_MEANS: str
 
     def check(self, spec: Mapping[str, object]) -> Spec:
-        """The whole spec, with what was left out filled in. Raises SpecError, one sentence."""
+        """Return the whole spec, with what was left out filled in. Raises SpecError, one sentence."""
         ...
 
     def launch(self, spec: Spec) -> Launch:

@@ -124,7 +124,7 @@ def refresh_files(_spec: Spec) -> None:
 
 
 def properties(spec: Spec) -> dict[str, str]:
-    """The keys that follow from the spec."""
+    """Return the keys that follow from the spec."""
     owned = {
         "broker.id": str(spec["broker_id"]),
         "listeners": f"PLAINTEXT://127.0.0.1:{spec['port']}",
@@ -151,7 +151,9 @@ def describe_answer(process: StartedProcess) -> str:
 
 
 def cluster_truth(process: StartedProcess, look: ClusterLook) -> ClusterTruth:
-    """Registered or not, and how many of its replicas are in sync, as the collector last saw it."""
+    """Return whether the broker is registered, and how many of its replicas are in sync, as the collector last saw
+    it.
+    """
     if look.brokers_error or not look.is_fresh(look.brokers_at_ms):
         return ClusterTruth(RegistrationState.UNKNOWN, look.brokers_error or "the collector has not looked of late")
     broker_id = process.spec.get("broker_id", -1)

@@ -23,7 +23,7 @@ def tell_client_config(file: Path, user: str = "") -> None:
 
 
 def client_lines(user: str, prefix: str = "") -> str:
-    """What a process's properties say of that itself, with `prefix` before each key.
+    """Return the client lines of a process's properties, with `prefix` before each key.
 
     Among them may be a password: they are for a file of mode 600 alone.
     """

@@ -37,7 +37,7 @@ class Launch:
 
 
 def check_name(name: str) -> None:
-    """A process's name is part of file names: its log, its lock, its run file."""
+    """Check that the name can be part of file names: log, lock and run file."""
     if not _NAME.fullmatch(name) or len(name) > NAME_LENGTH_MAX:
         raise SpecError(f"The name of a process is 1 to {NAME_LENGTH_MAX} letters, digits, '-' and '_'.")
 
@@ -63,7 +63,7 @@ def read_optional_port(spec: Mapping[str, object], name: str) -> int | None:
 
 
 def read_switch(spec: Mapping[str, object], name: str) -> bool:
-    """Off, if it is not there."""
+    """Return the switch; off, if it is missing."""
     value = spec.get(name, False)
     if not isinstance(value, bool):
         raise SpecError(f"{name} must be true or false, not {value!r}.")
@@ -71,7 +71,7 @@ def read_switch(spec: Mapping[str, object], name: str) -> bool:
 
 
 def read_text(spec: Mapping[str, object], name: str, default: str | None = None) -> str:
-    """One line of text, also in a properties file, where a backslash at its end would take in the next."""
+    """Return one line of text, also in a properties file, where a backslash at its end would join it with the next."""
     value = spec.get(name, default)
     if not isinstance(value, str) or len(value) > TEXT_LENGTH_MAX or not value.isprintable():
         raise SpecError(f"{name} must be one line of text.")
@@ -81,7 +81,7 @@ def read_text(spec: Mapping[str, object], name: str, default: str | None = None)
 
 
 def read_directory(spec: Mapping[str, object], name: str) -> str:
-    """An absolute path below the console's data, in none of the directories the console has for itself."""
+    """Return an absolute path below the console's data, outside the directories the console has for itself."""
     value = _read_path(spec, name)
     if not is_data_directory(Path(value)):
         raise SpecError(f"{name} must be a directory of its own below {settings.DATA_DIR}, not {value!r}.")
@@ -111,7 +111,7 @@ def _read_path(spec: Mapping[str, object], name: str) -> str:
 
 
 def read_secret_file(spec: Mapping[str, object], name: str, own: str) -> str:
-    """The path of the one file that is meant for this, or none."""
+    """Return the path of the one allowed secret file, or an empty text."""
     value = read_text(spec, name, "")
     if value not in ("", own):
         raise SpecError(f"{name} must be {own} or nothing, not {value!r}.")
@@ -119,7 +119,7 @@ def read_secret_file(spec: Mapping[str, object], name: str, own: str) -> str:
 
 
 def read_pairs(spec: Mapping[str, object], name: str) -> dict[str, str]:
-    """Keys and values of a properties file, one line each."""
+    """Return keys and values of a properties file, one line each."""
     pairs = spec.get(name, {})
     if not isinstance(pairs, Mapping) or len(pairs) > PAIRS_MAX:
         raise SpecError(f"{name} must be at most {PAIRS_MAX} keys with their values.")

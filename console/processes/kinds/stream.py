@@ -68,7 +68,7 @@ def describe_answer(_process: StartedProcess) -> str:
 
 
 def cluster_truth(process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
-    """A query is registered nowhere; what it last reported stands in for it."""
+    """Return the job's last report: a query is registered nowhere in the cluster."""
     progress = read_progress(process.data_dir)
     text = (
         f"its driver reports that the query is {progress.get('state')}" if progress else "it has reported nothing yet"

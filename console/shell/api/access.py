@@ -32,7 +32,7 @@ class NoToken(Exception):
 
 
 def admitted(request: HttpRequest, scope: str = "") -> ApiToken:
-    """The token, whose person is `request.user` from here on; cookies count for nothing.
+    """Return the token, whose person is `request.user` from here on; cookies count for nothing.
 
     Raises NoToken, and PermissionDenied where it does not open `scope`; without one any token does.
     """

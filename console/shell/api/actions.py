@@ -67,7 +67,7 @@ def action_named(name: str) -> ApiAction:
 
 
 def texts(parameters: Mapping[str, object]) -> dict[str, str | list[str]]:
-    """Numbers, texts and switches, or lists of them, as a form has them. Raises BadParameter."""
+    """Return numbers, texts and switches, or lists of them, as a form has them. Raises BadParameter."""
     return {
         _text(name): [_text(item) for item in value] if isinstance(value, list) else _text(value)
         for name, value in parameters.items()
@@ -75,7 +75,7 @@ def texts(parameters: Mapping[str, object]) -> dict[str, str | list[str]]:
 
 
 def _text(value: object) -> str:
-    """A box is ticked by `on`. JSON can write halves of characters, which no form can send."""
+    """Return a parameter as a form's text: `on` for true. Refuses half a surrogate pair, which JSON can carry."""
     text = ("on" if value else "") if isinstance(value, bool) else str(value)
     if _HALF_OF_A_CHARACTER.search(text):
         raise BadParameter("Half of a character (a lone surrogate) stands in this.")

@@ -98,7 +98,7 @@ def why_of(answer: PageResponse) -> str:
 
 
 def _in_words(message: object) -> str:
-    """Without the links to pages."""
+    """Return the message without links to pages."""
     if not isinstance(message, SafeData):
         return str(message)
     return unescape(strip_tags(_LINK.sub("", str(message)))).strip()

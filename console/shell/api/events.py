@@ -76,7 +76,7 @@ def events(request: HttpRequest) -> HttpResponseBase:
 
 
 def _heard_last(request: HttpRequest) -> int:
-    """As the program says; who says nothing hears what comes from now on."""
+    """Return the last event id of the program; without one it gets new events only."""
     text = request.headers.get("Last-Event-ID", "")
     if text.isascii() and text.isdecimal() and len(text) < 19:
         return int(text)
@@ -117,7 +117,9 @@ class _EventStream:
             self.close()
 
     def _look(self) -> list[str] | None:
-        """What has come; None: the token opens nothing any more. Rights are looked at anew: they may have changed."""
+        """Return new events; None: the token opens nothing any more. Rights are read again each time: they may have
+        changed.
+        """
         if not is_open(self._token, timezone.now()):
             return None
         person = type(self._token.user).objects.get(pk=self._token.user_id)
@@ -132,7 +134,7 @@ class _EventStream:
 
 
 def _event(change: Change, sentence: str) -> str:
-    """A line of JSON has no line end in it."""
+    """Format a server-sent event; a line of JSON has no line end in it."""
     fields = {
         "at_ms": change.at_ms,
         "kind": change.kind,

@@ -200,7 +200,7 @@ def _introduced(given: Mapping[str, Any]) -> Mapping[str, object]:
 
 
 def _called(token: ApiToken, given: Mapping[str, Any]) -> Mapping[str, object]:
-    """What a tool refuses is its answer, in words an assistant can act on."""
+    """Call the tool; a refusal becomes its answer, in words an assistant can act on."""
     tool = TOOLS.get(str(given.get("name")))
     if tool is None or not tool.is_open(token):
         raise BadCall(_BAD_PARAMS, "There is no such tool for this token; tools/list names those there are.")

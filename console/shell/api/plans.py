@@ -63,7 +63,9 @@ def show(person: User, action: ApiAction, parameters: Parameters) -> dict[str, A
 
 
 def carry_out(person: User, action: ApiAction, parameters: Parameters, confirmed: Confirmed) -> dict[str, Any]:
-    """`parameters` as the plan gave them under `apply`. Raises as `show`, and NotDone while changes are off."""
+    """Carry out an action with `parameters` as the plan gave them under `apply`. Raises as `show`, and NotDone while
+    changes are off.
+    """
     _refuse_if_read_only()
     refuse_confirmation_fields(parameters)
     if not confirmed.digest and not action.is_at_once:
@@ -94,7 +96,7 @@ def _status(answer: door.PageResponse) -> int:
 
 
 def _refuse_left_out(parameters: Parameters, planned: Parameters, action: ApiAction) -> None:
-    """A page passes by what it does not change, as settings that have a page of their own; a person sees that there."""
+    """Refuse parameters that the action ignores; a page leaves them out silently, because a person sees that there."""
     for name in parameters.keys() & planned.keys() - set(action.path):
         if len(_listed(parameters[name])) > len(_listed(planned[name])):
             raise NotDone(f"Of what {name} names not everything can be changed by {action.name}.", _WRONG)
@@ -139,7 +141,7 @@ def _plan_of(
 
 
 def _fields(fields: Iterable[tuple[str, object]]) -> Iterable[tuple[str, str]]:
-    """As the page's form would send them."""
+    """Yield fields as the page's form would send them."""
     for name, value in fields:
         for entry in value if isinstance(value, list | tuple | set | frozenset) else (value,):
             yield name, "" if entry is None else str(entry)
@@ -154,7 +156,7 @@ def _listed(value: str | list[str]) -> list[str]:
 
 
 def _plain(value: object) -> object:
-    """As JSON has it, or as the page would write it."""
+    """Return the value as JSON has it, or as the page would write it."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):

@@ -241,7 +241,7 @@ def plan(request: UserRequest, body: PlanBody) -> dict[str, Any]:
     tags=["change"],
 )  # fmt: skip
 def apply(request: UserRequest, body: ApplyBody) -> Status[dict[str, Any]]:
-    """`action` and `parameters` as the plan has them under `apply`, with its `digest`."""
+    """Apply `action` and `parameters` as the plan has them under `apply`, with its `digest`."""
     confirmed = plans.Confirmed(body.digest, body.typed_name, body.reason, body.emergency)
     done = plans.carry_out(request.user, action_named(body.action), texts(body.parameters), confirmed)
     return Status(200 if done["applied"] else 202, done)

@@ -25,9 +25,9 @@ SKIP_MAX = 1_000_000_000
 def rows(
     person: User, read: ApiRead, values: Mapping[str, Any], filters: Iterable[tuple[str, str]], take: int, skip: int
 ) -> dict[str, Any]:
-    """`values` stand in the path; `filters` are those of the page. `more`: there are further ones behind, also where
-    those before them have LENGTH_MAX letters; `note`: what has to be known of the rows, such as which records a search
-    has not looked at.
+    """Return rows. `values` stand in the path; `filters` are those of the page. `more`: there are further rows, also
+    after LENGTH_MAX letters; `note`: what has to be known of the rows, such as which records a search has not looked
+    at.
 
     Raises NotDone where the page has no table for now, and what views raise.
     """

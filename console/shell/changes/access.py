@@ -24,7 +24,7 @@ def require_changes(user: User) -> None:
 
 
 def access_change(user: User, number: int) -> ProposedChange:
-    """The right first, then whether there is one that this person may see."""
+    """Return the change; PermissionDenied before Http404, so that numbers do not leak."""
     require_changes(user)
     change = ProposedChange.objects.filter(pk=number).first()
     if change is None or not may_see(user, change):
@@ -41,7 +41,7 @@ def may_see(user: User, change: ProposedChange) -> bool:
 
 
 def may_consent(user: User, change: ProposedChange) -> bool:
-    """Whether the person may approve the change, by its names; the page itself is checked on approval."""
+    """Return whether the person may approve the change, by its names; the page itself is checked on approval."""
     if change.needs_person and change.actor_id == user.pk:
         return False
     reach, resource = reach_of(user), _RESOURCES.get(change.object_type)

@@ -52,7 +52,7 @@ def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str 
 
 
 def do_discard(actor: User, change: ProposedChange, why: str) -> None:
-    """One's own is withdrawn. Raises NotDecidedError."""
+    """Discard a change; one's own is withdrawn. Raises NotDecidedError."""
     action = WITHDRAW if change.actor_id == actor.pk else DISCARD
     with cluster_atomic():
         _move(change, _NOT_OVER, str(State.DISCARDED), actor, why)
@@ -78,7 +78,7 @@ def _expire(change: ProposedChange, why: str) -> None:
 
 
 def do_keep_rule(actor: User, plan: Plan, rule_values: dict[str, object], confirmation: Confirmation) -> None:
-    """The rule says `rule_values` from now on; with nothing it is removed. Raises NotConfirmedError."""
+    """Store the rule; with no values it is removed. Raises NotConfirmedError."""
 
     def keep() -> None:
         with cluster_atomic():
@@ -95,7 +95,7 @@ def do_keep_rule(actor: User, plan: Plan, rule_values: dict[str, object], confir
 
 
 def _begin(change: ProposedChange, actor: User) -> None:
-    """Nobody else carries it out meanwhile. Raises NotDecidedError."""
+    """Begin the change, so that no other process carries it out. Raises NotDecidedError."""
     if change.is_over_at(timezone.now()):
         raise NotDecidedError("It has expired: propose it again.")
     _move(change, {str(State.WAITING)}, str(State.DOING), actor, "")

@@ -71,5 +71,5 @@ class RulesGate:
 
 
 def _who(actor: User, posted: Posted | None) -> User:
-    """Of what is approved, who approves it."""
+    """Return the approver of an approved change."""
     return actor if posted is None or posted.approver is None else posted.approver

@@ -23,7 +23,7 @@ def sealed(pairs: Pairs) -> str:
 
 
 def opened(kept: Any) -> Pairs:
-    """A list was kept before forms were sealed. Raises UnreadableError."""
+    """Return the parameters, of rows stored before forms were sealed too. Raises UnreadableError."""
     if isinstance(kept, str):
         try:
             kept = json.loads(_box().decrypt(kept.encode()))

@@ -35,5 +35,5 @@ class PostedMiddleware:
 
 
 def _led(request: UserRequest, address: str) -> HttpResponse:
-    """A part of a page that asked leads the whole page on."""
+    """Redirect the whole page, also from a request for a part of it."""
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)

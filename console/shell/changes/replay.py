@@ -41,7 +41,7 @@ class ReplayedPlan:
 
 
 def look(change: ProposedChange, person: User | None) -> ReplayedPlan:
-    """The plan for how it is now, as `person` would have it made."""
+    """Return the plan for the current state, as if `person` made it."""
     if person is None or not person.is_active:
         return ReplayedPlan(None, GONE)
     try:

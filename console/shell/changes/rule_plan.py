@@ -13,7 +13,9 @@ NOBODY_ELSE = "Nobody else could approve anything then: make a second account th
 
 
 def rule_plan(name: str, before: Mapping[str, Any], after: Mapping[str, Any], others: int, obstacle: str = "") -> Plan:
-    """`others`: accounts beside this one that may change something; without anything `after` it is removed."""
+    """Plan a rule. `others`: accounts beside this one that may change something; without anything `after` it is
+    removed.
+    """
     keys = sorted(before.keys() | after.keys())
     pairs = ((key, _shown(before.get(key)), _shown(after.get(key))) for key in keys)
     asks_person = after.get("kind") == APPROVAL

@@ -97,7 +97,7 @@ def _obstacle(name: str, *, is_new: bool) -> str:
 
 
 def _others(user: User) -> int:
-    """Who could approve a change of these rules: administrators, but for this one."""
+    """Return who could approve a change of these rules: administrators other than this one."""
     admins = Group.objects.filter(name="admin")
     chosen = User.objects.filter(Q(groups__in=admins) | Q(is_superuser=True), is_active=True)
     return chosen.exclude(pk=user.pk).distinct().count()

@@ -52,7 +52,7 @@ class ApprovalRule:
         return any(self._fits(part) for part in (plan, *plan.parts))
 
     def holds(self, at: datetime) -> bool:
-        """Whether it keeps what it concerns from being made now."""
+        """Return whether it keeps what it concerns from being made now."""
         if self.window is not None:
             return not self.window.is_open(at)
         return self.freeze is None or self.freeze.holds(at)
@@ -160,7 +160,7 @@ def _patterns(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _meets(pattern: str, name: str) -> bool:
-    """Whether something of `name` may fit: one that ends with * is all that begins so."""
+    """Return whether something of `name` may fit: one that ends with * is all that begins so."""
     if not name.endswith("*"):
         return fnmatchcase(name, pattern)
     head, begin = _head(pattern), name[:-1]

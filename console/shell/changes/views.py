@@ -89,7 +89,7 @@ def _page(request: UserRequest, change: ProposedChange, error: str = "", status:
 
 
 def _look(request: UserRequest, change: ProposedChange) -> ReplayedPlan:
-    """The plan of who proposed it; none for who could not have it made themselves.
+    """Return the proposer's plan; none for a person who could not make it themselves.
 
     Who may not see everything is shown their own, if it is the same change: the other names what its person may see.
     """

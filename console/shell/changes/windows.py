@@ -26,7 +26,7 @@ class ChangeWindow:
         return any(begin <= at < end for begin, end in self._around(at))
 
     def opens_at(self, at: datetime) -> datetime | None:
-        """The next beginning after `at`, in UTC; None: it never opens."""
+        """Return the next beginning after `at`, in UTC; None: it never opens."""
         return min((begin for begin, end in self._around(at) if begin > at and end > begin), default=None)
 
     def _around(self, at: datetime) -> Iterator[tuple[datetime, datetime]]:

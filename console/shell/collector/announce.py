@@ -68,7 +68,7 @@ class Announcer:
         self._send(renderers | ({groups.CLUSTER_OVERVIEW: [self._overview]} if is_news else {}))
 
     def zookeeper_changed(self, is_news: bool = True) -> None:
-        """`is_news`: whether health may be judged otherwise; if not, only figures of the servers are others."""
+        """Push ZooKeeper's servers. `is_news`: health may have changed; if not, only figures have."""
         overview = self._overview if is_news else self._zookeeper_servers
         self._send({groups.CLUSTER_OVERVIEW: [overview], groups.ZOOKEEPER: [self._members]})
 
@@ -104,7 +104,7 @@ class Announcer:
         return [message for group in renderers if group in heard for render in renderers[group] for message in render()]
 
     def _forget(self, unheard: Collection[str]) -> None:
-        """Whoever comes later may have drawn something else than what was sent last, before nobody listened."""
+        """Forget what was sent last before there were listeners: a later page may have drawn something else."""
         self._sent = {key: html for key, html in self._sent.items() if key[0] not in unheard}
 
     def _overview(self) -> list[tuple[str, str]]:
@@ -120,7 +120,7 @@ class Announcer:
         return self._if_new(groups.CLUSTER_OVERVIEW, "zookeeper-servers", template, context)
 
     def _charts(self) -> list[tuple[str, str]]:
-        """Drawn when there is a new sample. Pages with another range that goes on fetch their charts themselves."""
+        """Return charts, drawn when there is a new sample. Pages with another range fetch their charts themselves."""
         newest_ms = newest_sample_ms()
         if newest_ms == self._charted_ms:
             return []
@@ -138,7 +138,9 @@ class Announcer:
         return self._if_new(groups.BROKERS, "broker-table", "brokers/partials/broker-table.html", context)
 
     def _fleet(self) -> list[tuple[str, str]]:
-        """The page of all clusters fetches itself: who may see what of which cluster differs."""
+        """Return a push by which the page of all clusters fetches itself, if what it shows changed: users see different
+        clusters.
+        """
         facts = {"health": health_within(EVERYTHING), "totals": topic_totals(), "cluster": cluster_state()}
         is_new = self._if_new(groups.FLEET, "sign", "fleet/partials/sign.html", facts)
         return [(groups.FLEET, resync_html(now_ms()))] if is_new else []

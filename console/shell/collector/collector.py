@@ -251,7 +251,9 @@ class CollectorThread:
             self._last_error = ""
 
     def _failed(self, error: Exception) -> None:
-        """Everybody who sees the cluster is shown what is stored: an unforeseen error may name any topic or group."""
+        """Note a failure. The stored text is shown to all users of the cluster: an unforeseen error may name any topic
+        or group.
+        """
         sentence, kind = str(error) or type(error).__name__, type(error).__name__
         shown = sentence if isinstance(error, GatewayError) else _UNFORESEEN.format(kind)
         is_news = sentence != self._last_error

@@ -24,7 +24,7 @@ class LastRecords:
         self._requested: set[tuple[str, str]] = set()
 
     def found_for(self, rows: Mapping[str, TopicRow]) -> dict[str, TopicRow]:
-        """Rows with a time that had none. A cluster that does not answer is asked at the next look."""
+        """Return rows that have a time now and had none. A cluster that does not answer is asked at the next look."""
         due = self._due(rows)
         if not due:
             return {}

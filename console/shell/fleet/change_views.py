@@ -91,7 +91,7 @@ def afresh(request: UserRequest, cluster: str) -> HttpResponse:
 
 
 def _access(request: UserRequest) -> None:
-    """Clusters are the console's, which has one address."""
+    """Require the right on the console: clusters are declared there, at its one address."""
     if not is_main():
         raise Http404(NO_CLUSTER)
     require(request.user, Right.ADMINISTER)

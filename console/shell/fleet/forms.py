@@ -134,7 +134,7 @@ def _check_registry(kept: KeptForm) -> None:
 
 
 def _is_one_line(user: str, password: str) -> bool:
-    """As both are read again, from the line of a file."""
+    """Return whether user and password fit on one line each, as the file is read."""
     both = user + password
     return both.isascii() and both.isprintable() and ":" not in user and password == password.strip()
 
@@ -144,7 +144,7 @@ def _is_kept_to_itself(url: str) -> bool:
 
 
 def _without_unused(cleaned: Mapping[str, Any]) -> dict[str, Any]:
-    """What another choice of security has no use for is not kept."""
+    """Return the values without those that the chosen security does not use."""
     values = {name: value for name, value in cleaned.items() if value not in ("", None, False) and name != "name"}
     if not cleaned["protocol"].startswith("SASL"):
         values = {name: value for name, value in values.items() if name not in ("mechanism", "username")}

@@ -54,7 +54,7 @@ class _GatheredSections:
 
 
 def facts_of_both(user: User, left: str, right: str) -> tuple[ClusterFacts, ClusterFacts]:
-    """Brokers are asked side by side: what one takes until it is known to be away, the other does not."""
+    """Return facts of both clusters, asked in parallel: an unreachable one does not delay the other."""
     reaches = reach_in(user, left), reach_in(user, right)
     stored = [_stored(name, reach) for name, reach in zip((left, right), reaches, strict=True)]
     shared = sorted(stored[0][TOPICS].keys() & stored[1][TOPICS].keys())[:TOPICS_ASKED_MAX]
@@ -83,7 +83,7 @@ def _topics(reach: Reach) -> dict[str, Mapping[str, str]]:
 
 
 def _groups(reach: Reach) -> Section:
-    """With the topics that they have committed in."""
+    """Return groups with the topics that they have committed in."""
     groups: dict[str, Mapping[str, str]] = {name: {} for name in groups_within(reach).values_list("name", flat=True)}
     seen = set(topics_within(reach).values_list("name", flat=True))
     reads: dict[str, set[str]] = {}
@@ -94,7 +94,7 @@ def _groups(reach: Reach) -> Section:
 
 
 def _told_in(cluster: str, topics: list[str], with_rules: bool) -> _GatheredSections:
-    """In a thread, which asks no database."""
+    """Return sections read in a thread, without a database."""
     sections = _GatheredSections()
     with in_cluster(cluster):
         sections.ask(SETTINGS, _broker_settings)
@@ -117,7 +117,7 @@ def _broker_settings() -> Section:
 
 
 def _topic_settings(topics: list[str]) -> _Settings:
-    """Of those that are still there; nothing where brokers do not answer."""
+    """Return settings of topics that still exist; nothing where brokers do not answer."""
     gateway = cluster_gateway()
 
     def ask(topic: str) -> Mapping[str, tuple[str, bool]]:
@@ -134,7 +134,7 @@ def _topic_settings(topics: list[str]) -> _Settings:
 
 
 def _lay_beside(left: dict[str, Section], right: dict[str, Section], of_left: _Settings, of_right: _Settings) -> None:
-    """Beside partitions: settings that a topic has of its own in either cluster, with what counts in each."""
+    """Compare settings that a topic sets itself in either cluster, with the effective values of both."""
     topics_left, topics_right = dict(left[TOPICS]), dict(right[TOPICS])
     for topic in of_left.keys() & of_right.keys():
         here, there = of_left[topic], of_right[topic]

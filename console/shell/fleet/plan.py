@@ -16,7 +16,7 @@ _PEM = ("authorities", "certificate")
 def keep_plan(
     name: str, before: Mapping[str, Any] | None, after: Mapping[str, Any], prints: Mapping[str, str], obstacle: str = ""
 ) -> Plan:
-    """`prints` stand for secrets that are another then. Nothing differs: no lines."""
+    """Plan a cluster. `prints` stand for changed secrets. Without differences there are no lines."""
     old = before or {}
     pairs = [(key, _shown(key, old.get(key)), _shown(key, after.get(key))) for key in sorted({*old, *after})]
     lines = [PlanLine(key, was, then) for key, was, then in pairs if old.get(key) != after.get(key)]
@@ -77,7 +77,7 @@ _AGAIN = (
 
 
 def _shown(key: str, value: Any) -> object:
-    """Certificates are long, and say nothing to who reads them here."""
+    """Return the value to show; certificates are shortened."""
     if value in (None, ""):
         return None
     return "PEM" if key in _PEM else value

@@ -15,7 +15,7 @@ _PATH_LENGTH_MAX = 2_000
 
 
 def address_there(user: User, cluster: str, place: str) -> str:
-    """`place` as of `place_of`; whatever it is, the answer is an address of `cluster`."""
+    """Return `place`, of `place_of`, as an address of `cluster`."""
     parts = [part for part in place[:_PATH_LENGTH_MAX].split("/") if part]
     with at_cluster(cluster):
         for length in range(len(parts), 0, -1):
@@ -26,7 +26,7 @@ def address_there(user: User, cluster: str, place: str) -> str:
 
 
 def _is_page(user: User, address: str, first: str) -> bool:
-    """Pages of changes are not led to: what is planned in one cluster is not meant for another."""
+    """Return whether the address is a page to switch to; pages of changes are not: a plan belongs to one cluster."""
     try:
         match = resolve(address)
         refuse_elsewhere(match.func)
@@ -36,7 +36,7 @@ def _is_page(user: User, address: str, first: str) -> bool:
 
 
 def _is_there(user: User, match: ResolverMatch, first: str) -> bool:
-    """Whether what the address names is there, and in reach."""
+    """Return whether what the address names is there, and in reach."""
     if not match.kwargs:
         return True
     if len(match.kwargs) > 1:

@@ -59,7 +59,7 @@ class FrugalScheduler(beat.Scheduler):
             self._runs.begin(entry.name, self.app.tasks[entry.task], tuple(entry.args))
 
     def is_needed(self, name: str) -> bool:
-        """True also where it cannot be found out: the task itself looks again, and does nothing if there is nothing."""
+        """Return whether the task is needed; True also where that cannot be read: the task itself looks again."""
         needed = self.only_if.get(name)
         try:
             return needed is None or needed()
@@ -86,7 +86,7 @@ class BeatThread(bootsteps.StartStopStep):
         self.count_requests(worker)
 
     def count_requests(self, worker: WorkController) -> None:
-        """Imported here: whoever sends the worker a task reads this file, too."""
+        """Count requests of a worker. Imported here: processes that only send tasks read this file, too."""
         from console.kit.common.ticks import EVERY_S, tick
         from console.kit.gateway.connection.own_requests import begin
 

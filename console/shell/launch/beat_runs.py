@@ -46,4 +46,4 @@ class BeatRuns:
 
 
 def _nothing(_result: object) -> None:
-    """Celery's pools call it with what came out."""
+    """Do nothing with the result that Celery's pools pass."""

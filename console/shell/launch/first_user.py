@@ -45,7 +45,7 @@ def password_file() -> Path:
 
 
 def _generate_password() -> str:
-    """The password kept for the first user, made if there is none yet."""
+    """Return the first user's stored password; it is made if there is none yet."""
     if kept := _kept_password():
         return kept
     password = secrets.token_urlsafe(PASSWORD_BYTES)

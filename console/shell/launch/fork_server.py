@@ -48,7 +48,7 @@ def _once_asked(descriptor: int) -> "socket.socket":
 
 
 def _listen() -> "socket.socket":
-    """Before anything is imported: whoever asks early waits."""
+    """Listen before anything is imported: early requests wait."""
     import socket
     from contextlib import suppress
 
@@ -65,7 +65,7 @@ def _listen() -> "socket.socket":
 
 
 def _tell_of_ends(supervisor: int) -> None:
-    """A child that ends wakes whoever looks after the services, as its own child would."""
+    """Wake the supervisor when a child ends, as its own child would."""
 
     def tell(_number: int, _frame: object) -> None:
         if os.getppid() == supervisor:

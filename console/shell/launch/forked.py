@@ -50,7 +50,7 @@ class ForkRequest:
 
 
 def fork(service: Service, directory: Path, token: str, is_alive: Callable[[], bool]) -> int | None:
-    """The pid; None if the fork server of `directory` is not alive, or could not do it."""
+    """Return the pid; None if the fork server of `directory` is not alive, or could not do it."""
     service.log_path.parent.mkdir(parents=True, exist_ok=True)
     bound_log(service.log_path)
     wanted = ForkRequest(service.argv, str(service.log_path), token)

@@ -34,7 +34,7 @@ _REQUEST_BYTES_MAX = 64 * 1024
 
 
 def serve(listening: socket.socket) -> int | None:
-    """None once nobody has asked for a while; in each child what that service returns when it ends."""
+    """Serve; return None after a while without requests; in each child return its service's result."""
     for module in PRELOADED:
         import_module(module)
     gc.collect()
@@ -44,7 +44,7 @@ def serve(listening: socket.socket) -> int | None:
 
 
 def _child_of(listening: socket.socket) -> ForkRequest | None:
-    """In children, what each of them has become."""
+    """Return in children what each has become; None in the parent."""
     listening.settimeout(REST_AFTER_S)
     while True:
         try:
@@ -77,7 +77,7 @@ def _reap() -> None:
 
 
 def _become(wanted: ForkRequest, asking: socket.socket) -> ForkRequest:
-    """Answered by the child, when it can be told from its parent. One that cannot become it ends without an answer."""
+    """Fork a child, which answers when it can be told from its parent. One that fails ends without an answer."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
@@ -96,7 +96,8 @@ def _become(wanted: ForkRequest, asking: socket.socket) -> ForkRequest:
 
 
 def rewrite_memory(argv: list[str], old_token: str, token: str) -> None:
-    """Command line and run token where the kernel shows them of this process, in /proc/PID: a fork has its parent's.
+    """Rewrite command line and run token where the kernel shows them of this process, in /proc/PID: a fork has its
+    parent's.
 
     A command line longer than the parent's is cut. Raises ValueError where a token has another length.
     """

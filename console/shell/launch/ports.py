@@ -52,7 +52,7 @@ def needed_ports(setup: Setup, console_port: int) -> list[NeededPort]:
 
 
 def port_complaints(needed: Iterable[NeededPort], running: frozenset[str]) -> list[str]:
-    """A sentence for each setting that names a port that cannot be had, about the first such port.
+    """Return a sentence for each setting with a port that is in use, about the first such port.
 
     What already runs from an earlier start may keep its ports.
     """

@@ -76,7 +76,7 @@ class LaunchProgress:
         self._write((_ERASE_LINE if self._is_terminal else "") + text.rstrip() + "\n")
 
     def _write(self, text: str) -> None:
-        """A terminal that was closed, or a pipe nobody reads, must not keep anything from being stopped in order."""
+        """Write to the terminal; one that was closed, or a pipe without a reader, must not stop the shutdown."""
         with suppress(OSError):
             self._stream.write(text)
             self._stream.flush()

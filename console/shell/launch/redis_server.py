@@ -101,7 +101,7 @@ def private_directory(path: Path) -> None:
 
 
 def wait_for_redis(redis_url: str, keep_waiting: Callable[[], None]) -> bool:
-    """True as soon as it answers; `keep_waiting` is called between attempts and may raise."""
+    """Wait for Redis; True as soon as it answers; `keep_waiting` is called between attempts and may raise."""
     import redis
 
     client = redis.Redis.from_url(redis_url, socket_timeout=1, socket_connect_timeout=1)

@@ -81,7 +81,7 @@ def ask_to_stop(run_directory: Path, timeout_s: float) -> None:
 
 
 def _has_open(pid: int, path: Path) -> bool:
-    """The pid may be of one that was killed, and be somebody else's by now."""
+    """Return whether the process has the file open; a pid may be reused by another process."""
     with suppress(OSError):
         return any(os.path.samefile(item, path) for item in Path(f"/proc/{pid}/fd").iterdir() if item.exists())
     return False
@@ -93,7 +93,9 @@ def is_claimed(run_directory: Path) -> bool:
 
 
 def holds(run_directory: Path, claim: Claim) -> bool:
-    """Whether what is locked is there under its name: a directory may be deleted or moved under who runs in it."""
+    """Return whether what is locked is there under its name: a directory may be deleted or moved under who runs in
+    it.
+    """
     try:
         return os.path.samestat(os.stat(_lock_path(run_directory)), os.fstat(claim.lock))
     except OSError:
@@ -101,8 +103,8 @@ def holds(run_directory: Path, claim: Claim) -> bool:
 
 
 def directories_of(run_directory: Path, claim: Claim) -> frozenset[tuple[int, int]]:
-    """Device and inode of the directories that are ours. What is at the path of one that was lost is so too, made anew
-    by what we started, unless somebody else has claimed it by now: then it is theirs, also if it was ours.
+    """Return device and inode of our directories. A directory made anew at a lost one's path counts too, unless another
+    process has claimed it by now: then it is that one's, also if it was ours.
     """
     ours = frozenset(_which(os.fstat(number)) for number in claim[1:] if number >= 0)
     try:

@@ -80,7 +80,7 @@ def service_environment(setup: Setup) -> dict[str, str]:
 
 
 def _files_of(environment: Mapping[str, str]) -> dict[str, str]:
-    """BARNABAS_…_FILE, each from where we stand."""
+    """Return BARNABAS_…_FILE paths, relative to the start directory."""
     named = {name: item for name, item in environment.items() if name.startswith("BARNABAS_") and item.strip()}
     return {
         name: str(Path(item.strip()).expanduser().resolve()) for name, item in named.items() if name.endswith("_FILE")

@@ -64,7 +64,9 @@ def _lines_of(path: Path, topic: str) -> Config:
 
 
 def _of_document(path: Path) -> Config:
-    """The name of the file is the key of its lines; a last line without an end is one when the file has rested."""
+    """Return the connector's configuration; its key is the file's name, and a last line without an end counts after a
+    pause.
+    """
     chain = {
         "line": ("HoistField$Value", {"field": "line"}),
         "name": ("InsertField$Value", {"static.field": "file", "static.value": path.name}),
@@ -106,7 +108,7 @@ class SourceKeeper:
             self._client.configure(name, whole)
 
     def _take_over(self, name: str, config: Config, known: Config | None, old: OffsetView) -> None:
-        """Where the old worker had got to; it begins there, and not before that is written."""
+        """Start the connector at the old worker's offsets, which are written first."""
         if known is None:
             self._client.create(name, config, "STOPPED")
         self._client.stop(name)
@@ -116,7 +118,7 @@ class SourceKeeper:
 
 
 def _is_ours(name: str, config: Mapping[str, str]) -> bool:
-    """By all that tells it: a person's may be called so too."""
+    """Return whether the connector is the demo's, by its configuration: a person's may have the same name."""
     is_named = name in ("host-metrics", "console-access") or name.startswith(_DOCUMENTS)
     return is_named and _OURS.get(config.get("topic", "")) == config.get("connector.class")
 

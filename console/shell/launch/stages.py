@@ -78,7 +78,9 @@ def shut_down(rows: list[ManagedProcess], progress: LaunchProgress, hurried: Cal
 
 
 def _asked_to_end(row: ManagedProcess) -> bool:
-    """Whether it has to be awaited. What waits to be started again is called off: it would come back behind us."""
+    """Return whether it has to be awaited. What waits to be started again is called off: it would come back behind
+    us.
+    """
     seen = step(row.name)
     if seen.pid is None and seen.observed != Observed.EXITED:
         return False
@@ -87,7 +89,7 @@ def _asked_to_end(row: ManagedProcess) -> bool:
 
 
 def is_alive(row: ManagedProcess) -> bool:
-    """Whether the process is alive, checked by a step since a row may be out of date."""
+    """Return whether the process is alive, checked by a step since a row may be out of date."""
     return step(row.name).pid is not None
 
 
@@ -101,7 +103,7 @@ def _await_end(row: ManagedProcess, since: float, progress: LaunchProgress, hurr
 
 
 def title(row: ManagedProcess) -> str:
-    """broker-1 as a person says it: broker 1."""
+    """Return the title, broker 1 for broker-1."""
     if row.kind == Kind.BROKER:
         return row.name.replace("-", " ")
     label = kind_named(row.kind).LABEL

@@ -40,7 +40,7 @@ def stay(services: list[Service], run_directory: Path, environment: Mapping[str,
 
 
 def take_over(supervisor: Supervisor, run_directory: Path) -> None:
-    """The services of `stay`, in order of start."""
+    """Take over the services of a `stay` process, in order of start."""
     for service in json.loads(_services_file(run_directory).read_text()):
         supervisor.take_over(service_from_json(service))
 
@@ -50,7 +50,7 @@ def _services_file(run_directory: Path) -> Path:
 
 
 def _become(command: list[str], environment: Mapping[str, str], claim: Claim) -> NoReturn:
-    """Signals that come while nobody handles them wait for whoever watches next."""
+    """Become another program; signals that arrive meanwhile wait for the next handler."""
     signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
     claim.inherit(is_inherited=True)
     argv = module_command(*command)
@@ -65,7 +65,9 @@ def look_after(supervisor: Supervisor, progress: LaunchProgress, interrupts: Int
 
 
 def _can_begin(run_directory: Path, progress: LaunchProgress) -> bool:
-    """Whether `up` gets as far as its settings: one that ended there would leave services that nobody looks after."""
+    """Return whether `up` gets as far as its settings: one that ended there would leave services that nobody looks
+    after.
+    """
     result = subprocess.run(
         module_command("console", "version"), env=with_code_path(dict(os.environ)), capture_output=True, text=True
     )
@@ -89,7 +91,9 @@ def end(
 
 
 def _end_without_data(supervisor: Supervisor, run_directory: Path, claim: Claim, progress: LaunchProgress) -> NoReturn:
-    """Nothing can be written down or read any more: what runs is known by where it works, and has nothing to save."""
+    """End without data: nothing can be read or written any more, so running processes are known by their directories,
+    and have nothing to save.
+    """
     progress.note(f"! {run_directory} was deleted or moved: everything that was started is ended")
     supervisor.kill()
     while os_process.kill_all_below(directories_of(run_directory, claim)):

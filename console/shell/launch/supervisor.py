@@ -25,7 +25,7 @@ POLL_S = 0.05
 
 
 def restart_delay_s(deaths_in_a_row: int) -> float:
-    """0.5, 1, 2 … 30 seconds."""
+    """Return 0.5, 1, 2 … 30 seconds."""
     return pause_after(deaths_in_a_row, FIRST_DELAY_S, LONGEST_DELAY_S)
 
 
@@ -150,7 +150,7 @@ def end_service(run_files: Path, name: str, grace_s: float, hurried: Callable[[]
 
 
 def left_services(run_files: Path) -> list[str]:
-    """Services of an earlier start that still run."""
+    """Return services of an earlier start that still run."""
     identities = {name: read_run_file(run_files, name) for name in run_file_names(run_files)}
     return [name for name, identity in identities.items() if identity and os_process.look(identity).alive]
 

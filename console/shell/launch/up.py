@@ -98,7 +98,7 @@ class Stack:
         end(self.supervisor, settings.RUN_DIR, self.claim, self.progress, in_order)
 
     def _keep_sources(self) -> None:
-        """Also without a demo: connectors of an earlier start with it are taken back."""
+        """Keep the demo's connectors up to date; without a demo those of an earlier start are removed."""
         worker = next((row for row in self.rows if row.name == CONNECT), None)
         if worker is None or worker.desired != Desired.RUNNING:
             return
@@ -170,7 +170,7 @@ class Stack:
 
 
 def take_down(supervisor: Supervisor, progress: LaunchProgress, hurried: Callable[[], bool]) -> None:
-    """Everything, last started first. A database that fails keeps nothing up: then run files say what runs."""
+    """Stop everything, last started first. A failing database keeps nothing running: then run files tell what runs."""
     try:
         shut_down(processes_of_host(), progress, hurried)
     except DatabaseError as error:

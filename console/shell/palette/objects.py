@@ -70,7 +70,7 @@ def _groups(name: str, reach: Reach) -> Iterator[PaletteObject]:
 
 
 def _brokers(name: str, reach: Reach) -> Iterator[PaletteObject]:
-    """By number, or by host."""
+    """Yield brokers by number, or by host."""
     if Right.VIEW not in reach.rights_anywhere:
         return
     number = number_in(name.removeprefix("broker-").removeprefix("broker"))
@@ -104,7 +104,9 @@ def _connectors(name: str, reach: Reach) -> Iterator[PaletteObject]:
 
 
 def _principals(name: str, reach: Reach) -> Iterator[PaletteObject]:
-    """Users with a SCRAM credential, and users and client ids with a quota: they name topics and groups by the by."""
+    """Yield users with a SCRAM credential, and users and client ids with a quota: these pages name topics and groups
+    too.
+    """
     if not reach.sees_all_names or Right.VIEW not in reach.role:
         return
     users = ScramUser.objects.filter(name__icontains=name).values_list("name", flat=True)[:EACH_MAX]

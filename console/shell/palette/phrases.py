@@ -57,7 +57,7 @@ def number_in(word: str) -> int | None:
 
 
 def _of_kind(kind: ObjectKind, name: str, others: Sequence[str]) -> Iterator[Phrase]:
-    """A broker of this console is a process, too: `broker 2` is `broker-2`."""
+    """Yield the phrases of a kind; `broker 2` also means the process `broker-2`."""
     yield _phrase(name, others, kind)
     if kind is ObjectKind.BROKER and number_in(name) is not None and others:
         yield _phrase(f"broker-{name}", others, ObjectKind.PROCESS)

@@ -74,7 +74,7 @@ def _rules_of_unknown(words: list[str], reach: Reach) -> list[PaletteEntry]:
 
 
 def _clusters(words: list[str], clusters: Sequence[DeclaredCluster]) -> Iterator[PaletteEntry]:
-    """By their names; all of them, and the page of all, by the word."""
+    """Yield clusters by name; all of them, and the page of all, by the word."""
     for cluster in clusters if words else ():
         if all(word in f"cluster {cluster.name} {cluster.title}".lower() for word in words):
             yield PaletteEntry("cluster", cluster.title, address_in(cluster.name, "overview"))
@@ -84,7 +84,7 @@ def _clusters(words: list[str], clusters: Sequence[DeclaredCluster]) -> Iterator
 
 
 def _views(words: list[str], views: QuerySet[SavedView]) -> Iterator[PaletteEntry]:
-    """By their names, or by the word."""
+    """Yield saved views by name, or by the word."""
     matching = [view for view in views if words and _is_meant(view, words)]
     for view in matching[:EACH_MAX]:
         yield PaletteEntry("view", f"{view.name} · {TABLES[view.table].place.title}", reverse("view", args=[view.pk]))
@@ -102,7 +102,7 @@ def _places(kind: str, places: Iterable[PagePlace], words: list[str], reach: Rea
 
 
 def _objects(words: list[str], reach: Reach) -> Iterator[PaletteEntry]:
-    """Objects by their names, and what can be done to those that some words name beside a verb."""
+    """Yield objects by name, and actions on those that words name beside a verb."""
     addresses = set()
     for phrase, kind, verbs, tabs in islice(_meanings(words), LOOKUPS_MAX):
         for entry in _of_kind(kind, phrase, verbs, tabs, reach):
@@ -157,7 +157,7 @@ def _tabs_for(phrase: Phrase) -> list[Tab]:
 
 
 def _is_offered(verb: Verb, thing: PaletteObject, partition: int | None, reach: Reach) -> bool:
-    """Whether the person may do this to the object, and the object is one that it can be done to."""
+    """Return whether the person may do this to the object, and the object is one that it can be done to."""
     if partition is not None and partition >= thing.partition_count:
         return False
     is_for_thing = verb.process_kind in ("", thing.process_kind) and verb.button not in thing.without

@@ -51,7 +51,7 @@ class BundleMiddleware:
 
 
 def _answer(request: HttpRequest, name: str) -> HttpResponse:
-    """404 for the digest of another version."""
+    """Return the file; 404 for the digest of another version."""
     kind = name.rpartition(".")[2]
     kept = bundle_of(kind) if kind in _TYPES else None
     if kept is None or kept.name != name:

@@ -52,14 +52,14 @@ class ClusterMiddleware:
 
 
 def _to_the_top(request: HttpRequest, rest: str) -> HttpResponse:
-    """The first cluster has one address: the console's own. A form is posted there again."""
+    """Redirect to the first cluster's only address, the console's own; a form is posted there again."""
     query = request.META.get("QUERY_STRING", "")
     address = f"/{rest.lstrip('/')}" + (f"?{query}" if query else "")
     return HttpResponsePermanentRedirect(address, preserve_request=True)
 
 
 def _without_rights(request: HttpRequest) -> HttpResponse | None:
-    """For who has no right here: the clusters the person has, coming and going, and nothing else."""
+    """Show a user without rights here the clusters with rights, login and logout, and nothing else."""
     route = route_of(request)
     if current_cluster() == MAIN:
         if not visible_clusters(request.user) or route in _OF_NO_CLUSTER:

@@ -44,7 +44,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Drawn without the frame and its questions to the database, which may be what is broken."""
+    """Draw the error page without the frame and its database queries, which may be what is broken."""
     html = render_to_string("web/refusal.html", {"title": "Something went wrong", "sentence": BROKEN})
     return HttpResponse(html, status=500)
 

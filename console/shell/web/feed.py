@@ -81,7 +81,7 @@ class Feed:
             await self._send({page: missed}, {})
 
     async def take(self, message: RowsChanged) -> None:
-        """A look of the collector."""
+        """Take a message of the collector."""
         tier, number = message["tier"], message["number"]
         known, self._numbers[tier] = self._numbers.get(tier), number
         if known is not None and number != known + 1:
@@ -139,7 +139,7 @@ class Feed:
         return channel
 
     async def _listen(self, channel: str) -> None:
-        """A layer that fails is asked again; what was said meanwhile shows as a gap."""
+        """Listen to the channel layer; after a failure it is asked again, and the missed messages show as a gap."""
         while True:
             try:
                 await self.take(await get_channel_layer().receive(channel))
@@ -161,5 +161,5 @@ _feeds: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Feed]] = WeakKeyD
 
 
 def feed_here() -> Feed:
-    """The feed of the running event loop and the current cluster: for each one of a web process."""
+    """Return the feed of the running event loop and the current cluster: for each one of a web process."""
     return _feeds.setdefault(asyncio.get_running_loop(), {}).setdefault(current_cluster(), Feed())

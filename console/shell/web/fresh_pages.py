@@ -37,7 +37,9 @@ def await_look() -> None:
 
 
 def _has_looked(since_ms: int) -> bool:
-    """A tier that fails does not look, and one that never did is not waited for."""
+    """Return whether every tier has looked since then; a failed tier does not look, and one that never did is not
+    waited for.
+    """
     state = cluster_state()
     seen = (getattr(state, f"{tier}_at_ms") for tier in _TIERS if not getattr(state, f"{tier}_error", ""))
     return all(at_ms >= since_ms for at_ms in seen if at_ms)

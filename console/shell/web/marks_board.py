@@ -63,6 +63,6 @@ _boards: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, MarksBoard]] = W
 
 
 def marks_here() -> MarksBoard:
-    """The board of the running event loop and the current cluster."""
+    """Return the board of the running event loop and the current cluster."""
     boards = _boards.setdefault(asyncio.get_running_loop(), {})
     return boards.setdefault(current_cluster(), MarksBoard())

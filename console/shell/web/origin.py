@@ -25,7 +25,8 @@ class OurPagesOnly:
 
 
 def is_our_page(origin: str, host: str, scheme: str) -> bool:
-    """A page that came unencrypted is not ours where ours come encrypted: anybody between could have written it.
+    """Return whether the page's origin is ours; over http not where ours is https, because that could be forged on the
+    way.
 
     Cookies know no port, so another program on the same machine is told from us by the port here.
     """

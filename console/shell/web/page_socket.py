@@ -52,7 +52,7 @@ KEEPALIVE = '<span id="live-keepalive" hidden></span>'
 
 
 def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
-    """The groups `page` listens to; None for a page that does not exist."""
+    """Return the groups `page` listens to; None for a page that does not exist."""
     kind, _, name = page.partition(":")
     declared = _PAGES.get(kind)
     if declared is None or bool(name) != bool(declared.of_name):
@@ -66,7 +66,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
 
 
 def may_show(page: str, reach: Reach) -> bool:
-    """Whether the person may listen to `page`; a page that does not exist is refused by `groups_for`."""
+    """Return whether the person may listen to `page`; a page that does not exist is refused by `groups_for`."""
     kind, _, name = page.partition(":")
     declared = _PAGES.get(kind)
     if declared is None:
@@ -93,7 +93,7 @@ class PageConsumer(PersonSocket):
         self.has_marks = asyncio.Event()
 
     async def connect(self) -> None:
-        """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""
+        """Subscribe before accepting: what happens after the browser sees it open is not missed."""
         names, refusal = await self.choose_groups()
         for name in names:
             await self.subscribe(name)
@@ -107,7 +107,7 @@ class PageConsumer(PersonSocket):
             self.begin(self.send_waiting(), self.show_rows(), self.show_marks())
 
     async def choose_groups(self) -> tuple[list[str], int | None]:
-        """The groups to listen to, or none and the code to close with."""
+        """Choose the groups to listen to, or none and the code to close with."""
         refusal = await self.refusal()
         if refusal is not None:
             return [], refusal
@@ -129,7 +129,7 @@ class PageConsumer(PersonSocket):
         await feed_here().leave(self)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """A page says which rows it shows, and nothing else: changes go by POST, with CSRF and rights."""
+        """Take the rows that a page shows; changes go by POST, with CSRF and rights."""
         self.message = text_data
         self.has_said.set()
 

@@ -16,7 +16,7 @@ _FORWARDED_FOR, _FORWARDED_PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 
 
 def read_networks(texts: Iterable[str], name: str) -> tuple[Network, ...]:
-    """Addresses and networks (10.0.0.0/8); ends the program with one sentence if one is none."""
+    """Parse addresses and networks (10.0.0.0/8); ends the program with one sentence for an invalid one."""
     try:
         return tuple(ipaddress.ip_network(text.strip()) for text in texts if text.strip())
     except ValueError as error:
@@ -24,7 +24,9 @@ def read_networks(texts: Iterable[str], name: str) -> tuple[Network, ...]:
 
 
 def read_prefix(text: str, name: str) -> str:
-    """`/kafka` or `kafka/` as `kafka/`; nothing stays nothing. Ends the program with one sentence if it cannot be."""
+    """Return `/kafka` or `kafka/` as `kafka/`; nothing stays nothing. Ends the program with one sentence for an invalid
+    path.
+    """
     parts = [part for part in text.split("/") if part]
     if not all(re.fullmatch(r"[A-Za-z0-9._-]+", part) and part.strip(".") for part in parts):
         sys.exit(f"{name}={text} must be a path of letters, digits, '-', '_' and '.', such as /kafka.")

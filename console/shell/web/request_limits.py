@@ -62,7 +62,7 @@ class RequestLimits:
 
 
 def _bytes_max(scope: WWWScope) -> int:
-    """What programs send is no form and is read as one piece, of which Django bounds the length."""
+    """Return the size limit of a request's body: Django's for the API, which reads it in one piece."""
     return settings.DATA_UPLOAD_MAX_MEMORY_SIZE if _API in scope["path"] else BODY_BYTES_MAX
 
 

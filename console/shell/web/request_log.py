@@ -46,7 +46,7 @@ def is_logged(path: str) -> bool:
 
 
 def describe(request: HttpRequest, response: HttpResponse, duration_ms: float, now_ms: int) -> dict[str, object]:
-    """The facts of one line; `bytes` is None for a streamed response, whose length is not known."""
+    """Return the facts of one line; `bytes` is None for a streamed response, whose length is not known."""
     return {
         "time": datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds"),
         "time_ms": now_ms,
@@ -59,7 +59,7 @@ def describe(request: HttpRequest, response: HttpResponse, duration_ms: float, n
 
 
 def route_of(request: HttpRequest) -> str:
-    """`/topics/<name>/+records/` for any topic of any cluster."""
+    """Return `/topics/<name>/+records/` for any topic of any cluster."""
     if request.resolver_match is None:
         return NO_ROUTE
     _, route = split(f"/{request.resolver_match.route}")
@@ -67,7 +67,7 @@ def route_of(request: HttpRequest) -> str:
 
 
 def open_request_log(path: Path) -> logging.Logger:
-    """A process has one: whoever opens it elsewhere moves it there."""
+    """Open the process's only request log; a second call moves it."""
     logger = logging.getLogger("console.request_log")
     logger.setLevel(logging.INFO)
     logger.propagate = False

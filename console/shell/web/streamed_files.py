@@ -32,7 +32,9 @@ class StreamedFilesMiddleware:
         self._get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Streams of a program have no session: `shell/api/events.py` looks at their token itself."""
+        """Watch a streamed response, which ends with its session. Streams of a program have no session:
+        `shell/api/events.py` looks at their token itself.
+        """
         response = self._get_response(request)
         if isinstance(response, StreamingHttpResponse) and HASH_SESSION_KEY in request.session:
             look = _AccessCheck({"user": request.user, "session": request.session, "reach": reach_of(request.user)})

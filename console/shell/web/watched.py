@@ -56,7 +56,7 @@ class WatchedRows:
     _pages: dict[str, dict[int, set[LivePage]]] = field(default_factory=dict)
 
     def show(self, page: LivePage, shown: PageState) -> frozenset[Key]:
-        """`page` shows this from now on; the rows it did not show before."""
+        """Note that `page` shows this from now on; return the rows it did not show before."""
         before = self.shown.get(page, PageState()).keys
         self.shown[page] = shown
         for kind, key in shown.keys - before:
@@ -73,7 +73,7 @@ class WatchedRows:
             del self.shown[page]
 
     def showing(self, changed: Mapping[str, Iterable[int]]) -> dict[LivePage, set[Key]]:
-        """The pages that show something of it, each with what it shows."""
+        """Return the pages that show something of it, each with what it shows."""
         keys_by_page: dict[LivePage, set[Key]] = {}
         for kind, keys in changed.items():
             known = self._pages.get(kind, {})

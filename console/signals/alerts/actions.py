@@ -58,7 +58,7 @@ def do_silence(actor: User, rule: str, until_ms: int | None, why: str) -> None:
 
 
 def do_keep_rule(actor: User, plan: Plan, rule_values: Mapping[str, object], confirmation: Confirmation) -> None:
-    """The rule says `rule_values` from now on; with nothing it is removed. Raises NotConfirmedError."""
+    """Store the rule; with no values it is removed. Raises NotConfirmedError."""
 
     def keep() -> None:
         if rule_values:
@@ -82,7 +82,7 @@ def do_add_channel(actor: User, name: str, kind: str, settings: Mapping[str, str
 
 
 def do_test(actor: User, channel: str) -> None:
-    """A message that says it is a test, through the same door as all others. Raises TooManyTestsError."""
+    """Send a test message through the same code as all others. Raises TooManyTestsError."""
     waiting = Delivery.objects.filter(channel=channel, event=AlertEvent.TEST, result=Delivery.Result.WAITING)
     if waiting.count() >= TESTS_MAX:
         raise TooManyTestsError(f"{TESTS_MAX} tests wait for {channel} already.")

@@ -86,7 +86,7 @@ def _matrix(settings: Mapping[str, str], message: AlertMessage) -> HttpRequest:
 
 
 def _escaped(message: AlertMessage) -> str:
-    """For Slack, to which these three letters are its own; a link of ours is not one of its."""
+    """Escape Slack's three special letters; a link of ours is not escaped."""
     return plain_text(message).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -101,7 +101,7 @@ def _card(message: AlertMessage) -> dict[str, Any]:
 
 
 def _unmarked(text: str) -> str:
-    """Teams takes brackets for links."""
+    """Remove brackets, which Teams takes for links."""
     return one_line(text).replace("[", "(").replace("]", ")")
 
 

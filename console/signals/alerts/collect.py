@@ -33,7 +33,7 @@ class AlertWatch:
         self._begun_ms = self._looked_ms = clock_ms()
 
     def look(self) -> bool:
-        """Whether anything is wrong, by these rules."""
+        """Return whether anything is wrong, by these rules."""
         ruleset, now_ms = with_kept(self._file.read())[0], self._now_ms()
         if now_ms - self._looked_ms > LOOKS_APART_MS:  # the host slept, or the process stood still
             self._begun_ms = now_ms
@@ -54,7 +54,7 @@ class AlertWatch:
     def _step(
         self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int
     ) -> tuple[dict[Key, store.AlertRow], dict[tuple[str, AlertEvent], list[MessageObject]]]:
-        """What stands now, and what is to be told of each rule."""
+        """Return the alert rows as they are now, and the events to notify by rule."""
         silenced = store.silenced(now_ms)
         after: dict[Key, store.AlertRow] = {}
         objects: dict[tuple[str, AlertEvent], list[MessageObject]] = defaultdict(list)
@@ -82,7 +82,9 @@ class AlertWatch:
     def _conditions(
         self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int
     ) -> dict[Key, AlertCondition]:
-        """What is bad, what was, and what nobody knows of that; of each rule no more than OBJECTS_MAX new ones."""
+        """Return conditions that are bad, those that were bad before, and unknown ones; at most OBJECTS_MAX new ones of
+        a rule.
+        """
         firing = {key for key, row in before.items() if row.standing.state is AlertPhase.FIRING}
         alert_conditions: dict[Key, AlertCondition] = {}
         counts: dict[str, int] = defaultdict(int)
@@ -99,14 +101,16 @@ class AlertWatch:
         return alert_conditions | {key: _of_gone(key, ruleset.rules[key[0]], health) for key in gone}
 
     def _is_starting(self, now_ms: int) -> bool:
-        """Whether the stored state is older than this start: until each tier was read once, for STALE_MS at most."""
+        """Return whether the stored state is older than this start: until each tier was read once, for STALE_MS at
+        most.
+        """
         state = cluster_state()
         read_ms = min(state.brokers_at_ms, state.topics_at_ms, state.groups_at_ms)
         return read_ms < self._begun_ms and now_ms - self._begun_ms < STALE_MS
 
 
 def _of_gone(key: Key, rule: AlertRule, health: Health) -> AlertCondition:
-    """A reason of a cluster that cannot be read any more is not over: its state is unknown."""
+    """Return the condition of an object that is gone: unknown if the cluster cannot be read, else resolved."""
     if rule.health is not None and health.is_unknown:
         return AlertCondition(*key, is_bad=None)
     return AlertCondition(*key, is_bad=False, sentence=_over(rule))

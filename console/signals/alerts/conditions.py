@@ -52,7 +52,8 @@ def conditions(
     *,
     is_starting: bool = False,
 ) -> Iterator[AlertCondition]:
-    """Of every rule and object that breaks it, or did: `firing` are those that do so far, by rule and object.
+    """Yield conditions of every rule and object that breaks it, or did: `firing` are those that do so far, by rule and
+    object.
 
     `is_starting`: the collector has not read the cluster since its start, so an unknown state breaks no rule yet.
     """
@@ -81,7 +82,7 @@ def _of_reading(rule: AlertRule, reading: Reading, name: str, *, was_bad: bool) 
 
 
 def _of_health(rule: AlertRule, least: HealthLevel, health: Health, *, is_starting: bool) -> Iterator[AlertCondition]:
-    """An unknown state breaks every rule: it may be the worst."""
+    """Yield conditions of a health rule; an unknown state breaks every rule, as it may be the worst."""
     levels = list(HealthLevel)
     for reason in health.reasons:
         if reason.level is HealthLevel.UNKNOWN or levels.index(reason.level) >= levels.index(least):
@@ -92,7 +93,7 @@ def _of_health(rule: AlertRule, least: HealthLevel, health: Health, *, is_starti
 
 
 def _name_of(reason: HealthReason) -> str:
-    """The same as long as it is the same trouble."""
+    """Return a name that is the same as long as the trouble is the same."""
     return (reason.key or reason.subject)[:NAME_LENGTH_MAX]
 
 

@@ -13,7 +13,7 @@ _NAMED_MAX = 5
 def rule_plan(
     name: str, before: Mapping[str, Any], after: Mapping[str, Any], bad: Sequence[str], obstacle: str = ""
 ) -> Plan:
-    """`bad` are the objects that break it now; without anything `after` it is removed."""
+    """Plan a rule. `bad` are the objects that break it now; without anything `after` it is removed."""
     names = sorted(before.keys() | after.keys())
     pairs = ((name, _shown(before.get(name)), _shown(after.get(name))) for name in names)
     lines = tuple(PlanLine(name, old, new) for name, old, new in pairs if old != new)

@@ -116,7 +116,7 @@ def _obstacle(name: str, ruleset: Ruleset, *, is_new: bool) -> str:
 
 
 def _broken_by(rule: AlertRule) -> list[str]:
-    """As things are."""
+    """Return the objects that break the rule now."""
     alone = Ruleset({rule.name: rule})
     alert_conditions = conditions(alone, readings(now_ms()), health_within(EVERYTHING), {})
     return sorted(condition.object_name for condition in alert_conditions if condition.is_bad)

@@ -157,7 +157,7 @@ _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 def _is_address(text: str) -> bool:
-    """Within TLS, or on this machine."""
+    """Return whether the address is https, or on this machine."""
     try:
         parts = urlsplit(text)
         _ = parts.port

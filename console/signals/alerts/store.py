@@ -74,7 +74,7 @@ def enqueue(
     open_rules: Collection[str],
     now_ms: int,
 ) -> None:
-    """A message to each channel that is to hear of it."""
+    """Queue a message to each channel of the rule."""
     rows = []
     for (name, event), objects in objects_by_channel.items():
         rule = ruleset.rules[name]
@@ -97,7 +97,7 @@ def _fires(rule: str) -> bool:
 
 
 def _channels_of(rule: AlertRule, event: AlertEvent) -> tuple[str, ...]:
-    """Who was told that it began, or was handed on, hears that it is over."""
+    """Return the rule's channels; those that were told of the beginning, or of an escalation, are told of the end."""
     match event:
         case AlertEvent.ESCALATED:
             return rule.escalate_to

@@ -68,6 +68,6 @@ def test_channel(request: UserRequest, channel: str) -> HttpResponse:
 
 
 def _hours(request: UserRequest) -> int:
-    """One of HOURS; the first for nonsense."""
+    """Return one of HOURS; the first for an invalid value."""
     text = request.POST.get("hours", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 4 and int(text) in HOURS else HOURS[0]

@@ -155,7 +155,7 @@ def _of_connectors(reach: Reach) -> Iterator[Edge]:
 
 
 def _of_mirrors() -> Iterator[Edge]:
-    """A row is of a copy: here, or in another cluster that is looked at."""
+    """Yield edges of mirrors, here or in another watched cluster."""
     for flow, cluster, topic, target in MirroredTopic.objects.values_list("flow", "cluster", "topic", "target"):
         mirror = DependencyNode(NodeKind.MIRROR, flow)
         source, _, there = flow.partition("->")

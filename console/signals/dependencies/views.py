@@ -59,7 +59,7 @@ def _requested_node(request: UserRequest, reach: Reach) -> DependencyNode:
 
 
 def _refuse(user: User) -> None:
-    """Before it is said whether there is such a thing."""
+    """Refuse before it is revealed whether the object exists."""
     raise PermissionDenied(f"The rights of {user.get_username()} do not reach this name.")
 
 

@@ -64,7 +64,7 @@ def cause_of(change: Change | None) -> NextAction | None:
 
 
 def _denied(state: ClusterState, reach: Reach) -> tuple[DeniedClient, ...]:
-    """A denial names a principal and whatever it asked for: only who sees every name is told."""
+    """Return denied clients, for users who see every name: a denial names a principal and its resource."""
     return tuple(from_stored(DeniedClient, item) for item in state.denied) if reach.sees_all_names else ()
 
 
@@ -92,7 +92,7 @@ def _uncompacted(reports: Iterable[BrokerReport], reach: Reach) -> tuple[Uncompa
 
 
 def _held_quotas(reach: Reach) -> tuple[HeldQuota, ...]:
-    """Quotas name users and clients: only who sees every name is told."""
+    """Return quotas, for users who see every name: quotas name users and clients."""
     if not reach.sees_all_names:
         return ()
     return tuple(quota for row in kept_rows(_held) for quota in _as_held(row))
@@ -123,7 +123,7 @@ def _who_waits(use: ObservedQuotaUse) -> str:
 
 
 def _left_throttle(state: ClusterState, at_ms: int, reach: Reach) -> LeftThrottle | None:
-    """None without both a rate and replicas that it holds for, and while partitions are on the move."""
+    """Return a leftover throttle; None without both a rate and replicas that it holds for, and during reassignments."""
     if not state.throttled_brokers or not state.throttled_topics or _is_moving(at_ms):
         return None
     named = topics_within(reach).filter(name__in=state.throttled_topics).order_by("name")
@@ -196,5 +196,5 @@ def _with_topic(volume: FillingVolume, reach: Reach) -> FillingVolume:
 
 
 def _bytes_per_second(topic: Topic) -> float:
-    """All its replicas together."""
+    """Return the rate of all its replicas together."""
     return (topic.records_per_second or 0.0) * topic.size_bytes / topic.record_count

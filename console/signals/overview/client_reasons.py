@@ -13,7 +13,7 @@ _NAME_LENGTH_MAX = 40
 
 
 def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[HealthReason]:
-    """`groups` are the worst of `count`."""
+    """Return reasons; `groups` are the worst of `count`."""
     ordered = sorted(
         groups, key=lambda group: (not group.is_losing, group.expires_in_ms is None, group.expires_in_ms or 0)
     )

@@ -10,7 +10,7 @@ _NAME_LENGTH_MAX = 60
 
 
 def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iterable[HealthReason]:
-    """`count`: of them all, of which the worst are named."""
+    """Return reasons; `count`: of them all, of which the worst are named."""
     for topic in topics:
         windows = f"{topic.windows} window{'' if topic.windows == 1 else 's'}"
         name = topic.name[:_NAME_LENGTH_MAX]
@@ -29,7 +29,7 @@ def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iter
 
 
 def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[HealthReason]:
-    """`count`: of them all, of which the worst are named."""
+    """Return reasons; `count`: of them all, of which the worst are named."""
     for topic in topics:
         until, (noun, verb) = topic.complete_until_ms, ("window", "is") if topic.windows == 1 else ("windows", "are")
         text = (

@@ -178,7 +178,7 @@ def _lasting_quiet(reach: Reach) -> QuerySet[QuietReason]:
 
 
 def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[TroubledGroup, ...], int]:
-    """The worst of those that read badly or will lose records, and how many there are of both."""
+    """Return the worst lagging groups and the number of all unhealthy ones."""
     at_ms, quiet = now_ms(), frozenset(but)
     worst = tuple(map(as_troubled_group, kept_rows(_worst_groups, reach, quiet, at_ms=at_ms)))
     if len(worst) < TROUBLED_GROUPS_MAX:
@@ -191,7 +191,7 @@ def _worst_groups(reach: Reach, but: frozenset[str]) -> QuerySet[ConsumerGroup]:
 
 
 def _of_audit(at_ms: int, reach: Reach) -> dict[str, Any]:
-    """The worst topics, and how many there are."""
+    """Return the worst audited topics, and how many there are."""
     audited_rows, late = kept_rows(_most_disagreeing, reach), kept_rows(_most_lagging, reach, at_ms=at_ms)
     worst = [DisagreeingTopic(item.name, item.finding_count, item.findings[0][-1]) for item in audited_rows]
     latest = [LateTopic(item.name, item.late_count, item.complete_until_ms) for item in late]
@@ -256,7 +256,7 @@ def _reports(broker_ids: tuple[int, ...]) -> QuerySet[BrokerReport]:
 
 
 def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...]:
-    """The brokers that are near their limit of open files."""
+    """Return the brokers that are near their limit of open files."""
     return tuple(
         CrowdedBroker(report.broker_id, report.open_files, report.open_files_limit)
         for report in reports
@@ -267,7 +267,7 @@ def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...
 
 
 def ending_certificates(reports: Iterable[BrokerReport], at_ms: int) -> tuple[EndingCertificate, ...]:
-    """The certificates that have ended or will soon."""
+    """Return the certificates that have ended or will soon."""
     return tuple(
         EndingCertificate(report.broker_id, listener, ends_at_ms, ends_at_ms - at_ms)
         for report in reports
@@ -277,7 +277,7 @@ def ending_certificates(reports: Iterable[BrokerReport], at_ms: int) -> tuple[En
 
 
 def tight_directories(reports: Iterable[BrokerReport]) -> tuple[TightDirectory, ...]:
-    """The log directories that are offline or full, or have little room."""
+    """Return the log directories that are offline or full, or have little room."""
     return tuple(
         TightDirectory(
             report.broker_id,
@@ -332,7 +332,9 @@ def _crowded_budgets(reports: Iterable[BrokerReport]) -> tuple[BrokerBudget, ...
 
 
 def _lone_internal_topics(broker_count: int) -> tuple[str, ...]:
-    """A broker alone makes its coordinators' topics with one replica, and nobody adds to them when others come."""
+    """Return internal topics with one replica that a broker made while it was alone: adding brokers does not change
+    that.
+    """
     if broker_count < 2:
         return ()
     return tuple(row.name for row in kept_rows(_unreplicated_coordinators))
@@ -348,7 +350,9 @@ def _as_past_election(change: Change) -> PastElection:
 
 
 def _is_lost(process: ManagedProcess) -> bool:
-    """The cluster is not well without it, and it is not coming back: sources and stream jobs are only its clients."""
+    """Return whether the cluster suffers without the process and it is not coming back; sources and stream jobs are
+    only clients.
+    """
     needed = process.kind in (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
     return needed and process.state == ProcessState.FAILED
 

@@ -412,5 +412,5 @@ class Health:
         return sum(item.quiet is not None and item.quiet.kind == kind for item in self.muted)
 
     def find(self, key: str) -> HealthReason | None:
-        """The reason with this key, muted or not."""
+        """Return the reason with this key, muted or not."""
         return next((reason for reason in (*self.reasons, *self.muted) if key and reason.key == key), None)

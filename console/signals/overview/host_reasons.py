@@ -165,7 +165,7 @@ def _nearly_full(directory: TightDirectory) -> HealthReason:
 
 
 def _short(sentence: str) -> str:
-    """The last words of a process may be a whole traceback; its page has them."""
+    """Return the first part of a long last log line; the process's page has all of it."""
     return sentence if len(sentence) <= _EVIDENCE_LENGTH_MAX else f"{sentence[:_EVIDENCE_LENGTH_MAX]}…"
 
 

@@ -12,7 +12,7 @@ _ERROR_LENGTH_MAX = 300
 
 
 def probe_reasons(word: ProbeWord | None, missing: Iterable[int], managed: Iterable[int]) -> Iterable[HealthReason]:
-    """`missing`: brokers that are not registered; `managed`: those that this console runs."""
+    """Return reasons. `missing`: brokers that are not registered; `managed`: those that this console runs."""
     if word is None:
         return
     explained = set(missing)
@@ -48,7 +48,7 @@ def _evidence(why: str) -> str:
 
 
 def _failing(word: ProbeWord, explained: set[int]) -> Iterable[HealthReason]:
-    """Without those that a silent broker holds up: that is its reason's business."""
+    """Return failing partitions, without those of a silent broker, which has a reason of its own."""
     failing = [partition for partition in word.failing if not explained.intersection(partition.replicas)]
     if not failing:
         return

@@ -38,7 +38,9 @@ _TOTALS = {
 
 
 def topic_totals(reach: Reach = EVERYTHING) -> dict[str, int]:
-    """topic_count, internal_count, and over the topics in reach the partitions: all, and those in each trouble."""
+    """Return topic_count, internal_count, and over the topics in reach the partitions: all, and those in each
+    trouble.
+    """
     totals = next(iter(kept_values(_totals, reach)), (None,) * len(_TOTALS))
     return {name: value or 0 for name, value in zip(_TOTALS, totals, strict=True)}
 
@@ -49,7 +51,7 @@ def _totals(reach: Reach) -> QuerySet[Topic]:
 
 
 def overview_facts(reach: Reach = EVERYTHING) -> dict[str, Any]:
-    """Everything the overview's partials show, for the page and for the push alike, of the topics in reach."""
+    """Return everything the overview's partials show, for the page and for the push alike, of the topics in reach."""
     state = state_within(reach)
     brokers = with_words(all_brokers(), reach)
     totals = topic_totals(reach)
@@ -106,7 +108,7 @@ def _planned_deletions(reach: Reach) -> QuerySet[PlannedDeletion]:
 
 
 def troubled_partitions(reach: Reach = EVERYTHING) -> list[Partition]:
-    """Partitions without leader or short of replicas, the worst first, at most TROUBLED_PARTITIONS_MAX.
+    """Return partitions without leader or short of replicas, the worst first, at most TROUBLED_PARTITIONS_MAX.
 
     Whatever is left out is no worse than what is in. A replica that a move is still copying is no trouble.
     """

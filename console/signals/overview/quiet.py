@@ -24,7 +24,7 @@ class QuietKind(StrEnum):
 
 
 def is_silent(reason: HealthReason) -> bool:
-    """Whether the reason is muted or retired."""
+    """Return whether the reason is muted or retired."""
     return reason.quiet is not None and (reason.is_past or QuietKind(reason.quiet.kind).is_silent)
 
 
@@ -46,7 +46,9 @@ def holds(quiet: Quiet, reason: HealthReason, now_ms: int) -> bool:
 
 
 def is_worse(reason: HealthReason, quiet: Quiet) -> bool:
-    """Than when it was said: of a higher level, more of it, or of partitions that were not among it."""
+    """Return whether the reason is worse than when it was muted: a higher level, a larger extent, or other
+    partitions.
+    """
     levels = list(HealthLevel)
     return (
         levels.index(reason.level) > levels.index(quiet.level)

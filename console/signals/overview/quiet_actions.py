@@ -55,7 +55,7 @@ def do_speak_again(actor: User, row: QuietReason) -> None:
 
 
 def _make_room(key: str) -> None:
-    """What is over is forgotten; what is not may not be more than a person can read."""
+    """Delete expired acknowledgements; refuse another one beyond the maximum."""
     QuietReason.objects.filter(until_ms__lte=now_ms()).delete()
     others = QuietReason.objects.filter(~Q(key=key)).select_for_update()
     if len(others) >= QUIET_MAX:

@@ -34,7 +34,7 @@ def quiet_list(request: UserRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def quieten(request: UserRequest) -> HttpResponse:
-    """The reason `key` with a form; a post says it of the reason as it was shown."""
+    """Show the reason `key` with a form; a post acknowledges or mutes it as it was shown."""
     _require_operating_something(request)
     parameters = request.POST if request.method == "POST" else request.GET
     reason = health_within(reach_of(request.user)).find(parameters.get("key", "")[:QUIET_KEY_LENGTH_MAX])
@@ -79,13 +79,13 @@ def seen_of(reason: HealthReason) -> str:
 
 
 def _require_operating_something(request: UserRequest) -> None:
-    """Before anything is looked for: whether it is there is not for those who could change none of it."""
+    """Require the right to operate anything before an object is looked up: its existence is not revealed to others."""
     if Right.OPERATE not in reach_of(request.user).rights_anywhere:
         raise PermissionDenied(REFUSALS[Right.OPERATE])
 
 
 def _require_operating(request: UserRequest, about: str, name: str) -> None:
-    """What is said of the cluster as a whole is said for everybody, so it is for those who see all of it."""
+    """Require the right to operate; a mute of the whole cluster needs the right to see all of it."""
     if not name:
         require_everything(request.user)
     require_on(request.user, Resource(about), name or CLUSTER, Right.OPERATE)

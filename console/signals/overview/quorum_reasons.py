@@ -9,7 +9,7 @@ from console.signals.overview.next_action import NextAction
 
 
 def quorum_reasons(quorum: Mapping[str, Any] | None) -> Iterable[HealthReason]:
-    """`quorum`: the fields of a QuorumSummary; None or empty: there is none, or it is unknown."""
+    """Return reasons. `quorum`: the fields of a QuorumSummary; None or empty: there is none, or it is unknown."""
     if not quorum:
         return
     behind, count = quorum["behind"], quorum["voter_count"]

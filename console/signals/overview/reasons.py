@@ -39,7 +39,7 @@ EXAMPLES_MAX = 3
 
 
 def assess(facts: HealthFacts) -> Health:
-    """The worst level of all reasons that nobody has muted; OK without any, of a cluster that is known."""
+    """Return the worst level of all reasons that are not muted; OK without any, of a cluster that is known."""
     quiets = {quiet.key: quiet for quiet in facts.quiets}
     with_places = (reason if facts.manages_processes else _where_it_runs(reason) for reason in _reasons(facts))
     judged = [replace(item, quiet=quiet_of(item, quiets, facts.now_ms)) for item in with_places]
@@ -53,7 +53,7 @@ def assess(facts: HealthFacts) -> Health:
 
 
 def _reasons(facts: HealthFacts) -> Iterable[HealthReason]:
-    """Where the cluster cannot be read, that is the reason: what was stored of it before says nothing of now."""
+    """Return the reasons; where the cluster cannot be read, only that one: stored data says nothing of now."""
     yield from _zookeeper_reasons(facts)
     yield from outage_reasons(facts)
     missing = frozenset[int]() if facts.brokers_outage else facts.missing
@@ -111,7 +111,7 @@ def _broker_reasons(facts: HealthFacts) -> Iterable[HealthReason]:
 
 
 def _where_it_runs(reason: HealthReason) -> HealthReason:
-    """What is done on the page of processes is done there."""
+    """Return the reason with the note that its processes are run elsewhere, if its action is on the processes page."""
     if reason.action.page not in _OF_PROCESSES:
         return reason
     return replace(reason, action=NextAction(f"{reason.action.text} (its processes are run elsewhere)"))
@@ -183,7 +183,9 @@ def _effects(
 
 
 def _names(effects: Iterable[Iterable[TroubledPartition]]) -> tuple[str, ...]:
-    """What a partition suffers is part of its name here: one that lagged and has no leader now is another."""
+    """Return one key for each partition and its trouble, so that a partition which lagged and now has no leader counts
+    as new.
+    """
     words = ("no leader", "below min", "under-replicated")
     return tuple(
         sorted(
@@ -195,7 +197,7 @@ def _names(effects: Iterable[Iterable[TroubledPartition]]) -> tuple[str, ...]:
 
 
 def _with_process(broker_id: int, facts: HealthFacts, evidence: str) -> str:
-    """What its process says stands before what the partitions say."""
+    """Return the evidence with the state of the broker's process in front."""
     sentences = [
         f"{process.name} is {process.state}: {process.sentence}"
         for process in facts.processes
@@ -254,14 +256,14 @@ _WAIT_FOR_REPLICAS = NextAction("Let the replicas catch up; stop no other broker
 
 
 def _out_of_sync(partitions: Sequence[TroubledPartition]) -> str:
-    """`out of sync: broker 3 (12 replicas)`"""
+    """Return `out of sync: broker 3 (12 replicas)`."""
     counts = Counter(broker_id for partition in partitions for broker_id in partition.out_of_sync)
     named = (f"broker {broker_id} ({_count(n, 'replica')})" for broker_id, n in sorted(counts.items()))
     return f"Out of sync: {', '.join(named)}"
 
 
 def _examples(partitions: Sequence[TroubledPartition]) -> str:
-    """`orders-0: in sync: [1], replicas: [1, 2, 3]`, the first few: ids of brokers, no counts."""
+    """Return `orders-0: in sync: [1], replicas: [1, 2, 3]`, the first few: ids of brokers, no counts."""
     if not partitions:
         return ""
     named = [
@@ -274,7 +276,7 @@ def _examples(partitions: Sequence[TroubledPartition]) -> str:
 
 
 def _partitions(partitions: Sequence[TroubledPartition]) -> str:
-    """`3 partitions of orders`, or `5 partitions of orders, payments and 2 other topics`."""
+    """Return `3 partitions of orders`, or `5 partitions of orders, payments and 2 other topics`."""
     topics = sorted({partition.topic for partition in partitions}, key=lambda name: (name.startswith("__"), name))
     names = [_short(name) for name in topics[:2]]
     count = _count(len(partitions), "partition")

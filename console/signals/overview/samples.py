@@ -19,7 +19,7 @@ class ClusterSampler:
         self._sampled_at_ms = 0
 
     def observe(self, records_per_second: float | None, bytes_per_second: float | None, at_ms: int) -> None:
-        """Writes a row when one is due, and takes the oldest away."""
+        """Write a row when one is due, and delete the oldest."""
         if 0 <= at_ms - self._sampled_at_ms < INTERVAL_MS:
             return
         self._sampled_at_ms = at_ms
@@ -30,7 +30,7 @@ class ClusterSampler:
 
 
 def newest_sample_ms() -> int:
-    """0: there is none."""
+    """Return the newest sample's time; 0: there is none."""
     return next((at_ms for (at_ms,) in kept_values(_newest)), 0)
 
 
@@ -39,5 +39,5 @@ def _newest() -> QuerySet[Any]:
 
 
 def _total_lag() -> int | None:
-    """Of all groups whose lag is known."""
+    """Return the lag of all groups whose lag is known."""
     return ConsumerGroup.objects.aggregate(lag=Sum("lag"))["lag"]

@@ -12,7 +12,7 @@ _UNCOMPACTED_NAMED_MAX = 3
 
 
 def kept_reasons(topics: Sequence[KeptTopic], count: int) -> Iterable[HealthReason]:
-    """`count`: of them all, of which some are named."""
+    """Return reasons; `count`: of them all, of which some are named."""
     action = NextAction("Call its deletion off, or plan it anew", "topics-planned")
     for topic in topics:
         name = topic.name if len(topic.name) <= _NAME_LENGTH_MAX else f"{topic.name[:_NAME_LENGTH_MAX]}…"

@@ -46,7 +46,7 @@ def _require_all_topics(reach: Reach) -> None:
 @login_not_required
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while this process can do its work; a silent collector is told, but is not this process's fault."""
+    """Return 200 while this process can work; a silent collector is mentioned, but is not this process's fault."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")

@@ -45,7 +45,7 @@ def client_applications(request: UserRequest) -> HttpResponseBase:
 
 @require_safe
 def clients_of_topic(request: UserRequest, name: str) -> HttpResponseBase:
-    """The part of a topic's page with its producers or consumers; as a file, both."""
+    """Return the part of a topic's page with its producers or consumers; as a file, both."""
     topic = access_topic(request.user, name, Right.VIEW)
     shows_addresses = sees_all_names(request.user)
     if wants_csv(request):

@@ -19,7 +19,7 @@ _OF_OTHERS = ("__*", AUDIT_WINDOWS, "console.access", "console.access.*")
 
 
 def access_topic(user: User, name: str, right: Right) -> Topic:
-    """The topic `name` if `user` holds `right`; PermissionDenied before Http404, so that names do not leak."""
+    """Return the topic `name` if `user` holds `right`; PermissionDenied before Http404, so that names do not leak."""
     require_on(user, Resource.TOPIC, name, right)
     topic = Topic.objects.filter(name=name).first()
     if topic is None:
@@ -76,14 +76,15 @@ def rights_on_topic(reach: Reach, topic: Topic) -> frozenset[Right]:
 
 
 def tells_of_others(topic: Topic) -> bool:
-    """Kafka's own topics hold every group's commits and transactions; the demo's hold who looked at what. So do their
-    copies."""
+    """Return whether the topic reveals other names: Kafka's own topics hold every group's commits and transactions; the
+    demo's hold who looked at what. So do their copies.
+    """
     names = (topic.name, *origins_by_name(topic.name))
     return topic.is_internal or any(matches(pattern, name) for pattern in _OF_OTHERS for name in names)
 
 
 def access_broker(user: User, broker_id: int, right: Right) -> Broker:
-    """The broker with this number, as `access_topic`."""
+    """Return the broker with this number, as `access_topic`."""
     require(user, right)
     broker = Broker.objects.filter(broker_id=broker_id).first()
     if broker is None:

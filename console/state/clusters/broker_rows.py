@@ -44,7 +44,8 @@ def broker_rows(
     at_ms: int,
     removed: Collection[int] = (),
 ) -> dict[int, BrokerRow]:
-    """Registered brokers as they are; missing ones as last seen; those only named in a replica list with no address.
+    """Return registered brokers as they are; missing ones as last seen; those only named in a replica list with no
+    address.
 
     Who was `removed` here and holds nothing is not missed.
     """

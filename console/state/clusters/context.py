@@ -33,6 +33,6 @@ def cluster(request: HttpRequest) -> dict[str, object]:
 
 
 def _several(request: HttpRequest) -> dict[str, object]:
-    """Nothing of a cluster that the person may not look at, also if it is this one."""
+    """Return figures of several clusters, only those that the person may see, also if it is this one."""
     shown = cluster_called(current_cluster()) if may_look(request.user) else None
     return {"clusters": visible_clusters(request.user), "cluster_here": shown, "has_clusters": True}

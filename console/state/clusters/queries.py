@@ -8,7 +8,7 @@ from console.state.clusters.models import Broker, ClusterState
 
 
 def cluster_state() -> ClusterState:
-    """The stored state, or an empty unsaved one before the collector has run for the first time."""
+    """Return the stored state, or an empty unsaved one before the collector has run for the first time."""
     return next(iter(kept_rows(_states)), None) or ClusterState(name=DEFAULT_CLUSTER)
 
 

@@ -98,7 +98,7 @@ def load_brokers() -> dict[int, BrokerRow]:
 
 
 def apply_topic_changes(changes: TopicChanges) -> dict[str, int]:
-    """The primary keys of what was created or changed, by name."""
+    """Return the primary keys of what was created or changed, by name."""
     with cluster_atomic():
         if changes.deleted:
             Topic.objects.filter(name__in=changes.deleted).delete()

@@ -38,7 +38,7 @@ class TopicLooks:
         sizes: ReplicaSizes = MappingProxyType({}),
         arriving: Arriving = MappingProxyType({}),
     ) -> dict[str, TopicRow]:
-        """The rows that follow from `before` and a look at the cluster, by name; the same row where nothing changed.
+        """Return the rows by name that follow from `before` and a new look; the same row where nothing changed.
 
         `sizes` come from another, rarer look, and so do the replicas that are `arriving` by a move.
         """
@@ -60,7 +60,7 @@ class TopicLooks:
     def _that_rest(
         self, seen: Mapping[str, TopicView], before: Mapping[str, TopicRow], sizes: ReplicaSizes, arriving: Arriving
     ) -> set[str]:
-        """A row that is not in `before` was never kept: what followed from it has to follow again."""
+        """Return the rows that stay as they are; one that is not in `before` has to be computed again."""
         return {
             name
             for name in (self._settled & seen.keys()) - self._stirred(sizes, arriving)
@@ -69,7 +69,7 @@ class TopicLooks:
         }
 
     def _stirred(self, sizes: ReplicaSizes, arriving: Arriving) -> set[str]:
-        """Topics with a partition that has another size than was said last, or to which others are moved."""
+        """Return topics with a partition whose size changed, or to which replicas are moved."""
         before = self._arriving
         names = {place[0] for place in before.keys() | arriving.keys() if before.get(place) != arriving.get(place)}
         if sizes is not self._sizes:
@@ -77,7 +77,7 @@ class TopicLooks:
         return names
 
     def _has_settled(self, view: TopicView) -> bool:
-        """Of a silent leader there is no rate."""
+        """Return whether the topic is at rest; a silent leader's rate is unknown."""
         return all(
             partition.next_offset is None or self._rates.rests(rate_key(view, partition.partition))
             for partition in view.partitions

@@ -129,7 +129,7 @@ def topic_row(
     sizes: ReplicaSizes,
     arriving: Mapping[TopicPartition, frozenset[int]],
 ) -> TopicRow:
-    """The row that follows from the one before and a look; the one before where it reads the same."""
+    """Return the row that follows from the one before and a look; the one before where it reads the same."""
     settings: TopicView | TopicRow = view
     last_record_at_ms = 0
     if previous is None or is_recreated(previous, view.topic_id):
@@ -195,7 +195,7 @@ def _partition_row(
 
 
 def _sizes_of(view: PartitionView, sizes: Mapping[int, int], known: PartitionRow | None) -> tuple[tuple[int, int], ...]:
-    """Of the replicas it has now; a broker that did not answer keeps the size last known of it."""
+    """Return sizes of the current replicas; a broker that did not answer keeps the last known size."""
     if known is not None and known.replicas == view.replicas and sizes.items() <= set(known.sizes):
         return known.sizes
     before = dict(known.sizes) if known is not None else {}
@@ -207,7 +207,7 @@ def rate_key(topic: TopicView | TopicRow, partition: int) -> tuple[str, str, int
 
 
 def is_recreated(previous: TopicRow, topic_id: str) -> bool:
-    """True if the name now belongs to another topic. An id that was not known before is no new topic."""
+    """Return True if the name now belongs to another topic. An id that was not known before is no new topic."""
     return bool(previous.topic_id and topic_id and previous.topic_id != topic_id)
 
 

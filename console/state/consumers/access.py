@@ -14,7 +14,9 @@ READS_BEYOND = "This group also reads topics that your rights do not reach, so i
 
 
 def access_group(user: User, name: str, right: Right) -> ConsumerGroup:
-    """The consumer group `name`, as `access_topic`. With `OPERATE` every topic it reads has to be in reach too."""
+    """Return the consumer group `name`, as `access_topic`. With `OPERATE` every topic it reads has to be in reach
+    too.
+    """
     require_on(user, Resource.GROUP, name, right)
     reach = reach_of(user)
     group = groups_within(reach).filter(name=name).first()
@@ -26,13 +28,13 @@ def access_group(user: User, name: str, right: Right) -> ConsumerGroup:
 
 
 def reads_beyond(group: ConsumerGroup, reach: Reach) -> bool:
-    """Whether the group also reads topics out of reach, which its sums would reveal."""
+    """Return whether the group also reads topics out of reach, which its sums would reveal."""
     is_limited = reach.is_limited(Resource.TOPIC)
     return is_limited and group.partitions.exclude(within(reach, Resource.TOPIC, "topic")).exists()
 
 
 def groups_within(reach: Reach) -> QuerySet[ConsumerGroup]:
-    """Groups in reach that read something in reach, or nothing: of others the figures would tell of hidden topics."""
+    """Return groups in reach that read something in reach, or nothing: figures of others would reveal hidden topics."""
     groups = ConsumerGroup.objects.filter(within(reach, Resource.GROUP, "name"))
     if not reach.is_limited(Resource.TOPIC):
         return groups

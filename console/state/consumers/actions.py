@@ -52,7 +52,7 @@ def do_delete_groups(actor: User, deletion: DeletionOfGroups, confirmation: Conf
 
 
 def _delete_each(actor: User, deletion: DeletionOfGroups) -> Refusals:
-    """One that fails keeps no other from its deletion; a cluster that is away is not asked for each."""
+    """Delete each group; one failure does not stop others; an unreachable cluster is asked once."""
     refused: dict[str, str] = {}
     names = list(deletion.deletions)
     for place, (name, (plan, reset)) in enumerate(deletion.deletions.items()):

@@ -89,7 +89,7 @@ def reset(request: UserRequest, group: str) -> HttpResponse:
 
 @require_safe
 def prepare(request: UserRequest) -> HttpResponse:
-    """Offsets for a group that has not started yet: its name is asked for, the rest is the page of a reset."""
+    """Prepare offsets for a group that has not started yet: after its name this is the reset page."""
     require_somewhere(request.user, Resource.GROUP, Right.OPERATE)
     name = request.GET.get("name", "").strip()[:GROUP_NAME_LENGTH_MAX]
     return redirect("group-reset", name) if name else render(request, "consumers/prepare.html")
@@ -103,7 +103,7 @@ def delete(request: UserRequest, group: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: UserRequest, group: str) -> HttpResponse:
-    """`topic`: whose offsets are forgotten."""
+    """Delete a group's offsets. `topic`: whose offsets are deleted."""
     consumer_group = access_group(request.user, group, Right.OPERATE)
     topic = request.POST.get("topic") or request.GET.get("topic", "")
     if topic not in consumer_group.topics:
@@ -143,7 +143,7 @@ def _as_it_was(request: UserRequest, view: GroupView) -> GroupView:
 
 
 def _committed_by(request: UserRequest, view: GroupView, aim: Aim) -> dict[TopicPartition, int]:
-    """By the group that is followed, for who may see it and all it reads. Raises GatewayError."""
+    """Return another group's commits, if the person may see it and all it reads. Raises GatewayError."""
     if aim.kind is not ResetKind.GROUP:
         return {}
     require_on(request.user, Resource.GROUP, aim.like, Right.VIEW)
@@ -201,7 +201,7 @@ def _wanted(request: UserRequest) -> dict[TopicPartition, int | None]:
 
 
 def _removal(request: UserRequest, name: str, topic: str) -> HttpResponse:
-    """Deleting a group (no topic), or its offsets in one."""
+    """Plan to delete a group (no topic), or its offsets in one."""
     context: dict[str, object] = {"name": name, "topic": topic, "fields": [("topic", topic)] if topic else []}
     with refusable(422 if request.method == "POST" else 200) as answer:
         view = cluster_gateway().groups.describe_one(name)
@@ -248,7 +248,9 @@ def _form(request: UserRequest) -> ResetForm:
 
 
 def _partitions_of(topic: str) -> set[TopicPartition]:
-    """Those without a commit too: so a group is given a place before it has read anything."""
+    """Return the topic's partitions, also without a commit, so that offsets can be set before the group has read
+    anything.
+    """
     topic_row = Topic.objects.filter(name=topic).first() if topic else None
     return {(topic, index) for index in range(topic_row.partition_count)} if topic_row else set()
 

@@ -31,7 +31,7 @@ class GroupCollector:
         self._sampled_at_ms = 0
 
     def collect(self, topics: Mapping[str, TopicRow], ends_at_ms: int) -> tuple[list[GroupRow], Collection[str]]:
-        """`topics` as they were read at `ends_at_ms`. Groups that are not as they were, and the names of all."""
+        """Collect the groups that changed, and the names of all. `topics` were read at `ends_at_ms`."""
         before = self._watch.rows
         after = self._watch.look(topics, ends_at_ms)
         changes = compare_groups(before, after)

@@ -81,12 +81,13 @@ class CommitRing:
         self.seen_offset, self.seen_since_ms = offset, now_ms
 
     def is_before(self, offset: int) -> bool:
-        """Whether `offset` lies before the one that was committed last."""
+        """Return whether `offset` lies before the one that was committed last."""
         return self._logged_offset is not None and offset < self._logged_offset
 
     def set_to(self, offset: int, now_ms: int) -> None:
-        """The offset was set for the group, by the console or, while it has no members, to an earlier one. That is no
-        commit of its own: neither a sign of life nor a pause, and no pace is told across it."""
+        """Note that the console, or a tool while the group has no members, set the offset. That is no commit of its
+        own: neither a sign of life nor a pause, and no rate is computed across it.
+        """
         if self._is_set and offset == self._logged_offset:
             return
         self._note_way_back(offset)
@@ -97,7 +98,9 @@ class CommitRing:
         self.seen_offset, self.seen_since_ms = offset, now_ms
 
     def note_reader(self, has_reader: bool, now_ms: int) -> None:
-        """Members that come after minutes without one, or after the offset was set, have as long as any to commit."""
+        """Note whether the group has members. Those that come after minutes without, or after the offset was set, get
+        the full time to commit.
+        """
         if not has_reader:
             self.unread_since_ms = now_ms if self.unread_since_ms is None else self.unread_since_ms
             return
@@ -106,7 +109,7 @@ class CommitRing:
         self.unread_since_ms = None
 
     def forget(self) -> None:
-        """The commit was taken away: expired, or deleted."""
+        """Forget the commit, which expired or was deleted."""
         self.commits.clear()
         self.rhythm = Rhythm()
         self.moved_ms = self.left_offset = self.seen_offset = self._logged_offset = None
@@ -133,7 +136,7 @@ class CommitRing:
         return int(median(known)) if known else 0
 
     def progress(self, from_ms: int, span_min_ms: int) -> tuple[int, int] | None:
-        """Records read and records appended between the first commit from then on and the newest.
+        """Return records read and records appended between the first commit from then on and the newest.
 
         None: there are no two that are so far apart.
         """

@@ -62,7 +62,9 @@ class IdleGroups:
 
 
 def may_rest(row: GroupRow, partitions: Mapping[TopicPartition, PartitionRow]) -> bool:
-    """Whether the group may be idle: it has read everything, and neither it nor its topics have moved for a while."""
+    """Return whether the group may be idle: it has read everything, and neither it nor its topics have moved for a
+    while.
+    """
     return row.lag_per_second == row.arriving_per_second == 0 and all(
         partition.committed is not None
         and partition.lag == 0

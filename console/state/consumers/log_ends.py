@@ -17,7 +17,7 @@ class LogEnds:
     _offsets: list[int] = field(default_factory=list)
 
     def observe(self, next_offset: int, at_ms: int) -> None:
-        """An end below the last one belongs to another log: the topic was deleted and created again, or cut."""
+        """Note the log end at a time; a lower one than before means that the topic was recreated or truncated."""
         if self._offsets and (next_offset < self._offsets[-1] or at_ms <= self._moments[-1]):
             if next_offset >= self._offsets[-1]:
                 return

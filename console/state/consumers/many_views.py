@@ -21,7 +21,7 @@ from console.state.consumers.many import GROUPS_MAX, counted, deletion_of_groups
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def many(request: UserRequest) -> HttpResponse:
-    """`group`, as often as wanted: those that are deleted."""
+    """Delete many groups: `group`, as often as wanted."""
     require_somewhere(request.user, Resource.GROUP, Right.OPERATE)
     names = list(dict.fromkeys((request.POST if request.method == "POST" else request.GET).getlist("group")))
     for name in names[:GROUPS_MAX]:

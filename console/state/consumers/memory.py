@@ -50,7 +50,9 @@ class UnreadMemory:
         return self._known[place, position][1]
 
     def _in_turn(self, positions: set[tuple[TopicPartition, int]]) -> list[tuple[TopicPartition, int]]:
-        """Groups that move on have new positions at each look: they must not keep others from being asked for."""
+        """Return positions in turn: groups that move on have new ones at each look, and must not keep others from being
+        asked for.
+        """
         ordered = sorted(positions)
         begin = 0 if self._asked_last is None else bisect_right(ordered, self._asked_last, key=itemgetter(0))
         return ordered[begin:] + ordered[:begin]
@@ -71,7 +73,7 @@ class RetentionMemory:
         self._asked_count = 0
 
     def of(self, topic: str) -> int | None:
-        """retention.ms; None: by time nothing is deleted, or it is not known yet."""
+        """Return retention.ms; None: no retention by time, or it is not known yet."""
         asked_at_ms, keeps_ms = self._known.get(topic, (None, None))
         now_ms = self._now_ms()
         is_due = asked_at_ms is None or now_ms - asked_at_ms >= AGAIN_AFTER_MS
@@ -81,7 +83,7 @@ class RetentionMemory:
         return keeps_ms
 
     def _may_ask(self, now_ms: int) -> bool:
-        """A few topics for each second."""
+        """Return whether the broker may be asked now: a few topics for each second."""
         if now_ms - self._asked_since_ms >= 1_000:
             self._asked_since_ms, self._asked_count = now_ms, 0
         self._asked_count += 1

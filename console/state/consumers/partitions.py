@@ -51,7 +51,7 @@ class PartitionWatch:
                 ends.observe(partition.next_offset, ends_at_ms)
 
     def have_rested(self, places: Iterable[TopicPartition]) -> bool:
-        """Whether no end has moved for more than a look."""
+        """Return whether no end has moved for more than a look."""
         return all(place in self._ends and self._ends[place].is_flat for place in places)
 
     def take_commits(self, commits: Iterable[CommitView], at_ms: int, empty: Container[str] = ()) -> None:
@@ -169,7 +169,9 @@ class PartitionWatch:
         )
 
     def forget_all_but(self, groups: Mapping[str, GroupRow], resting: Container[str]) -> None:
-        """A group that rebalances holds nothing for a moment, and keeps what is known of it."""
+        """Forget all other groups; one in a rebalance keeps what is known of it, as it has no assignment for a
+        moment.
+        """
         for memory in (self._rings, self._losses, self._reads):
             for gone in memory.keys() - groups.keys():
                 memory.pop(gone)
@@ -204,7 +206,7 @@ class PartitionWatch:
     def _date(
         self, evidence: Evidence, ends: LogEnds | None, position: int | None, unread: UnreadView | None, commits: bool
     ) -> None:
-        """Since when the oldest unread record waits, and the oldest lost one did. `commits`: it does so elsewhere."""
+        """Date the oldest unread record and the oldest lost one. `commits`: the group does so elsewhere."""
         if evidence.committed is None:
             evidence.behind_since_ms = _held_since_ms(evidence, commits) if evidence.lag else None
             return
@@ -221,7 +223,7 @@ def partitions_of(group: GroupView) -> set[TopicPartition]:
 
 
 def _rings_of_uncommitted(known: Mapping[str, GroupRow]) -> dict[str, dict[TopicPartition, CommitRing]]:
-    """Since when a partition is held without a commit is told by nobody else."""
+    """Return the time since which each partition is held without a commit; it is stored nowhere else."""
     return {
         name: {
             (partition.topic, partition.partition): CommitRing(partition.behind_since_ms)
@@ -233,7 +235,7 @@ def _rings_of_uncommitted(known: Mapping[str, GroupRow]) -> dict[str, dict[Topic
 
 
 def _position(committed: int | None, first: int | None) -> int | None:
-    """The first offset that is unread and still there. Without a commit everything that is there is unread."""
+    """Return the first offset that is unread and still there. Without a commit everything that is there is unread."""
     if committed is None:
         return first
     return max(committed, first or 0)
@@ -264,7 +266,7 @@ def _share_lag(counted: int | None, start: int | None, waiting: int | None) -> i
 
 
 def _waited_ms(ring: CommitRing, ends: LogEnds | None, made_ms: int) -> int | None:
-    """How long the first record that a commit covers had waited for it; None: longer than is remembered."""
+    """Return how long the first record of a commit had waited for it; None: longer than is remembered."""
     if ring.last is None or ends is None or ends.last is None:
         return None
     if ring.last.offset >= ends.last:
@@ -274,7 +276,9 @@ def _waited_ms(ring: CommitRing, ends: LogEnds | None, made_ms: int) -> int | No
 
 
 def _held_since_ms(evidence: Evidence, commits: bool) -> int:
-    """A group that commits elsewhere has nothing to commit here until a record comes: it may have begun at the end."""
+    """Return since when the partition is held without a commit; a group that commits elsewhere may have begun at its
+    end.
+    """
     ring = evidence.commits
     if ring.held_end is None or (commits and evidence.next_offset == ring.held_end):
         ring.held_end = evidence.next_offset
@@ -283,7 +287,9 @@ def _held_since_ms(evidence: Evidence, commits: bool) -> int:
 
 
 def _waiting_since_ms(ends: LogEnds | None, position: int, unread: UnreadView | None) -> int | None:
-    """By the log's growth; older than that by the record's own time. Markers before the record do not wait."""
+    """Return since when the oldest unread record waits, by the log's growth; older ones by the record's own time.
+    Markers before the record do not wait.
+    """
     if ends is None or ends.since_ms is None:
         return None
     appended_at_ms = ends.appended_at_ms(position if unread is None or unread.offset is None else unread.offset)

@@ -22,7 +22,7 @@ class ReadRates:
         self._written: dict[str, float] = {}
 
     def observe(self, before: Mapping[str, GroupRow], after: Iterable[GroupRow], at_ms: int) -> dict[str, float]:
-        """Records per second by topic, all groups together; `after` are the groups that changed."""
+        """Return records per second by topic, all groups together; `after` are the groups that changed."""
         for group in after:
             known = _committed(before.get(group.name))
             for row in group.partitions:

@@ -23,7 +23,7 @@ _LOSS = "The group's place is forgotten: a consumer that comes back starts where
 
 
 def forgotten(group: GroupView, topic: str = "") -> Reset:
-    """The commits that go; of one topic, or of all."""
+    """Return the reset that deletes the commits of one topic, or all."""
     moves = (
         OffsetMove(place, offset, None, None)
         for place, offset in sorted(group.committed.items())
@@ -52,7 +52,9 @@ def delete_plan(group: GroupView, reset: Reset, bootstrap_servers: str) -> Plan:
 
 
 def forget_plan(group: GroupView, topic: str, reset: Reset, bootstrap_servers: str) -> Plan:
-    """Members may be there, as long as none of them reads the topic; of a share group none may be there."""
+    """Plan to delete offsets. The group may have members, as long as none of them reads the topic; a share group
+    none.
+    """
     readers = [member.client_id for member in group.members if any(place[0] == topic for place in member.assigned)]
     obstacle = f"A member reads {topic} now ({readers[0]}). Stop the consumers that do." if readers else ""
     if not group.is_understood or group.group_type == SHARE:

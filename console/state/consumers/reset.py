@@ -109,7 +109,7 @@ def aim_at(
     by_time: Mapping[TopicPartition, int],
     theirs: Mapping[TopicPartition, int] = MappingProxyType({}),
 ) -> dict[TopicPartition, tuple[int | None, str]]:
-    """New offset and a note for every place that is aimed at; None with a note where there can be none.
+    """Return new offset and a note for every place that is aimed at; None with a note where there can be none.
 
     `theirs`: what the group that is followed has committed.
     """
@@ -259,7 +259,7 @@ def obstacle_of(group: GroupView) -> str:
 
 
 def reset_command(group: GroupView, reset: Reset, bootstrap_servers: str) -> str:
-    """Exactly what the plan writes, partition by partition: the tool's own --to-latest would look again.
+    """Return the command with exactly the plan's offsets: the tool's own --to-latest would look again.
 
     Offsets travel in a file, as the tool reads it (topic,partition,offset), unless one partition is all there is.
     """
@@ -287,7 +287,7 @@ def groups_command(bootstrap_servers: str, group: GroupView, options: Mapping[st
 
 
 def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[TopicPartition, int | None]:
-    """The opposite of `Reset.wanted`. Raises ValueError for what is no such thing."""
+    """Return the opposite of `Reset.wanted`. Raises ValueError for what is no such thing."""
     offsets: dict[TopicPartition, int | None] = {}
     try:
         for topic, partitions in nested.items():

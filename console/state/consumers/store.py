@@ -103,7 +103,7 @@ def load_groups() -> dict[str, GroupRow]:
 
 
 def apply_group_changes(changes: GroupRowChanges) -> list[int]:
-    """The primary keys of what was created or changed."""
+    """Return the primary keys of what was created or changed."""
     with cluster_atomic():
         if changes.deleted:
             ConsumerGroup.objects.filter(name__in=changes.deleted).delete()

@@ -51,7 +51,9 @@ class LagHistory:
     _counted: int = 0
 
     def observe(self, unread: int, appended: int, at_ms: int, counted: int) -> None:
-        """`counted` stands for the partitions both numbers are of; others begin a new history, as a reset does."""
+        """Note a lag. `counted` identifies the partitions both numbers are of; others begin a new history, as a reset
+        does.
+        """
         if counted != self._counted or self._was_reset(unread, appended):
             for values in (self._moments, self._unread, self._appended):
                 del values[:]
@@ -69,11 +71,11 @@ class LagHistory:
                 del values[0]
 
     def is_still(self, unread: int, appended: int) -> bool:
-        """Whether the figures have been constant as long as remembered."""
+        """Return whether the figures have been constant as long as remembered."""
         return all(item == unread for item in self._unread) and all(item == appended for item in self._appended)
 
     def pace(self, unread: int, appended: int, at_ms: int, behind_ms: int = 0) -> tuple[float | None, float | None]:
-        """Records that the lag gains, and records that arrive, per second; None while it has not been watched for long.
+        """Return the lag's growth, and arriving records, per second; None while it has not been watched for long.
 
         `behind_ms` is how long the oldest unread record has waited.
         """
@@ -94,7 +96,7 @@ class LagHistory:
         return _rate(2 * (late - early), span_ms), _rate(arrived, span_ms)
 
     def _was_reset(self, unread: int, appended: int) -> bool:
-        """Fewer records are read than were, by more than answers may be late."""
+        """Return whether the group was reset: fewer records are read than before, by more than late answers explain."""
         if not self._moments:
             return False
         lost = self._appended[-1] - self._unread[-1] - (appended - unread)

@@ -168,7 +168,7 @@ def company_of(places: Iterable[Evidence], is_shrinking: bool) -> Company:
 
 
 def is_late(evidence: Evidence) -> bool:
-    """Whether the lag exceeds the tolerated one, so that the group's other partitions must be considered."""
+    """Return whether the lag exceeds the tolerated one, so that the group's other partitions must be considered."""
     return evidence.behind_ms > evidence.limit_ms
 
 
@@ -190,7 +190,7 @@ def judge(evidence: Evidence, company: Company) -> LagVerdict:
 
 
 def worst(verdicts: Iterable[LagVerdict]) -> LagVerdict:
-    """A group does as badly as in its worst partition; one without any is fine."""
+    """Return the worst verdict of a group's partitions; a group without any is fine."""
     return max(verdicts, key=lambda alert: alert.severity, default=LagVerdict.OK)
 
 
@@ -202,7 +202,9 @@ def _judge_uncommitted(evidence: Evidence) -> LagVerdict:
 
 
 def _is_lost(evidence: Evidence) -> bool:
-    """Records deleted shortly after they came may have been read, and be committed in a moment."""
+    """Return whether records were lost; those deleted shortly after they came may have been read, and be committed in a
+    moment.
+    """
     return evidence.lost_since_ms is None or evidence.now_ms - evidence.lost_since_ms > evidence.patience_ms
 
 
@@ -223,7 +225,7 @@ def _judge_late(evidence: Evidence, company: Company, patience_ms: int) -> LagVe
 
 
 def _judge_silent(evidence: Evidence, company: Company, patience_ms: int, silence_ms: int) -> LagVerdict:
-    """Nothing has been committed here for `silence_ms`: nor anywhere else?"""
+    """Judge a place without commits for `silence_ms`: does the group commit elsewhere?"""
     works_elsewhere = evidence.now_ms - company.worked_ms.get(evidence.member_id, 0) <= patience_ms
     if works_elsewhere and silence_ms <= max(TURN_MS, patience_ms):
         return LagVerdict.CATCHING_UP if company.is_shrinking else LagVerdict.SLOW
@@ -231,7 +233,9 @@ def _judge_silent(evidence: Evidence, company: Company, patience_ms: int, silenc
 
 
 def _judge_pace(evidence: Evidence) -> LagVerdict:
-    """Since the oldest unread record came: what was before a burst does not tell how it is worked off."""
+    """Judge the pace since the oldest unread record came: the time before a burst says nothing about how it is worked
+    off.
+    """
     ring = evidence.commits
     behind_ms = max(evidence.behind_ms, BEHIND_MS)
     third_ms = ring.commits[max(-PACE_COMMITS, -len(ring.commits))].at_ms
@@ -244,6 +248,6 @@ def _judge_pace(evidence: Evidence) -> LagVerdict:
 
 
 def _rests(evidence: Evidence) -> bool:
-    """Nobody is there and nobody would be yet. A member that is there and silent is no pause."""
+    """Return whether the group rests: it has no members and needs none yet. A silent member is no pause."""
     rests_until_ms = evidence.commits.rhythm.rests_until_ms()
     return rests_until_ms is not None and evidence.now_ms <= rests_until_ms

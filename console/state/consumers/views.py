@@ -92,7 +92,7 @@ def group_page(request: UserRequest, group: str) -> HttpResponseBase:
 def _group_csv(
     request: UserRequest, group: ConsumerGroup, places: QuerySet[GroupPartition], members: list[MemberRow]
 ) -> HttpResponseBase:
-    """One of the two tables of the page."""
+    """Return one of the page's two tables as CSV."""
     if request.GET.get("table") == "members":
         return csv_response(request, "consumer-group-members", MEMBER_TITLES, member_rows(group.name, members))
     rows = partition_rows(places.select_related("group").iterator())

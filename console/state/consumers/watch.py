@@ -40,7 +40,9 @@ class GroupWatch:
         return self._rows
 
     def look(self, topics: Mapping[str, TopicRow], ends_at_ms: int) -> dict[str, GroupRow]:
-        """The rows of all groups. `topics` were read at `ends_at_ms`. Raises GatewayError if no broker answers."""
+        """Return the rows of all groups. `topics` were read at `ends_at_ms`. Raises GatewayError if no broker
+        answers.
+        """
         view = self._gateway.groups.describe()
         groups = {
             group.group_id: _with_partitions_that_are(group, topics)
@@ -72,7 +74,7 @@ class GroupWatch:
         return name in self._views and not self._views[name].members
 
     def _take_commits(self, empty: Container[str]) -> set[str]:
-        """The groups that have committed."""
+        """Take the commits and return the groups that have committed."""
         try:
             commits = self._gateway.groups.commits()
         except GatewayError as error:
@@ -82,7 +84,7 @@ class GroupWatch:
         return {commit.group_id for commit in commits}
 
     def _are_others(self, groups: Mapping[str, GroupView], awake: Iterable[GroupView]) -> bool:
-        """Groups, or places they have to do with, than at the last look."""
+        """Return whether there are other groups, or places they use, than at the last look."""
         before = self._views
         return before.keys() != groups.keys() or any(
             partitions_of(before[group.group_id]) != partitions_of(group) for group in awake
@@ -154,7 +156,7 @@ class GroupWatch:
         return tuple(rows)
 
     def _keep_absent(self, rows: dict[str, GroupRow], answered: frozenset[int], at_ms: int) -> None:
-        """A group whose coordinator is silent stays as it was; one nobody tells of stays for a moment."""
+        """Keep groups that were not answered: one with a silent coordinator as it was, an unlisted one for a moment."""
         self._seen_at_ms.update(dict.fromkeys(rows, at_ms))
         for name, row in self._rows.items():
             if name in rows:
@@ -209,12 +211,12 @@ def _partitions_read(groups: Iterable[GroupView], topics: Mapping[str, TopicRow]
 
 
 def _counted(places: Iterable[TopicPartition]) -> int:
-    """Stands for the partitions that a history of a lag is of."""
+    """Return a number that identifies the partitions of a lag's history."""
     return hash(tuple(places))
 
 
 def _still(before: tuple[GroupPartitionRow, ...], place: TopicPartition, evidence: Evidence) -> LagVerdict:
-    """Trouble is no news after a restart of the collector: it stays until there is evidence."""
+    """Return the former verdict until there is evidence: after a restart of the collector trouble is no news."""
     for row in before:
         if row.partition == place[1] and row.topic == place[0] and row.verdict.is_bad and evidence.lag:
             if row.verdict is LagVerdict.ABANDONED and evidence.has_reader:

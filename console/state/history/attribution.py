@@ -58,7 +58,8 @@ def attribute_changes(at_ms: int) -> None:
 
 
 def is_by_unknown(change: Change, at_ms: int) -> bool:
-    """Whether a client made `change` that is none of the console's: the cluster tells what is so, not who set it.
+    """Return whether a client made `change` that is none of the console's: the cluster tells what is so, not who set
+    it.
 
     Groups begin and expire by themselves, and of a flood's last line the console may have made a part. A young change
     may yet be compared.
@@ -80,7 +81,7 @@ def _attribute(change: Change, events: Iterable[AuditEvent]) -> bool:
 
 
 def is_made_by(change: Change, event: AuditEvent) -> bool:
-    """Whether the audit's row names the object of the change and what it is now."""
+    """Return whether the audit's row names the object of the change and what it is now."""
     if event.object_type not in _OBJECT_TYPES.get(change.kind, ()):
         return False
     before, after = event.before or {}, event.after or {}
@@ -116,7 +117,7 @@ def _is_named(change: Change, event: AuditEvent) -> bool:
 
 
 def _is_one_of_many(change: Change, event: AuditEvent, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Of a change of many topics: the setting is the object, topics are the names."""
+    """Return whether the change is one of many topics': the setting is the object, topics are the names."""
     topic = change.object_name
     is_there = topic in after or "and more" in after
     if change.kind == ChangeKind.TOPIC:
@@ -138,7 +139,7 @@ def _is_now(name: str, new: str | None, after: Mapping[str, Any]) -> bool:
 
 
 def _same(audited: object, new: str | None) -> bool:
-    """The audit writes None or `default` where a value of its own is taken away."""
+    """Return whether two values are equal; the audit writes None or `default` where an own value is removed."""
     if new is None:
         return audited is None or audited == DEFAULT
     return audited is not None and str(audited) == new

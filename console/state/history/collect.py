@@ -144,7 +144,9 @@ class ConfigurationCollector:
                 logger.debug("not compared: %s", error)
 
     def _look_at_brokers(self) -> None:
-        """A broker that does not answer keeps what it had, and so does what all have in common while none answers."""
+        """Look at the brokers; one that does not answer keeps its last values, and so does the cluster-wide part while
+        none answers.
+        """
         now = broker_settings(self._gateway.brokers.settings())
         if ALL_BROKERS not in now:
             return

@@ -31,14 +31,14 @@ def differences(before: State, after: State) -> dict[str, Values]:
 
 
 def changed_values(before: Mapping[str, str], after: Mapping[str, str]) -> Values:
-    """(old, new) by name; None where there is no value."""
+    """Return (old, new) by name; None where there is no value."""
     names = sorted(before.keys() | after.keys())
     pairs = ((name, (before.get(name), after.get(name))) for name in names)
     return {name: pair for name, pair in pairs if pair[0] != pair[1]}
 
 
 def in_sentence(values: Values) -> str:
-    """`retention.ms 604800000 → 3600000; cleanup.policy default → compact`."""
+    """Return `retention.ms 604800000 → 3600000; cleanup.policy default → compact`."""
     named = [f"{name} {_short(old)} → {_short(new)}" for name, (old, new) in list(values.items())[:NAMED_MAX]]
     more = len(values) - len(named)
     return "; ".join(named) + (f"; {more} more" if more else "")
@@ -96,7 +96,7 @@ def acl_state(rules: Iterable[AclRule]) -> dict[str, dict[str, str]]:
 
 
 def acl_events(before: State, after: State) -> list[HistoryEvent]:
-    """A rule is never changed: it is there or not."""
+    """Return the events of added and removed ACLs; a rule is never changed."""
     events = []
     for rule in sorted(before.keys() ^ after.keys()):
         is_new = rule in after
@@ -115,7 +115,7 @@ def quota_state(quotas: Quotas) -> dict[str, dict[str, str]]:
 
 
 def quota_events(before: State, after: State) -> list[HistoryEvent]:
-    """An entity without quotas has none, before its first and after its last."""
+    """Return events of quotas; an entity without quotas counts as absent."""
     names = sorted(before.keys() | after.keys())
     changed = {name: changed_values(before.get(name, {}), after.get(name, {})) for name in names}
     return [

@@ -30,7 +30,9 @@ def _harms(name: str, old: str | None, new: str | None) -> bool:
 
 
 def _is_lower(old: str | None, new: str) -> bool:
-    """Without an old value there was a default or no limit: a value instead of it may be lower."""
+    """Return whether the limit is lower; without an old value there was a default or none, so a new value may be
+    lower.
+    """
     try:
         after, before = float(new), float("inf") if old is None else float(old)
     except ValueError:

@@ -139,7 +139,7 @@ def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) ->
 
 
 def _together(topic: str, kind: str, events: list[HistoryEvent]) -> HistoryEvent:
-    """Many partitions of one topic as one event, with the first few named."""
+    """Merge changes of many partitions of one topic into one event, with the first few named."""
     what = {"leader": "changed leaders", "isr": "changed in-sync replicas", "replicas": "changed replicas"}[kind]
     named = "; ".join(event.sentence.removeprefix(f"{topic}-") for event in events[:2])
     return HistoryEvent(

@@ -52,7 +52,7 @@ class FloodGate:
 
 
 def _summary(flood: _Flood, last: HistoryEvent) -> HistoryEvent:
-    """Without a name of what changed: it may be out of the reach of a person who sees the line."""
+    """Return a summary without names of what changed: they may be out of a reader's reach."""
     sentence = f"{flood.beyond:,} more changes of this kind at the same time"
     values = None
     if flood.same and flood.same.most_common(1)[0][1] > 1:

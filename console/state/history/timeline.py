@@ -84,7 +84,7 @@ class HistoryTimeline:
     def __getitem__(self, places: slice) -> list[TimelineEntry]: ...
 
     def __getitem__(self, places: int | slice) -> TimelineEntry | list[TimelineEntry]:
-        """As many keys are read of each source as the slice ends at, and only the slice's rows."""
+        """Return the slice's rows; of each source as many keys are read as the slice ends at."""
         if isinstance(places, int):
             return self[places : places + 1][0]
         changes = self._changes.order_by("-at_ms", "-id").values_list("at_ms", "id")[: places.stop]
@@ -103,7 +103,7 @@ class HistoryTimeline:
         return [self._entry(source, row) for source, row in pairs if row is not None]
 
     def __iter__(self) -> Iterator[TimelineEntry]:
-        """All of it, for a file; rows that come meanwhile are not in it."""
+        """Iterate over all of it, for a file; rows that come meanwhile are not in it."""
         changes = self._changes.order_by("-at_ms", "-id").iterator(chunk_size=1_000)
         events = self._events.order_by("-at", "-id").iterator(chunk_size=1_000)
         entries = heapq.merge(
@@ -154,7 +154,7 @@ def chosen_actions(query: HistoryQuery) -> QuerySet[AuditEvent]:
 
 
 def action_entry(event: AuditEvent) -> TimelineEntry:
-    """A row of the audit as a line."""
+    """Return a timeline entry for an audit row."""
     sentence = f"{event.action} {event.object_name}".strip()
     words = _values_in_words(event.before or {}, event.after or {})
     sentence += f": {words}" if words else ""

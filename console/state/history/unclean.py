@@ -79,7 +79,7 @@ class UncleanWatch:
         is_next_look: bool,
         is_recovering: Callable[[str, int], bool],
     ) -> list[LostRange]:
-        """The elections that `changes` of `known` show. `is_next_look`: nothing long can have happened since the last.
+        """Return the elections that `changes` of `known` show. `is_next_look`: no look was missed since the last one.
 
         `is_recovering` is asked only of a partition whose leader was not in sync when last seen.
         """
@@ -114,14 +114,17 @@ class UncleanWatch:
 
 
 def _is_newer(before: PartitionRow, after: PartitionRow) -> bool:
-    """Under another leadership: by the epoch, or by the leader where brokers tell no epochs (before Kafka 2.1)."""
+    """Return whether the leadership changed: by the epoch, or by the leader where brokers tell no epochs (before Kafka
+    2.1).
+    """
     if before.leader_epoch is None or after.leader_epoch is None:
         return before.leader != after.leader
     return after.leader_epoch > before.leader_epoch
 
 
 def _was_out(before: PartitionRow, after: PartitionRow) -> bool:
-    """By two looks one after the other: who leads now was not in sync then, and nobody is in sync who was.
+    """Return whether the new leader was out of sync, by two looks one after the other: none of the former ISR is in
+    sync now.
 
     Where none of them is a replica any more a move has ended, and moves end when those they bring are in sync.
     """
@@ -131,7 +134,7 @@ def _was_out(before: PartitionRow, after: PartitionRow) -> bool:
 
 
 def _with_certainty(lost_ranges: Iterable[LostRange], is_recovering: Callable[[str, int], bool]) -> list[LostRange]:
-    """With what ZooKeeper says of those that are only possible."""
+    """Return the lost ranges; ZooKeeper confirms possible ones."""
     judged, queries = [], 0
     for election in lost_ranges:
         if not election.is_certain and queries < ASKED_MAX:
@@ -143,7 +146,7 @@ def _with_certainty(lost_ranges: Iterable[LostRange], is_recovering: Callable[[s
 
 
 def unclean_events(elections: Iterable[LostRange]) -> list[HistoryEvent]:
-    """Many of one topic are one event."""
+    """Return events of unclean elections; many of one topic are one event."""
     by_topic: dict[str, list[LostRange]] = defaultdict(list)
     for election in elections:
         by_topic[election.topic].append(election)

@@ -34,7 +34,7 @@ def topic_history(request: UserRequest, name: str) -> HttpResponseBase:
 
 @require_safe
 def group_changes(request: UserRequest, group: str) -> HttpResponseBase:
-    """The panel of a group's page: what changed about the time when it fell behind."""
+    """Return the panel of a group's page with changes at about the time when it fell behind."""
     in_reach = access_group(request.user, group, Right.VIEW)
     period = period_of(in_reach, now_ms())
     changes = changes_near(in_reach, period, reach_of(request.user))
@@ -48,7 +48,7 @@ def _page(
     kinds: Sequence[tuple[str, str]],
     topic: str = "",
 ) -> HttpResponseBase:
-    """Who may see the audit sees what people did, and who made the changes."""
+    """Return the page; users who may see the audit also see actions and who made them."""
     sees_audit = has_right(request.user, Right.ADMINISTER)
     query = HistoryQuery.parse(request.GET, topic, sees_audit=sees_audit)
     timeline = HistoryTimeline(query, reach_of(request.user), sees_audit=sees_audit)

@@ -48,11 +48,11 @@ class TaskRegistryClient:
         self._client.close()
 
     def register(self, subject: str, content: Content) -> int:
-        """The id. Raises DataError if the registry refuses the schema, RetriableError if it does not answer."""
+        """Return the id. Raises DataError if the registry refuses the schema, RetriableError if it does not answer."""
         return self._id_of("versions", subject, content)
 
     def look_up(self, subject: str, content: Content) -> int:
-        """The id of a schema that must be there. Raises as `register`."""
+        """Return the id of a schema that must be there. Raises as `register`."""
         return self._id_of("", subject, content)
 
     def latest(self, subject: str) -> RegisteredSchema:

@@ -53,7 +53,7 @@ class RegistryConverter(Converter):
         return TaskRegistryClient(settings)
 
     def _read_own(self, values: dict[str, Any]) -> None:
-        """Settings of the format's own, parsed."""
+        """Parse the format's own settings."""
         return
 
     @abstractmethod
@@ -62,10 +62,10 @@ class RegistryConverter(Converter):
 
     @abstractmethod
     def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
-        """`said_by`: the schema that values will have which are written. Raises DataError, InvalidSchema."""
+        """Return the codec. `said_by`: the schema of values to be written. Raises DataError, InvalidSchema."""
 
     def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
-        """A null is a null, whatever its schema: a tombstone."""
+        """Serialize a value; null is a tombstone whatever its schema."""
         if schema is None:
             if value is None:
                 return None
@@ -96,7 +96,9 @@ class RegistryConverter(Converter):
         self._registry.close()
 
     def _writer(self, topic: str, schema: Schema) -> tuple[Schema, bytes, Codec, float]:
-        """By identity: comparing schemas costs more than writing. The cache keeps the schema, so its id is its."""
+        """Return the writer, cached by identity: comparing schemas costs more than writing. The cache keeps the schema
+        alive, so its id stays its own.
+        """
         key = topic, id(schema)
         known = self._writers.get(key)
         if known is None or known[3] < time.monotonic():

@@ -11,7 +11,7 @@ def head(schema_id: int) -> bytes:
 
 
 def split(data: bytes) -> tuple[int, bytes]:
-    """The id, and what follows it. Raises DataError."""
+    """Return the id, and what follows it. Raises DataError."""
     if len(data) < HEAD_BYTES:
         raise DataError(
             f"Not written with a schema registry: {len(data)} bytes, the magic byte and an id are {HEAD_BYTES}"

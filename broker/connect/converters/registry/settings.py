@@ -47,7 +47,7 @@ def _is_strategy(name: str, value: str) -> None:
 
 
 def _are_urls(name: str, values: list[str]) -> None:
-    """Never tells the value: it may hold a password."""
+    """Validate URLs; the error never quotes the value, which may hold a password."""
     not_empty(name, values)
     for value in values:
         try:

@@ -91,7 +91,7 @@ def _basic(login: str) -> str:
 
 
 def _aiven(theirs: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Batches are off by default: then a request has one value."""
+    """Translate Aiven's settings. Batches are off by default: then a request has one value."""
     is_batching = trim(theirs.get("batching.enabled", "false")).lower() == "true"
     size = theirs.get("batch.max.size", "500") if is_batching else "1"
     derived = {"batch.max.records": (size, "batch.max.size" if is_batching else "batching.enabled")}

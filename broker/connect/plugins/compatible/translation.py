@@ -74,7 +74,7 @@ def _put(translation: ConfigTranslation, ours: str, text: str, key: str) -> None
 
 
 def _value_of(values: Mapping[str, str], text: str) -> str | None:
-    """Classes are known by their simple names, too."""
+    """Return the value; classes are known by their simple names, too."""
     lower = trim(text).lower()
     if "*" in values or not lower:
         return values.get("*", "")

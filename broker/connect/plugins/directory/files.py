@@ -79,7 +79,7 @@ class SourceDirectory:
             _log.warning("file left where it is", directory=str(self._path), file=shown(name), reason=reason)
 
     def open(self, name: str) -> int | None:
-        """A descriptor of a regular file in the directory itself; None if there is none that can be opened.
+        """Open a regular file in the directory itself; None if there is none that can be opened.
 
         A stored offset is what an operator wrote: its name may be a path that leads out.
         """
@@ -101,7 +101,7 @@ class SourceDirectory:
         return None
 
     def mark(self, name: str, inode: int, is_faulty: bool) -> None:
-        """Done, as it was configured; a file of which something was left out is kept beside, as `.failed`."""
+        """Mark a file as done, as configured; one with skipped records is kept beside, as `.failed`."""
         try:
             if os.stat(name, dir_fd=self._descriptor, follow_symlinks=False).st_ino != inode:
                 return
@@ -118,7 +118,9 @@ class SourceDirectory:
 
 
 def has_rested(status: os.stat_result, now_ms: int, rest_ms: int) -> bool:
-    """A date in the future was set by hand: it says nothing of who writes now, and must not keep a file for ever."""
+    """Return whether the file has not been written for `rest_ms`. A date in the future was set by hand and counts as
+    old.
+    """
     return abs(now_ms - status.st_mtime_ns // 1_000_000) >= rest_ms
 
 
@@ -142,7 +144,7 @@ def _opened_directory(path: Path) -> int:
 
 
 def _free_name(directory: int, name: str, ending: str) -> str:
-    """Nothing that is there is written over."""
+    """Return a name that no existing file has."""
     for number in range(_NAMES_MAX):
         candidate = f"{name}{f'.{number}' if number else ''}{ending}"
         try:

@@ -15,7 +15,7 @@ Parsed = tuple[Schema | None, Any]
 
 class Parser(Protocol):
     def __call__(self, raw: bytes) -> Parsed | None:
-        """Schema and value of a record; None: a blank line, which is none."""
+        """Return schema and value of a record; None for a blank line."""
         ...
 
 
@@ -60,7 +60,7 @@ class CsvParser:
 
 
 def split_row(text: str, separator: str) -> list[str]:
-    """The fields of a row; a quoted one may hold separators, line ends and doubled quotes."""
+    """Return the fields of a row; a quoted one may hold separators, line ends and doubled quotes."""
     if '"' not in text:
         return text.split(separator)
     fields: list[str] = []
@@ -83,7 +83,7 @@ def split_row(text: str, separator: str) -> list[str]:
 
 
 def _quoted(text: str, at: int) -> tuple[str, int]:
-    """The field whose opening quote is before `at`, and the place behind its closing one."""
+    """Return the field whose opening quote is before `at`, and the place behind its closing one."""
     begin = at
     while True:
         end = text.find('"', at)

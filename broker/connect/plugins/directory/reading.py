@@ -50,7 +50,7 @@ class CurrentFile:
         self._begin()
 
     def _begin(self) -> None:
-        """From its first byte on."""
+        """Begin a file at its first byte."""
         status = os.fstat(self._descriptor)
         self.inode, self._modified = status.st_ino, status.st_mtime_ns
         self._position = self._sum = self._faults = 0
@@ -123,7 +123,7 @@ class CurrentFile:
         return [CutLine(data, len(data))] if is_end and data else []
 
     def _parsed(self, data: bytes, pieces: list[CutLine]) -> list[ParsedLine]:
-        """Up to a fault, which is told when it comes first."""
+        """Return lines up to a malformed one, which is reported when it comes first."""
         lines: list[ParsedLine] = []
         at = 0
         for piece in pieces:
@@ -157,7 +157,7 @@ class CurrentFile:
         return self._parser(raw)
 
     def _first_row(self, raw: bytes) -> Parser:
-        """A file whose columns have no names is no file of rows."""
+        """Return the parser for the header row; a file whose columns have no names is refused."""
         try:
             return CsvParser(raw, self._form.separator)
         except DataError:

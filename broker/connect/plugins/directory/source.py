@@ -83,7 +83,7 @@ class DirectorySourceTask(SourceTask):
         return []
 
     def _turn_to_file(self, now_ms: int) -> bool:
-        """Whether there is one; the one that was being read when the task ended comes first."""
+        """Return whether there is one; the one that was being read when the task ended comes first."""
         if self._current is not None or self._directory is None:
             return self._current is not None
         resume_at, self._resume_at = self._resume_at, None

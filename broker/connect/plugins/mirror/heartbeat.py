@@ -21,7 +21,7 @@ _VERSION = 0
 
 
 def beat(source: str, target: str, timestamp_ms: int) -> tuple[bytes, bytes]:
-    """Key and value, as Kafka's mirror writes them: two texts; version, timestamp."""
+    """Return key and value of a heartbeat, as Kafka's mirror writes them: two texts; version, timestamp."""
     key = b"".join(_INT16.pack(len(name.encode())) + name.encode() for name in (source, target))
     return key, _INT16.pack(_VERSION) + _INT64.pack(timestamp_ms)
 

@@ -138,7 +138,7 @@ def validated(definition: ConfigDef, props: Props) -> list[ConfigValue]:
 
 
 def addresses(props: Props) -> tuple[ClusterAddress, ClusterAddress]:
-    """Source and target. Raises ConfigError."""
+    """Return the addresses of source and target. Raises ConfigError."""
     return _address(_SOURCE, props), _address(_TARGET, props)
 
 
@@ -170,7 +170,7 @@ def flow_name(values: Mapping[str, Any]) -> str:
 
 
 def chosen(values: Mapping[str, Any], what: str) -> NameFilter:
-    """`what`: topics or groups."""
+    """Return the filter. `what`: topics or groups."""
     return NameFilter(patterns(what, values[what]), patterns(f"{what}.exclude", values[f"{what}.exclude"]))
 
 

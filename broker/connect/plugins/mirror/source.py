@@ -94,7 +94,7 @@ class MirrorSourceTask(SourceTask):
         self._close_if_stopped()
 
     def _close_if_stopped(self) -> None:
-        """By whoever comes last: who polls, or who stops."""
+        """Close the mirror in whichever thread ends last: the one that polls, or the one that stops."""
         if self._stopped.is_set() and self._working.acquire(blocking=False):
             try:
                 if self._task is not None:
@@ -120,7 +120,7 @@ class MirrorSourceConnector(SourceConnector):
         return self.CONFIG.parse(props)["exactly.once.enabled"] is True
 
     def alter_offsets(self, props: Props, offsets: Mapping[str, Any]) -> bool:
-        """Refuses: what the worker keeps would be stored, answered, and without effect."""
+        """Refuse: offsets kept by the worker would be stored and answered, but have no effect."""
         raise ConnectError(
             f"A mirror's positions are not the worker's to change: they are in {TOPIC} of the target. Deleting a copy "
             "there makes the mirror copy its topic anew."
@@ -160,7 +160,7 @@ class MirrorSourceConnector(SourceConnector):
         self._stopping.set()
 
     def _watch(self) -> None:
-        """Who raises what nobody foresaw has FAILED, and says so: nothing new would be copied any more."""
+        """Watch the threads; after an unforeseen error the connector is FAILED, because nothing new would be copied."""
         try:
             self._look_again_and_again()
         except Exception as error:
@@ -210,7 +210,7 @@ class MirrorSourceConnector(SourceConnector):
         self._tell(copies, assigned, changes.refused | failures | not_said, notices)
 
     def _follow(self, there: dict[str, str], present: dict[str, str], own: dict[str, dict[str, str]]) -> dict[str, str]:
-        """Settings and rules; why they do not, topic by topic. Records are copied all the same."""
+        """Copy settings and ACLs; return failures by topic. Records are copied all the same."""
         notices: dict[str, str] = {}
         try:
             if self._values["sync.topic.configs.enabled"]:

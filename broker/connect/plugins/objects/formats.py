@@ -32,7 +32,8 @@ def json_lines(file: ObjectFile) -> bytes:
 
 
 def parquet(file: ObjectFile) -> Any:
-    """A buffer. A struct has a column for each field; anything else stands in a column `value`, schemaless as JSON.
+    """Encode as Parquet. A struct has a column for each field; anything else goes into a column `value`, as JSON if
+    schemaless.
 
     Raises DataError.
     """
@@ -81,7 +82,7 @@ ENCODERS: dict[str, Callable[[ObjectFile], Any]] = {"parquet": parquet, "json": 
 
 
 def fault_in(file: ObjectFile, encode: Callable[[ObjectFile], Any]) -> int:
-    """The offset of the first record with which it cannot be encoded, of a file that cannot."""
+    """Return the offset of the first record with which it cannot be encoded, of a file that cannot."""
     start, end = 0, file.count
     while end - start > 1:
         middle = (start + end) // 2
@@ -111,12 +112,12 @@ def _table(file: ObjectFile) -> Any:
 
 
 def _values(file: ObjectFile) -> list[Any]:
-    """One by one, as all are that have no struct schema."""
+    """Return values one by one, for records without a struct schema."""
     return [item for part in file.parts for item in part]
 
 
 def _members(file: ObjectFile, at: int) -> list[Any]:
-    """Of one field, from its first record to the last."""
+    """Return a field's values, from the file's first record to the last."""
     field = file.schema.fields[at]  # type: ignore[union-attr]  # columns are made only of a file with a schema
     name, default = field.name, field.schema.default
     members: list[Any] = []
@@ -130,7 +131,7 @@ def _column(schema: Schema, values: list[Any]) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Structs as dictionaries and maps as pairs, as pyarrow takes them."""
+    """Return structs as dictionaries and maps as pairs, as pyarrow takes them."""
     if isinstance(value, Struct):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, dict):

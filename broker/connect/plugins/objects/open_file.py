@@ -49,7 +49,7 @@ class ObjectFile:
         return f"{self.topic}+{self.partition}+{self.first_offset:010}"
 
     def takes(self, moment: int, schema: Schema | None, size: int, bounds: RollBounds) -> bool:
-        """A record of `moment`, with so many bytes."""
+        """Return whether the open file takes a record of this time, schema and size."""
         return (
             self.count < bounds.records
             and self.bytes + size <= bounds.bytes
@@ -71,7 +71,7 @@ class ObjectFile:
         self.bytes += size
 
     def only(self, start: int, end: int) -> "ObjectFile":
-        """The same of some of its records."""
+        """Return the same file with records from `start` to `end` only."""
         parts: list[Values | ColumnRows] = []
         at = 0
         for part in self.parts:
@@ -86,7 +86,7 @@ class ObjectFile:
         return replace(self, offsets=self.offsets[start:end], parts=parts)
 
     def is_due(self, now_ms: int, bounds: RollBounds) -> bool:
-        """Whether a multiple of the schedule has passed since the file was opened."""
+        """Return whether a multiple of the schedule has passed since the file was opened."""
         return bounds.schedule_ms > 0 and now_ms // bounds.schedule_ms > self.opened_ms // bounds.schedule_ms
 
     def is_full(self, bounds: RollBounds) -> bool:
@@ -116,7 +116,7 @@ class ColumnStretch:
         return self.at < len(self._moments)
 
     def begins(self, bounds: RollBounds) -> ObjectFile:
-        """A file of its first record, whatever its size."""
+        """Begin a file with its first record, whatever its size."""
         columns, at = self.columns, self.at
         file = _begun(columns.topic, columns.partition, columns.offsets[at], self._moments[at], columns.schema, bounds)
         self._move(file, at + 1)

@@ -40,7 +40,7 @@ _MIB = 1024 * 1024
 
 
 def _is_path_format(name: str, value: str) -> None:
-    """The format's own text may not climb; what stands for time is digits and names."""
+    """Validate the path format: its own text may not contain ".."; what stands for time is digits and names."""
     if ".." in date_format(name, value).format(0).split("/"):
         raise ConfigError(name, f"Invalid value {value} for configuration {name}: it leads out")
 
@@ -122,7 +122,7 @@ class ObjectSinkTask(SinkTask):
         self._next[place] = record.offset + 1
 
     def put_columns(self, columns: SinkColumns) -> None:
-        """The same files as if each record had come alone."""
+        """Put whole columns; they give the same files as single records."""
         place = self._assigned_place(columns)
         for offset, moment in zip(columns.offsets, columns.timestamps_ms, strict=True):
             if not _has_a_year(moment):
@@ -153,7 +153,7 @@ class ObjectSinkTask(SinkTask):
         return place
 
     def _give_up(self, record: SinkRecord, why: str) -> None:
-        """Without somebody to report it to, the task ends rather than lose it in silence."""
+        """Report the record; without a reporter the task fails rather than lose it in silence."""
         error = RecordError(record.topic, record.partition, record.offset, why)
         if self._context.errant_record_reporter is None:
             raise error
@@ -188,7 +188,7 @@ class ObjectSinkTask(SinkTask):
         )
 
     def pre_commit(self, offsets: Mapping[ConnectPartition, int]) -> Mapping[ConnectPartition, int]:
-        """Files that are open hold their offset back."""
+        """Return offsets to commit; open files hold theirs back."""
         done = {place: self._open[place].first_offset for place in self._open}
         return {place: min(done.get(place, offset), offset) for place, offset in offsets.items()}
 

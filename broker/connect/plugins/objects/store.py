@@ -11,7 +11,7 @@ from broker.connect.plugins.paths import checked_path, root_of
 
 class ObjectStore(Protocol):
     def write(self, name: str, data: Any) -> None:
-        """The bytes under a name with slashes, in place of what was there. Raises RetriableError."""
+        """Write bytes under a name with slashes, replacing what is there. Raises RetriableError."""
         ...
 
 
@@ -35,7 +35,7 @@ class ObjectDirectory:
 
 
 def _replace(name: str, data: Any, directory: int) -> None:
-    """Whole or not at all; what an earlier attempt left beside it is removed first, a link as a link."""
+    """Replace a file whole or not at all; leftovers of an earlier attempt are removed first, a link as a link."""
     beside = f".{name}.writing"
     with contextlib.suppress(FileNotFoundError):
         os.unlink(beside, dir_fd=directory)

@@ -97,7 +97,7 @@ _AS_TEXT = ("interval", *(f"{kind}{word}" for kind in ("int4", "int8", "num", "d
 
 
 def _prepare(connection: Any, zone: str) -> None:
-    """Between moments and columns without a zone PostgreSQL converts by its session's."""
+    """Set the session's time zone, by which PostgreSQL converts columns without a zone."""
     from psycopg.types.string import TextLoader
 
     for name in _AS_TEXT:
@@ -112,7 +112,7 @@ def _document_text(document: str | bytes) -> str:
 
 
 def is_gone(error: Exception) -> bool:
-    """Whether the database, not the statement, is at fault: it went away, is locked or starting."""
+    """Return whether the database, not the statement, is at fault: it went away, is locked or starting."""
     import sqlalchemy.exc as raised
 
     if getattr(getattr(error, "orig", None), "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:

@@ -47,7 +47,7 @@ def check_options(name: str, database: str, query: Mapping[str, str | tuple[str,
 
 
 def _check_host(name: str, host: str) -> None:
-    """One that begins with a slash is the directory of a socket, one with @ a socket without a file."""
+    """Check the host. One that begins with a slash is the directory of a socket, one with @ a socket without a file."""
     for part in host.split(","):
         if part.startswith("/"):
             checked_path(name, part)

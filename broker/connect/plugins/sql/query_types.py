@@ -36,7 +36,7 @@ def described_schema(description: Sequence[Any], mapping: str) -> Schema:
 
 
 def _kinds() -> dict[int, Any]:
-    """By the number of a type in pg_type; what is not here is text."""
+    """Return kinds by a type's number in pg_type; other types are text."""
     import sqlalchemy as sa
 
     return {

@@ -71,7 +71,7 @@ class TableReader:
         return [column["name"] for column in sa.inspect(connection).get_columns(name, schema or None)]
 
     def _further(self) -> list[SourceRecord]:
-        """The next rows of all, which stay in the database until they are asked for."""
+        """Return the next rows of an open query; the rest stays in the database."""
         most = self._values["batch.max.rows"]
         if self._all is None:
             self._connection = self._engine.connect().execution_options(stream_results=True, max_row_buffer=most)
@@ -128,7 +128,7 @@ class TableReader:
         return tuple(Field(column.name, schema_of_column(column, self._is_sqlite, mapping)) for column in columns)
 
     def _query(self, connection: Any) -> Any:
-        """SQLite says beforehand what type a query's columns were declared with, PostgreSQL with each result."""
+        """Run the query. SQLite knows its columns' declared types beforehand, PostgreSQL with each result."""
         import sqlalchemy as sa
 
         query = _as_subquery(self._values["query"])
@@ -182,7 +182,9 @@ class TableReader:
         return [*moments, *([self._source.c[self._number]] if self._number else [])]
 
     def _behind(self) -> list[Any]:
-        """What is newer than the offset, and older than the delay: a transaction that ends late is not overtaken."""
+        """Return the rows above the stored offset and older than the delay, so that a transaction that commits late is
+        not overtaken.
+        """
         import sqlalchemy as sa
 
         number, moment = self.offset.get("incrementing"), _moment(self.offset.get("timestamp"), self._is_aware())
@@ -274,7 +276,7 @@ def _moment(text: str | None, is_aware: bool) -> datetime | None:
 
 
 def _fitting(schema: Schema, value: Any, zone: ZoneInfo) -> Any:
-    """A database's value as Connect's: moments in UTC, numbers of the mapped type, else what has no type as text."""
+    """Convert a database's value to Connect's: times in UTC, numbers of the mapped type, all else as text."""
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
     if isinstance(value, Decimal) and schema.type in _NUMBERS:

@@ -80,7 +80,7 @@ class SqlSinkTask(SinkTask):
         raise RetriableError(f"The database does not answer: {reason}") from error
 
     def _one_by_one(self, rows: list[SqlRow]) -> None:
-        """Something in the batch is not accepted: each row by itself, so that the others arrive."""
+        """Write a refused batch row by row, so that the others arrive."""
         for row in rows:
             try:
                 self._write([row])
@@ -148,7 +148,7 @@ class SqlSinkTask(SinkTask):
         return table
 
     def _widened(self, connection: Any, table: Any, missing: list[str], row: SqlRow) -> Any:
-        """New columns may be null: the rows that are there have no value for them."""
+        """Add missing columns, which may be null: existing rows have no value for them."""
         import sqlalchemy as sa
 
         if not self._values["auto.evolve"]:
@@ -161,7 +161,7 @@ class SqlSinkTask(SinkTask):
         return sa.Table(table.name, sa.MetaData(), schema=table.schema, autoload_with=connection)
 
     def _parameters(self, row: SqlRow) -> dict[str, Any]:
-        """Parameters have names of ours: a column's may have anything in it."""
+        """Return parameters under names of ours: a column's may have any characters."""
         return {f"b{at}": self._plain(column) for at, column in enumerate(row.columns.values())}
 
     def _plain(self, value: Any) -> Any:

@@ -60,7 +60,7 @@ class SqlSourceTask(SourceTask):
         self._idle = 0
 
     def _list_if_due(self) -> None:
-        """Not within a table whose rows are all read in one transaction."""
+        """List tables when that is due, not while all rows of a table are read in one transaction."""
         interval_s = self._values["table.poll.interval.ms"] / 1000
         is_due = self._listed_at is None or self._now_s() - self._listed_at >= interval_s
         if not self._lists_all or not is_due or any(reader.is_within for reader in self._readers):

@@ -45,7 +45,7 @@ def statement_of(table: Any, row: SqlRow, is_deletion: bool, mode: str, names: S
 
 
 def _parameter(column: Any, row: SqlRow, field: str, name: str, dialect: str) -> Any:
-    """For a column of JSON a text is the document, as Confluent's dialect of PostgreSQL casts it."""
+    """Return the parameter; for a JSON column a text is the document, as Confluent's dialect of PostgreSQL casts it."""
     import sqlalchemy as sa
 
     if not isinstance(column.type, sa.JSON) or row.schemas[field].type is not Type.STRING:

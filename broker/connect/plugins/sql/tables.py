@@ -38,7 +38,7 @@ def qualified(tables: Sequence[str], schema_pattern: str) -> list[str]:
 
 
 def _like(pattern: str, name: str) -> bool:
-    """SQL's LIKE of `%` alone: names of schemas have underscores."""
+    """Match SQL's LIKE with `%` only: names of schemas have underscores."""
     parts = pattern.split("%")
     regex = ".*".join(rf"\Q{part}\E" for part in parts)
     return java_regex("schema.pattern", regex).fullmatch(name) is not None

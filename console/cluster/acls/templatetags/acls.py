@@ -17,7 +17,7 @@ register.filter("in_a_sentence", sentence)
 
 @register.filter
 def mark(decision: AclDecision) -> str:
-    """yes, no, or denied: by a rule that says so. What is not certain is said with a question mark."""
+    """Return yes, no, or denied by a rule; uncertain ones with a question mark."""
     if decision.is_allowed:
         return "yes"
     is_denied = decision.cause is DecisionCause.RULE
@@ -44,7 +44,7 @@ def asked_again(denials: Denials) -> str:
 
 @register.filter
 def allowing(denials: Denials) -> str:
-    """The form of a rule that would have allowed it, from wherever."""
+    """Return the query of a form for a rule that would have allowed the operation, from any host."""
     return urlencode(
         {
             "principal": denials.last_principal,

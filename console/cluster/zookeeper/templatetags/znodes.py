@@ -10,7 +10,7 @@ register = template.Library()
 
 @register.filter
 def as_query(path: str) -> SafeString:
-    """The path as the query of a deep link; its slashes stay readable."""
+    """Return the path as the query of a deep link; its slashes stay readable."""
     return mark_safe(f"path={quote(path, safe='/')}")
 
 

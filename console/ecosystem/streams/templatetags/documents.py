@@ -12,5 +12,5 @@ _CODE = re.compile(r"`([^`\n]+)`")
 
 @register.filter
 def documented(text: str) -> SafeString:
-    """Paragraphs; everything else its author wrote is escaped, since a job's file may be anybody's."""
+    """Return paragraphs; the rest of the text is escaped, since a job's file may be anyone's."""
     return mark_safe(linebreaks(_CODE.sub(r"<code>\1</code>", str(escape(text)))))

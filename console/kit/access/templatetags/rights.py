@@ -13,7 +13,7 @@ register = template.Library()
 
 @register.filter
 def is_process_operable_by(name: str, user: User) -> bool:
-    """Whether `name` may be operated by `user`; pushed rows go only to people without limits."""
+    """Return whether `name` may be operated by `user`; pushed rows go only to people without limits."""
     return not user or Right.OPERATE in reach_of(user).rights_on(Resource.PROCESS, name)
 
 
@@ -34,7 +34,7 @@ class HealthSubject(Protocol):
 
 @register.filter
 def is_quiet_changeable_by(row: HealthSubject, user: User) -> bool:
-    """Whether `user` may change the acknowledgement or mute: by operating what the reason is about."""
+    """Return whether `user` may change the acknowledgement or mute: by operating what the reason is about."""
     reach = reach_of(user)
     if not row.name and reach.is_limited_somewhere:
         return False

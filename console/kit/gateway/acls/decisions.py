@@ -62,7 +62,7 @@ class AclDecisions:
         return {operation.name: self._decision(operation.name, why) for operation, why in explanations.items()}
 
     def allowed(self, principal: str, host: str, resource: str, name: str) -> frozenset[str]:
-        """The operations that are allowed: the same without the reasons."""
+        """Return the allowed operations without the reasons."""
         if principal in self._super_users:
             return frozenset(OPERATIONS[resource])
         explanations = self._explained(principal, host, ResourceType[resource], name)
@@ -93,7 +93,7 @@ class AclDecisions:
 
 
 def with_changes(view: AclView, added: Collection[AclRule], removed: Collection[AclRule]) -> AclView:
-    """The same cluster after a change of its rules."""
+    """Return the same cluster after a change of its rules."""
     rules = (set(view.rules) | set(added)) - set(removed)
     return AclView(
         tuple(sorted(rules)), view.super_users, view.allows_if_none, view.own_principal, view.users, view.unknown_count

@@ -78,7 +78,7 @@ class AclRule:
         return self.permission == Permission.ALLOW.name
 
     def meets(self, resource: str, name: str) -> bool:
-        """Whether it is about the resource of this name, whoever asks."""
+        """Return whether it is about the resource of this name, whoever asks."""
         if self.resource != resource:
             return False
         return name.startswith(self.name) if self.is_prefixed else self.name in (name, WILDCARD)
@@ -128,7 +128,7 @@ class AclGateway(Protocol):
         ...
 
     def denials(self) -> tuple[Denials, ...] | None:
-        """The latest first; None: these brokers do not tell. Raises GatewayError."""
+        """Return denials, the latest first; None: these brokers do not report them. Raises GatewayError."""
         ...
 
 

@@ -100,7 +100,7 @@ class KafkaAcls:
         return tuple(sorted(map(_denials, by_principal.values()), key=lambda denials: -denials.last_at_ms))
 
     def _users(self) -> tuple[str, ...]:
-        """None where the cluster keeps none, or does not tell us: rules are shown all the same."""
+        """Return the users; none where the cluster has none, or does not tell: rules are shown all the same."""
         try:
             answer = self._ask(DescribeUserScramCredentialsRequest(users=None))
         except GatewayError as error:
@@ -131,7 +131,7 @@ def own_principal(security: ClientSecurity) -> str:
 def _deciding_settings(
     brokers: Collection[tuple[BrokerSetting, ...]],
 ) -> tuple[frozenset[str] | None, bool | None]:
-    """As far as every broker says so: a super user of one broker only is none to rely on."""
+    """Return super users and the default that all brokers agree on: one broker's super user is not reliable."""
     values = [{setting.name: setting.value for setting in settings} for settings in brokers]
     texts = [item.get("super.users") for item in values]
     allowing = [item.get("allow.everyone.if.no.acl.found") for item in values]
@@ -150,7 +150,7 @@ def _super_users(text: str) -> frozenset[str]:
 
 
 def _rules(resource: DescribeAclsResource) -> Iterator[AclRule | None]:
-    """None for one that is younger than what is known here."""
+    """Yield the rules; None for one with a type unknown here."""
     for acl in resource.acls:
         try:
             pattern = Pattern(
@@ -176,7 +176,7 @@ def _creation(pattern: Pattern, entry: AclEntry) -> AclCreation:
 
 
 def _filter(pattern: Pattern, entry: AclEntry) -> DeleteAclsFilter:
-    """Which means this one rule."""
+    """Return a filter that means this one rule."""
     return DeleteAclsFilter(
         resource_type_filter=pattern.kind,
         resource_name_filter=pattern.name,
@@ -189,7 +189,7 @@ def _filter(pattern: Pattern, entry: AclEntry) -> DeleteAclsFilter:
 
 
 def _refusal_of_all(answer: Any) -> RefusedError:
-    """Of whatever is asked of access lists: there are none, or they are not for us."""
+    """Return the refusal of a request about ACLs: the cluster has none, or the console may not see them."""
     refused = refusal(answer.error_code, answer.error_message or "")
     if answer.error_code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         return refused
@@ -208,7 +208,7 @@ def _why(result: Any) -> str:
 
 
 def _denials(responses: Sequence[DescribeRequestsDenials]) -> Denials:
-    """Of one principal, by each broker that has denied it something."""
+    """Return a principal's denials, summed over the brokers."""
     last = max(responses, key=lambda denials: denials.last_at_ms)
     return Denials(
         last.principal,

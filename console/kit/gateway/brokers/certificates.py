@@ -16,7 +16,9 @@ _BYTES_MAX = 16 * 1024 * 1024
 
 
 def make_broker_certificate(directory: Path, name: str, hosts: Sequence[str]) -> Path:
-    """NAME.pem in `directory`: kept while it is good, made anew in its last month. Raises StartupError, OSError."""
+    """Return NAME.pem in `directory`, kept while it is good, made anew in its last month. Raises StartupError,
+    OSError.
+    """
     # Most of the console never needs it, and it takes a while.
     from broker.cli.servers.authority import Authority
 
@@ -24,7 +26,7 @@ def make_broker_certificate(directory: Path, name: str, hosts: Sequence[str]) ->
 
 
 def certificates_end_in_s(metrics_port: int) -> Mapping[str, float] | None:
-    """Listener → seconds, as the broker of this host with that port of metrics says; None: it does not answer."""
+    """Return listener → seconds, as the broker of this host with that metrics port says; None: it does not answer."""
     connection = http.client.HTTPConnection("127.0.0.1", metrics_port, timeout=_TIMEOUT_S)
     try:
         connection.request("GET", f"/metrics?name[]={_ENDS_IN}")

@@ -135,7 +135,7 @@ class BrokerGateway(Protocol):
         ...
 
     def request_times(self) -> Mapping[int, tuple[ApiRequestTimes, ...] | None]:
-        """None for a broker that answers and does not tell: only Barnabas brokers do."""
+        """Return None for a broker that answers and does not tell: only Barnabas brokers do."""
         ...
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:
@@ -162,7 +162,7 @@ class BrokerGateway(Protocol):
 
 
 def replica_sizes(log_dirs: Mapping[int, tuple[LogDirView, ...]]) -> ReplicaSizes:
-    """The same by replica."""
+    """Return the sizes by replica."""
     sizes: dict[tuple[str, int], dict[int, int]] = {}
     for broker_id, directories in log_dirs.items():
         for directory in directories:

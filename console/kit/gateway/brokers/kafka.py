@@ -168,7 +168,7 @@ class KafkaBrokers:
         return self._quota_uses
 
     def _ask_one(self, broker_id: int | None, request: Request[AnyResponse]) -> AnyResponse | None:
-        """`broker_id` None: whoever comes first. None from a broker that does not know the question."""
+        """Ask one broker; None: the first that answers. Returns None from a broker that does not know the request."""
         for known_id, host, port in self._addresses():
             if broker_id in (None, known_id):
                 return self._ask(known_id, host, port, request)
@@ -195,7 +195,7 @@ class KafkaBrokers:
         request: Request[AnyResponse],
         membership: ClusterMembership | None = None,
     ) -> AnyResponse | None:
-        """None from a broker that does not know the question."""
+        """Ask a broker; None if it does not know the request."""
         try:
             with self._client.connection(host, port, self._timeout, membership) as connection:
                 self._software[broker_id] = _software(connection.served, connection.supported_features)
@@ -231,7 +231,7 @@ class KafkaBrokers:
 
 
 def _software(served: Mapping[int, tuple[int, int]], features: Mapping[str, tuple[int, int]]) -> Software:
-    """By the metadata.version that a broker of a KRaft cluster supports, or else guessed from what it serves."""
+    """Return the software by the metadata.version that a KRaft broker supports, or guessed from the APIs it serves."""
     fetch = served.get(ApiKey.FETCH, (0, 0))[1]
     speaks = next((name for version, name in sorted(_RELEASES.items(), reverse=True) if version <= fetch), "")
     if METADATA_VERSION in features:

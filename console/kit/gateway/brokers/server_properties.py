@@ -8,7 +8,7 @@ from broker.config.properties import parse_properties
 
 
 def read_server_properties(text: str) -> Mapping[str, str | None]:
-    """Values by key, secrets hidden; one that no broker could read stands as it is written."""
+    """Return values by key, secrets hidden; an invalid one stands as it is written."""
     return {name: _rendered(name, value) for name, value in parse_properties(text).items()}
 
 

@@ -14,7 +14,7 @@ _TIMEOUT_S = 10.0
 
 
 def ask(client: ClusterClient, question: Callable[[ClusterConnections], Any], not_served: str) -> Any:
-    """The answer to `question`; `not_served` is the sentence for brokers that do not know it.
+    """Return the answer to `question`; `not_served` is the sentence for brokers that do not know it.
 
     Raises GatewayError, with the code UNSUPPORTED_VERSION for those.
     """

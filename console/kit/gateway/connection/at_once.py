@@ -83,7 +83,7 @@ class _Talk:
         return self._connection.fileno()
 
     def asks(self, questions: Sequence[Request[Message]], membership: ClusterMembership | None) -> bool:
-        """Whether answers are to come."""
+        """Return whether answers are to come."""
         connection = self._connection
         try:
             self._ends.enter_context(self._client.turn(connection.address, connection.timeout_s))
@@ -116,7 +116,7 @@ def _lent(
     timeout_seconds: float,
     membership: ClusterMembership | None,
 ) -> Iterator[tuple[Address, Lent | BarnabasError | GatewayError]]:
-    """Those that are open come first."""
+    """Yield connections, open ones first."""
 
     def lent(lend: Callable[..., Lent | None], address: Address) -> Lent | BarnabasError | GatewayError | None:
         try:
@@ -137,7 +137,7 @@ def _lent(
 
 
 def _as_they_answer(talks: dict[int, _Talk], deadline: float) -> Iterator[_Talk]:
-    """Who has not begun to answer by `deadline` comes last."""
+    """Yield talks as they answer; those that have not begun by `deadline` come last."""
     poll = select.poll()
     for descriptor in talks:
         poll.register(descriptor, select.POLLIN)

@@ -65,7 +65,7 @@ class ClusterClient:
         is_required: bool = True,
         meant: Callable[[], str] = lambda: "",
     ):
-        """A file that is not required may be missing: connections are plain then.
+        """Read `config_file`; one that is not required may be missing: connections are plain then.
 
         `meant`: the id of the cluster that has to answer, empty while that may be any. Once it is known it stays.
         """
@@ -106,7 +106,7 @@ class ClusterClient:
             raise self._unusable(error) from error
 
     def admin(self) -> AdminClient:
-        """The same until the file is another. Raises OtherClusterError."""
+        """Return the admin client, a new one after the client file changed. Raises OtherClusterError."""
         self._be_sure()
         return self._any_admin()
 
@@ -136,7 +136,7 @@ class ClusterClient:
         return response
 
     def _raise_known_refusal(self) -> None:
-        """Brokers count failed logins: who was refused just now does not try again."""
+        """Raise a recent refusal again: brokers count failed logins, so it is not retried at once."""
         with self._lock:
             asked_at, refusal = self._why
         if isinstance(refusal, ClientRefusedError) and time.monotonic() - asked_at < _ASK_WHY_EVERY_S:
@@ -196,7 +196,7 @@ class ClusterClient:
     def kept_connection(
         self, host: str, port: int, timeout_seconds: float, membership: ClusterMembership | None = None
     ) -> Lent | None:
-        """The same, if there is one that is open already."""
+        """Return an open connection to the broker, None if there is none."""
         self._be_sure()
         return self._kept.lend_kept(host, port, timeout_seconds, self.security(), membership)
 
@@ -270,7 +270,7 @@ class ClusterClient:
         return self._security
 
     def _stamp_now(self) -> tuple[int, int] | None:
-        """With the mode, so that one that was closed to others is looked at again."""
+        """Return the file's stamp with its mode, so that one with corrected rights is read again."""
         try:
             stat = os.stat(self._file) if self._file else None
         except OSError:

@@ -29,7 +29,7 @@ class ClientLogin:
 
 
 def properties_of(login: ClientLogin) -> str:
-    """The text of a file that holds secrets; empty for a connection in plain text."""
+    """Return the text of a client properties file, which holds secrets; empty for a connection in plain text."""
     return properties_text({name: value.replace("\r", "") for name, value in _pairs(login).items()})
 
 

@@ -12,7 +12,7 @@ from console.kit.gateway.errors import GatewayError, refusal, unanswered
 
 @contextmanager
 def cluster_session(client: ClusterClient, timeout_seconds: float, not_served: str) -> Iterator[ClusterConnections]:
-    """`not_served`: the sentence for a cluster that does not know the question."""
+    """Open a session. `not_served`: the sentence for a cluster that does not know the request."""
     try:
         with client.cluster(timeout_seconds) as cluster:
             yield cluster

@@ -21,14 +21,16 @@ class ConsoleMembership:
         self._known: ClusterMembership | None = None
 
     def __call__(self) -> ClusterMembership | None:
-        """None for a cluster of other brokers, which has no secret. Raises GatewayError if it cannot be read."""
+        """Return the membership; None for a cluster of other brokers, which has no secret. Raises GatewayError if it
+        cannot be read.
+        """
         if self._known is None:
             secret = self._read()
             self._known = ClusterMembership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
         return self._known
 
     def forget(self) -> None:
-        """Brokers have another secret than the one that was read."""
+        """Forget the secret that was read, because brokers have another."""
         self._known = None
 
     def _read(self) -> bytes | None:

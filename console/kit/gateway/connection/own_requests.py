@@ -166,7 +166,7 @@ class OwnRequests:
             slots.waited += waiting if 0 < self.in_flight_max <= in_flight else 0
 
     def told_nothing(self, api: str, requests: int, received: int, sent: int = 0) -> None:
-        """A client that was over before it told: what is known of it, of no broker in particular."""
+        """Count requests of a client that ended before it reported which broker they went to."""
         together = OwnRequestFigures(requests, 0, sent, received)
         with self._lock:
             self._row("", api, LIBRARY).count += requests
@@ -175,7 +175,7 @@ class OwnRequests:
     # What is made of it ----------------------------------------------------------------------------------------------
 
     def snapshot(self) -> dict[str, Any]:
-        """The last minute, as JSON keeps it."""
+        """Return the figures of the last minute, as JSON stores them."""
         with self._lock:
             self._part()
             rows: dict[Key, OwnRequestFigures] = {}
@@ -243,7 +243,9 @@ class LibraryStatistics:
 
 
 def _take_round_trips(together: OwnRequestFigures, figures: Mapping[str, int]) -> None:
-    """As many as were told below each percentile, at that percentile: so they are what percentiles say again."""
+    """Add round trips of a report, as many below each percentile as it says, so that the result has the same
+    percentiles.
+    """
     left = count = figures["cnt"]
     for share, micros in ((0.5, figures["p50"]), (0.95, figures["p95"]), (0.99, figures["p99"]), (1.0, figures["max"])):
         upto = count - round(count * share)
@@ -253,7 +255,7 @@ def _take_round_trips(together: OwnRequestFigures, figures: Mapping[str, int]) -
 
 
 def _api(name: str) -> str:
-    """By the protocol's own name."""
+    """Return an API's name in the protocol."""
     return "ApiVersions" if name == "ApiVersion" else name
 
 

@@ -54,7 +54,7 @@ class Trial:
 
 
 def try_cluster(bootstrap: str, security: ClientSecurity) -> Trial:
-    """The first server that lets us in, or the last that did not."""
+    """Return the first server that lets us in, or the last that did not."""
     ends = time.monotonic() + ALL_S
     trial = Trial((TrialStep("resolve", error="There is no server to ask."),))
     for host, port in parse_bootstrap_servers(bootstrap)[:SERVERS_MAX]:
@@ -134,7 +134,7 @@ class _TriedServer:
 
 
 def _rights(connection: BrokerConnection) -> TrialStep:
-    """What a cluster says its clients may do; nothing is tried, for that would change something."""
+    """Return which operations the cluster authorizes; nothing is tried out, because that would change something."""
     bits = OPERATIONS_NOT_REQUESTED
     with suppress(BarnabasError, BrokerUnreachable):
         request = DescribeClusterRequest(include_cluster_authorized_operations=True)

@@ -37,19 +37,21 @@ class CredentialGateway(Protocol):
         ...
 
     def set_password(self, user: str, password: str, mechanisms: Mechanisms) -> None:
-        """The user's password for these mechanisms from now on; those not named stay as they are.
+        """Set the user's password for these mechanisms; others stay as they are.
 
         It is salted here and goes no further. Raises GatewayError.
         """
         ...
 
     def delete(self, user: str, mechanisms: Collection[str]) -> None:
-        """The user logs in by these no more. Raises GatewayError; nothing is deleted if one of them is not there."""
+        """Delete the user's credentials of these mechanisms. Raises GatewayError; nothing is deleted if one of them is
+        missing.
+        """
         ...
 
 
 def user_refusal(name: str) -> str:
-    """Why there can be no user of this name, in a sentence; empty: there can.
+    """Return why there can be no user of this name, in a sentence; empty: there can.
 
     Kafka takes more of them, whose clients could not send them: SCRAM's names have seven bits (ScramMessages.java).
     """

@@ -37,7 +37,7 @@ class GroupOperations:
         self._timeout = timeout_seconds
 
     def commit(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, str]:
-        """OffsetCommit by nobody; what was refused, with why, if it is not all of it."""
+        """Commit offsets without a member; return refused partitions with the reason."""
         request = commit_request(group_id, offsets.items(), SET_BY_CONSOLE)
         codes = _refused(self._ask(group_id, request, lambda answer: next(iter(_refused(answer).values()), 0)))
         if codes and len(codes) == len(offsets):
@@ -45,7 +45,7 @@ class GroupOperations:
         return {place: str(refusal(code)) for place, code in codes.items()}
 
     def set_share_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, str]:
-        """AlterShareGroupOffsets; what was refused, with why, if it is not all of it."""
+        """Set a share group's offsets; return refused partitions with the reason."""
         topics: dict[str, list[AlterShareGroupOffsetsRequestPartition]] = {}
         for (topic, partition), offset in offsets.items():
             start = AlterShareGroupOffsetsRequestPartition(partition_index=partition, start_offset=offset)
@@ -70,7 +70,7 @@ class GroupOperations:
         }
 
     def delete_share_offsets(self, group_id: str, topics: Iterable[str]) -> dict[str, str]:
-        """DeleteShareGroupOffsets; the topics that were refused, with why, if it is not all of it."""
+        """Delete a share group's offsets; return refused topics with the reason."""
         doomed = [DeleteShareGroupOffsetsRequestTopic(topic_name=name) for name in topics]
         request = DeleteShareGroupOffsetsRequest(group_id=group_id, topics=doomed)
         response = self._ask(group_id, request, lambda answer: answer.error_code)
@@ -83,7 +83,7 @@ class GroupOperations:
         }
 
     def forget(self, group_id: str, places: Iterable[TopicPartition]) -> dict[TopicPartition, str]:
-        """OffsetDelete; what was refused, with why."""
+        """Delete committed offsets; return refused partitions with the reason."""
         request = offset_delete_request(group_id, places)
         answer = self._ask(group_id, request, lambda answer: answer.error_code)
         if answer.error_code:
@@ -98,7 +98,7 @@ class GroupOperations:
             raise refusal(code)
 
     def _ask(self, group_id: str, request: Request[AnyResponse], code_of: Callable[[AnyResponse], int]) -> AnyResponse:
-        """Asked again only while the coordinator moves."""
+        """Ask the coordinator, again only while it moves."""
 
         def moved(answer: AnyResponse) -> int:
             code = code_of(answer)

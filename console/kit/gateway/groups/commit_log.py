@@ -108,7 +108,7 @@ def _read_arrived(consumer: Consumer) -> list[CommitView]:
 
 
 def commit_in(message: Message) -> CommitView | None:
-    """None for what is no commit: an error, a group's own record, a record of a later kind."""
+    """Return the commit in a message; None for an error, a group's own record, or a record of a later version."""
     message_key, value = message.key(), message.value()
     if message.error() is not None or message_key is None:
         return None

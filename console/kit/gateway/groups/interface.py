@@ -111,7 +111,7 @@ class GroupsView:
     answered: frozenset[int]
 
     def committed_in(self, topic: str) -> dict[str, dict[int, int]]:
-        """group → partition → offset, of the groups that have committed in the topic."""
+        """Return group → partition → offset, of the groups that have committed in the topic."""
         committed: dict[str, dict[int, int]] = {}
         for group in self.groups:
             for (name, partition), offset in group.committed.items():
@@ -156,7 +156,7 @@ class OffsetRefusals:
 
 
 def is_ledger(group_id: str) -> bool:
-    """Whether the group is a ledger of a stream job or of the audit, whose offsets must not be changed."""
+    """Return whether the group is a ledger of a stream job or of the audit, whose offsets must not be changed."""
     return group_id.startswith(LEDGER_PREFIX) or group_id == POSITIONS_GROUP
 
 
@@ -171,7 +171,9 @@ class GroupGateway(Protocol):
         ...
 
     def describe_one(self, group_id: str) -> GroupView:
-        """A group as its coordinator knows it now; one that does not exist is Dead, one of another type Unknown."""
+        """Describe a group as its coordinator knows it now; one that does not exist is Dead, one of another type
+        Unknown.
+        """
         ...
 
     def commits(self) -> list[CommitView]:
@@ -181,15 +183,17 @@ class GroupGateway(Protocol):
         ...
 
     def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
-        """The first record at or behind each offset. A place that could not be answered is missing."""
+        """Return the first record at or behind each offset. A place that could not be answered is missing."""
         ...
 
     def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetBounds]:
-        """First and next offsets now. A place whose leader does not answer is missing."""
+        """Return first and next offsets now. A place whose leader does not answer is missing."""
         ...
 
     def offsets_at(self, places: Iterable[TopicPartition], at_ms: int) -> Mapping[TopicPartition, int]:
-        """The offset of the first record as new as `at_ms`, the next offset if there is none. Missing as above."""
+        """Return the offset of the first record as new as `at_ms`, the next offset if there is none. Missing as
+        above.
+        """
         ...
 
     def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:

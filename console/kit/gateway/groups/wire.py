@@ -33,7 +33,7 @@ T = TypeVar("T")
 def ask_all_groups(
     client: ClusterClient, brokers: Iterable[tuple[int, str, int]], timeout_seconds: float
 ) -> tuple[list[GroupView], frozenset[int]]:
-    """The groups of every broker (id, host, port) that tells them, and the ids of those that do.
+    """Return the groups of every broker (id, host, port) that tells them, and the ids of those that do.
 
     A broker tells none that does not know all of its groups: they are loaded, or have just moved away. Raises
     GatewayError if none does, with what one answered rather than that others did not.
@@ -76,7 +76,7 @@ def _views_by_broker(
     read: Callable[[Address, BrokerResponses], list[T]],
     failures: list[GatewayError],
 ) -> dict[Address, list[T]]:
-    """What each broker's answers say; why there are none goes to `failures`. Raises that the console is not let in."""
+    """Read each broker's response; brokers without one are noted in `failures`. Raises if the console is not let in."""
     results = {}
     for address, heard in responses.items():
         try:

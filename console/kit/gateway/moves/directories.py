@@ -10,7 +10,7 @@ from broker.protocol.messages.alter_replica_log_dirs import (
 
 
 def directory_request(wanted: Mapping[tuple[str, int], str]) -> AlterReplicaLogDirsRequest:
-    """`wanted`: (topic, partition) → path."""
+    """Return the request. `wanted`: (topic, partition) → path."""
     by_path: dict[str, dict[str, list[int]]] = {}
     for (topic, partition), path in sorted(wanted.items()):
         by_path.setdefault(path, {}).setdefault(topic, []).append(partition)

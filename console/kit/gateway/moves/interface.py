@@ -28,7 +28,8 @@ class Throttles:
 
 class MoveGateway(Protocol):
     def assignments(self, topics: Iterable[str]) -> dict[TopicPartition, tuple[int, ...]]:
-        """The replicas of every partition of `topics`, preferred leader first; a topic that is not there is left out.
+        """Return the replicas of every partition of `topics`, preferred leader first; a topic that is not there is left
+        out.
 
         Of a partition on the move everybody involved is named.
         """

@@ -136,7 +136,9 @@ def why_wrong(job: JobView, name: str, text: str) -> str:
 
 
 def checkpoint_of(directory: Path) -> Mapping[tuple[str, int], int] | None:
-    """The next offset of each partition a job reads; None without a checkpoint, empty if no batch was finished."""
+    """Return the next offset of each partition a job reads; None without a checkpoint, empty if no batch was
+    finished.
+    """
     checkpoint = read_checkpoint(directory)
     return (
         None

@@ -115,7 +115,9 @@ class KafkaProducers:
             raise refusal(code)
 
     def _member(self) -> tuple[ClusterMembership | None, str]:
-        """Without one rights decide, as in Apache Kafka; why there is none, where it should be."""
+        """Return our membership; without one ACLs decide, as in Apache Kafka; and why there is none, where there should
+        be.
+        """
         try:
             return self._membership(), ""
         except GatewayError as error:

@@ -70,7 +70,9 @@ class KafkaQuorum:
         self._upgrade(name, level, validate_only=False)
 
     def _upgrade(self, name: str, level: int, *, validate_only: bool) -> None:
-        """Version 0 of the request has no `validate_only`, so that a broker with nothing later is not asked."""
+        """Upgrade a feature. Version 0 of the request has no `validate_only`, so that a broker with nothing later is
+        not asked.
+        """
         update = FeatureUpdateKey(feature=name, max_version_level=level)
         request = UpdateFeaturesRequest(feature_updates=[update], validate_only=validate_only)
         response = ask(self._client, lambda cluster: cluster.ask_controller(request), _NO_UPGRADES)
@@ -122,5 +124,5 @@ def _replica(replica: QuorumReplica) -> QuorumReplicaView:
 
 
 def _known(value: int) -> int | None:
-    """Kafka writes -1 where a number is not known."""
+    """Return the number, None for Kafka's -1."""
     return None if value < 0 else value

@@ -59,7 +59,7 @@ class QuotaGateway(Protocol):
 
 
 def in_words(entity: QuotaEntity) -> str:
-    """`user alice, client id app`; whoever has none of his own is `default user`."""
+    """Return `user alice, client id app`; a default entity is `default user`."""
     return ", ".join(
         f"default {_KINDS[EntityType(kind)]}" if name is None else f"{_KINDS[EntityType(kind)]} {name}"
         for kind, name in entity.parts
@@ -67,7 +67,7 @@ def in_words(entity: QuotaEntity) -> str:
 
 
 def rank_of(entity: QuotaEntity) -> int:
-    """The place of its shape among those that `order_for` gives, from 1; of addresses behind all of them."""
+    """Return the place of its shape among those that `order_for` gives, from 1; of addresses behind all of them."""
     if entity.ip is not None:
         return len(_SHAPES) + (1 if entity.ip != DEFAULT else 2)
     user, client = (None if name is None else name != DEFAULT for name in (entity.user, entity.client_id))

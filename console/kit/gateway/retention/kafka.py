@@ -124,7 +124,7 @@ def ask_segments(
 def _cluster(
     client: ClusterClient, membership: ConsoleMembership, timeout_seconds: float
 ) -> Iterator[ClusterConnections]:
-    """Whatever goes wrong on the wire inside is a GatewayError outside."""
+    """Yield connections; any network error inside is raised as GatewayError."""
     try:
         with client.cluster(timeout_seconds) as cluster:
             _require_preview(cluster)

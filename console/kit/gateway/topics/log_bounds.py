@@ -45,7 +45,9 @@ class BoundsLook:
         self._silent_until: dict[Address, float] = {}
 
     def look(self, led: Mapping[Address, Sequence[TopicPartition]]) -> dict[TopicPartition, LogBounds]:
-        """`led`: by their leader, partitions of a topic side by side. What was not answered is missing."""
+        """Look at log bounds. `led`: by their leader, partitions of a topic side by side. What was not answered is
+        missing.
+        """
         began_s = self._clock_s()
         self._silent_until = {item: until for item, until in self._silent_until.items() if until > began_s}
         questions = {leader: _questions(item) for leader, item in led.items() if leader not in self._silent_until}
@@ -64,7 +66,7 @@ class BoundsLook:
 
 
 def _questions(places: Sequence[TopicPartition]) -> list[ListOffsetsRequest]:
-    """Two for each of some partitions: where they begin, and where they go on."""
+    """Return two requests for each set of partitions: for their first and their next offsets."""
     return [
         _question(places[start : start + PARTITIONS_PER_REQUEST], timestamp)
         for start in range(0, len(places), PARTITIONS_PER_REQUEST)

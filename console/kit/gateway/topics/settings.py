@@ -89,7 +89,7 @@ def _in_unit_of(name: str, synonym: str, value: str | None) -> str | None:
 
 
 def own_settings(entries: Iterable[ConfigEntry]) -> tuple[tuple[str, str], ...]:
-    """(name, value) of those that are the topic's own, sorted; a value that is a secret is not told."""
+    """Return (name, value) of the topic's own settings, sorted; a secret's value is left out."""
     own = (entry for entry in entries if _SOURCES.get(entry.source) == "topic")
     return tuple(sorted((entry.name, "(not told)" if entry.value is None else entry.value) for entry in own))
 

@@ -52,7 +52,9 @@ class ZooKeeperView:
 
 
 def parse_addresses(connect_string: str) -> list[tuple[str, int]]:
-    """`host:port,host:port/chroot` → [(host, port)]; the port is 2181 if not given, an IPv6 host stands in brackets."""
+    """Parse `host:port,host:port/chroot` → [(host, port)]; the port is 2181 if not given, an IPv6 host stands in
+    brackets.
+    """
     servers = connect_string.split("/", 1)[0]
     return [_parse_address(server.strip()) for server in servers.split(",") if server.strip()]
 
@@ -181,7 +183,7 @@ def parse_mntr(address: str, answer: str, now_s: float) -> ZooKeeperView:
 
 
 def parse_zxid(srvr: str) -> str:
-    """The newest change the server has, as ZooKeeper writes it (0x… the epoch of its leader, then a counter)."""
+    """Return the newest change the server has, as ZooKeeper writes it (0x… the epoch of its leader, then a counter)."""
     return next((line.partition(":")[2].strip() for line in srvr.splitlines() if line.startswith("Zxid:")), "")
 
 

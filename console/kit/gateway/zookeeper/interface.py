@@ -90,7 +90,8 @@ class ZnodeView:
 
 class ZooKeeperGateway(Protocol):
     def look(self, path: str, children_from: int = 0, children_count: int = 100) -> ZnodeView:
-        """The znode at `path` below the cluster's chroot, with `children_count` of its children in natural order.
+        """Return the znode at `path` below the cluster's chroot, with `children_count` of its children in natural
+        order.
 
         A znode with more than CHILDREN_LISTED_MAX children comes without any. Raises NoSuchZnodeError.
         """

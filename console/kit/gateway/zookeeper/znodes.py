@@ -112,7 +112,7 @@ class KazooGateway:
         return {address: view.mode for address, view in zip(addresses, views, strict=True) if not view.error}
 
     def reconfigure(self, joining: Sequence[str], leaving: Sequence[int], from_version: int) -> EnsembleConfig:
-        """Reconfigure on a connection of its own with the super user's rights."""
+        """Reconfigure the ensemble on a connection of its own with the super user's rights."""
         if self._read_secret is None:
             raise NotAllowedError("This console has no password for a reconfig of this ensemble.")
         client = self._new_client()

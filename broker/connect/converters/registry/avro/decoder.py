@@ -86,7 +86,9 @@ class AvroNode:
 def read_schema(
     text: str, referred: Sequence[NamedSchema], options: AvroOptions = AvroOptions()
 ) -> tuple[AvroNode, bool]:
-    """And whether it is bytes alone, which stand as they are. Raises DataError, InvalidSchema."""
+    """Parse a schema; return its node and whether it is plain bytes, which are written unframed. Raises DataError,
+    InvalidSchema.
+    """
     names: dict[str, AvroType] = {}
     for named in referred:
         names = parse(named.content.text, names, checks_defaults=False)[1]
@@ -104,7 +106,7 @@ class _AvroSchemaReader:
         self._names = 0
 
     def node(self, type_: AvroType) -> AvroNode:
-        """A type that was met before is spoken of by its name."""
+        """Return the type's node; a type that occurred before is referred to by its name."""
         if id(type_) in self._open:
             raise DataError("A schema that contains itself, which Connect has no schema for")
         if id(type_) not in self._known:
@@ -265,7 +267,7 @@ def _is_entry(type_: AvroType) -> bool:
 
 
 def _has_bytes(type_: AvroType) -> bool:
-    """Whether each value takes at least one."""
+    """Return whether each value takes at least one."""
     if type_.kind in ("record", "error"):
         return any(_has_bytes(field.type) for field in type_.fields)
     return type_.kind != "null" and (type_.kind != "fixed" or type_.size > 0)
@@ -310,7 +312,7 @@ def _struct(parts: list[tuple[str, AvroNode]], options: AvroOptions) -> tuple[Ch
         return {name: node.encoded(value[name] if name in known else None) for name, node in parts}
 
     def members(value: Struct) -> list[Any]:
-        """Of each part; without its default where a null stays one."""
+        """Return the value's members, without defaults where a null stays null."""
         names = {options.rename(name) if options.rename else name: name for name in value.schema.fields_by_name}
         member = value.values_by_name.get if options.keeps_nulls else value.__getitem__
         return [member(names[name]) if name in names else None for name, _ in parts]

@@ -33,7 +33,7 @@ def default_to_json(schema: Schema, value: Any, rename: Callable[[str], str] = s
 
 
 def default_from_json(schema: Schema, document: Any) -> Any:
-    """The other way. Raises DataError."""
+    """Convert a default from JSON to Connect's value. Raises DataError."""
     if document is None:
         return None
     try:
@@ -63,5 +63,5 @@ def _value(schema: Schema, value: Any) -> Any:
 
 
 def has_text_keys(schema: Schema) -> bool:
-    """Avro's maps have texts as keys, never null; other maps are arrays of entries."""
+    """Return whether keys are texts and never null, as Avro's maps need; other maps become arrays of entries."""
     return schema.key_schema is not None and schema.key_schema.type is Type.STRING and not schema.key_schema.optional

@@ -33,7 +33,7 @@ def avro_of(schema: Schema, scrubs: bool = False) -> str:
 
 
 def name_of(schema: Schema, scrubs: bool = False) -> str | None:
-    """What a record is called in Avro; None for all else."""
+    """Return the Avro name of a struct or enum; None for all else."""
     if schema.type is not Type.STRUCT:
         return None
     name = schema.name or words.DEFAULT_NAME
@@ -129,7 +129,7 @@ class _AvroSchemaEncoder:
         return {"type": "fixed", **_split(name), "size": size} | _logical(schema) | _about(schema)
 
     def _entries(self, schema: Schema, depth: int) -> Any:
-        """Maps of other keys than texts."""
+        """Return the entries of a map whose keys are no texts."""
         if schema.key_schema is None or schema.value_schema is None:
             raise DataError("A map without the schemas of its keys and values")
         first = f"{words.SPACE}.{words.MAP_ENTRY}"

@@ -20,7 +20,7 @@ _SIMPLE = {"boolean": Type.BOOLEAN, "string": Type.STRING}
 
 
 def read_schema(text: str, referred: Sequence[NamedSchema], values: SchemaValues, missing_is_null: bool) -> Schema:
-    """`missing_is_null`: a property that is not required is optional. Raises DataError."""
+    """Parse a schema. `missing_is_null`: a property that is not required is optional. Raises DataError."""
     documents = {named.name: _document(named.content.text) for named in referred}
     reader = _JsonSchemaReader(documents, values, missing_is_null)
     return reader.read(_document(text), _document(text), 0)
@@ -40,7 +40,7 @@ class _JsonSchemaReader:
         self._schemas_read = 0
 
     def read(self, document: Any, root: Any, depth: int) -> Schema:
-        """`root`: the document that `document` stands in."""
+        """Read a document of the document `root`."""
         self._schemas_read += 1
         if depth > DEPTH_MAX or self._schemas_read > _SCHEMAS_MAX:
             raise DataError(f"A schema of more than {DEPTH_MAX} levels, or of more than {_SCHEMAS_MAX} parts")
@@ -97,7 +97,9 @@ class _JsonSchemaReader:
         return Schema(Type.STRUCT, fields=tuple(fields))
 
     def _choice(self, document: dict[str, Any], branches: list[Any], root: Any, depth: int) -> Schema:
-        """Of null and one other it is that other, optional; of more it is a struct of which one field has a value."""
+        """Read a oneOf: null and one other type make that optional; more types make a struct of which one field has a
+        value.
+        """
         others = [branch for branch in branches if not (isinstance(branch, dict) and branch.get("type") == "null")]
         is_optional = len(others) < len(branches)
         if not others:
@@ -128,7 +130,7 @@ class _JsonSchemaReader:
             self._open.pop()
 
     def _merged(self, document: dict[str, Any], root: Any) -> tuple[dict[str, Any], Any]:
-        """All of several objects: one with the properties of each. Raises DataError for all else."""
+        """Merge several objects (allOf) into one with the properties of each. Raises DataError for other types."""
         parts = [{key: value for key, value in document.items() if key != "allOf"}]
         for entry in _list(document["allOf"]):
             while isinstance(entry, dict) and str(entry.get("$ref", "")).startswith("#") and len(entry) == 1:
@@ -168,7 +170,7 @@ _SCHEMAS_MAX = 20_000
 
 
 def _kind_of_enum(document: dict[str, Any]) -> str | None:
-    """Of values that are listed, without a type."""
+    """Return the type of an enum without a type, by its values."""
     values = _list(document.get("enum")) or [document[key] for key in ("const",) if key in document]
     if values and all(isinstance(value, str) for value in values):
         return "string"
@@ -183,7 +185,7 @@ def _index(member: tuple[str, Any]) -> int:
 
 
 def _pointed(document: Any, path: str) -> Any:
-    """By a JSON pointer. Raises DataError."""
+    """Return what a JSON pointer refers to. Raises DataError."""
     node = document
     for part in path.split("/")[1:]:
         name = unquote(part).replace("~1", "/").replace("~0", "~")

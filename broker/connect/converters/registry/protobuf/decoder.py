@@ -72,7 +72,7 @@ class MessageReader:
         self._open: set[str] = set()
 
     def message(self, path: tuple[int, ...]) -> tuple[Any, ProtobufNode]:
-        """The class of the message at an index path, and its type. Raises DataError."""
+        """Return the class of the message at an index path, and its type. Raises DataError."""
         descriptor = self._at(path)
         return message_factory.GetMessageClass(descriptor), self._struct(descriptor)
 
@@ -139,7 +139,7 @@ class MessageReader:
         return not field.is_required
 
     def _field(self, field: FieldDescriptor) -> tuple[Schema, Any, Any]:
-        """Schema, and `put` and `get` of what it has become."""
+        """Return schema, and the functions that set and get the field's value."""
         if field.is_repeated and _is_entry(field):
             return self._map(field)
         node = self._type(field)
@@ -164,7 +164,7 @@ class MessageReader:
         return schema, _put_map(field, *nodes), _get_map(field, *nodes)
 
     def _type(self, field: FieldDescriptor) -> ProtobufNode:
-        """Of one value of it."""
+        """Return the node of one value of the field."""
         if field.type in (_FD.TYPE_MESSAGE, _FD.TYPE_GROUP):
             name = field.message_type.full_name
             if name in _LOGICAL:
@@ -207,7 +207,7 @@ class MessageReader:
 
 
 def _is_synthetic(field: FieldDescriptor) -> bool:
-    """Of the word `optional` in proto3, which is a oneof of one behind the scenes."""
+    """Return whether the oneof only stands for the word `optional` in proto3."""
     oneof = field.containing_oneof
     return oneof is not None and len(oneof.fields) == 1 and oneof.name == f"_{field.name}"
 
@@ -222,7 +222,7 @@ def _is_entry(field: FieldDescriptor) -> bool:
 
 
 def _about(field: FieldDescriptor, schema: Schema, known: set[str]) -> Schema:
-    """With what stands in Confluent's options; `known` of its parameters are left out."""
+    """Return the schema with Confluent's options; those in `known` are left out."""
     meta = FieldOptions.FromString(field.GetOptions().SerializeToString()).Extensions[_META.field_meta]
     params = {key: value for key, value in meta.params.items() if key not in known}
     name, version = params.pop(words.NAME, schema.name), _version(params)

@@ -38,14 +38,16 @@ _TAG_MAX = (1 << 29) - 1
 
 
 def proto_of(schema: Schema, *, optional_words: bool, wrappers: bool) -> str:
-    """`optional_words`: optional.for.nullables; `wrappers`: wrapper.for.nullables. Raises DataError."""
+    """Return the .proto text of a schema. `optional_words`: optional.for.nullables; `wrappers`: wrapper.for.nullables.
+    Raises DataError.
+    """
     if schema.type is not Type.STRUCT:
         raise DataError(f"Protobuf has messages alone: a struct is wanted, not {schema.type}")
     return _ProtobufSchemaEncoder(optional_words, wrappers).file(schema)
 
 
 def name_of(schema: Schema) -> str:
-    """The full name of the message."""
+    """Return the full name of the message."""
     return schema.name or f"{words.DEFAULT_NAME}1"
 
 
@@ -84,7 +86,7 @@ class _ProtobufSchemaEncoder:
         return [f"message {name} {{", *lines, *fields, *within.messages, "}"]
 
     def _field(self, name: str, schema: Schema, within: "_Within", depth: int, label: str | None) -> str:
-        """`label` None: as the schema wants it."""
+        """Write a field. `label` None: as the schema wants it."""
         tag = within.tag(schema)
         params: Mapping[str, object] = schema.parameters
         if schema.type is Type.STRUCT:
@@ -185,7 +187,7 @@ class _Within:
 
 
 def _is_plain(schema: Schema) -> bool:
-    """Whether its type in Protobuf alone says all of it."""
+    """Return whether its type in Protobuf alone says all of it."""
     is_own_type = schema.type not in (Type.INT8, Type.INT16) or schema.name in words.LOGICAL
     parameters = _without_tag(schema)
     if schema.name in words.LOGICAL:

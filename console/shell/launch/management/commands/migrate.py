@@ -30,7 +30,7 @@ class Command(migrate.Command):
 
 
 def make_place_of(cluster: str) -> None:
-    """An empty file, or a schema, where the cluster's tables will be; nothing if there is one."""
+    """Create an empty database file, or a schema, for the cluster's tables, unless there is one."""
     if settings.DATABASES[alias_of(cluster)]["ENGINE"] == "django.db.backends.sqlite3":
         settings.CLUSTERS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         file_of(settings.CLUSTERS_DIR, cluster).touch(mode=0o600)

@@ -72,7 +72,7 @@ class Command(BaseCommand):
             stack.close()
 
     def _reload(self, claim: Claim) -> None:
-        """What `up` becomes when the console is configured anew, and until it stays again."""
+        """Take over the running services, start them with the new configuration, and stay again."""
         interrupts, progress = Interrupts(), progress_of(self)
         interrupts.watch()
         supervisor = Supervisor(service_run_files(), dict(os.environ), settings.RUN_DIR)
@@ -88,7 +88,7 @@ class Command(BaseCommand):
         end(supervisor, settings.RUN_DIR, claim, progress, in_order)
 
     def _close(self, claim: Claim) -> None:
-        """What `up` has become when somebody wants to stop; the lock is let go with this process."""
+        """Take over the running services and stop all of them; the lock is released when this process ends."""
         interrupts, progress = Interrupts(1), progress_of(self)
         interrupts.watch()
         supervisor = Supervisor(service_run_files(), {}, settings.RUN_DIR)
