@@ -204,9 +204,7 @@ class Log(LogParts):
             self.is_flush_due = True
 
     def _reach_back(self, batches: memoryview) -> None:
-        """Move an empty log's start back to the first batch's base offset: a leader's log may start inside a batch,
-        which is sent whole.
-        """
+        """Move an empty log's start back into a batch: a leader's log may start inside one, which is sent whole."""
         log_end_offset = self._segments.active.next_offset
         if self.log_start_offset < log_end_offset or self._segments.size_bytes or len(batches) < HEADER_BYTES:
             return
@@ -255,9 +253,7 @@ class Log(LogParts):
             raise ColdReadError(part)
 
     def offset_after(self, fetch_offset: int, log_slice: LogSlice) -> int:
-        """Return the offset that follows the last batch of `log_slice`, just read from `fetch_offset` on. Raises
-        ApiError.
-        """
+        """Return the offset after the last batch of `log_slice`, read from `fetch_offset` on. Raises ApiError."""
         return self._reader.offset_after(fetch_offset, log_slice)
 
     def count_offsets(self, fetch_offset: int, log_slice: LogSlice) -> int:
@@ -277,8 +273,7 @@ class Log(LogParts):
         return self._reader.find_timestamp(timestamp_ms, lambda: self.log_start_offset)
 
     def max_timestamp_offset(self) -> tuple[int, int] | None:
-        """Return (offset, timestamp) of the first record that has the largest timestamp (KIP-734), None if no record
-        has one.
+        """Return (offset, timestamp) of the first record with the largest timestamp (KIP-734), None without one.
 
         As in Kafka it may be one before the log's start, whose segment is still there: DeleteRecords makes nobody's
         newest time unknown. Otherwise as `offset_for_timestamp`.
@@ -286,9 +281,7 @@ class Log(LogParts):
         return self._reader.find_max_timestamp(self.log_start_offset)
 
     def looked_up(self, timestamp_ms: int | None) -> LookedUp | None:
-        """Return what an earlier `offset_for_timestamp` (None: `max_timestamp_offset`) looked up, if it still holds.
-        Quick, for the owner's thread.
-        """
+        """Return an earlier result of `offset_for_timestamp` (None: `max_timestamp_offset`) that still holds. Quick."""
         return self._reader.looked_up(timestamp_ms, self.log_start_offset)
 
     def retention_facts(self) -> tuple[RetainedSegment, ...]:
@@ -328,9 +321,7 @@ class Log(LogParts):
         self._producers.state.first_undecided_offset(high_watermark)
 
     def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedRange]:
-        """Return aborted transactions with records from `from_offset` to `end_offset` (exclusive). Raises
-        ApiError(KAFKA_STORAGE_ERROR).
-        """
+        """Return aborted transactions with records from `from_offset` up to `end_offset`. Raises KAFKA_STORAGE_ERROR."""
         self._availability.refuse_if_offline()
         try:
             return self._producers.aborted(self._segments.from_offset(from_offset), from_offset, end_offset)
@@ -338,9 +329,7 @@ class Log(LogParts):
             raise self._availability.unreadable(error) from error
 
     def aborted_in(self, fetch_offset: int, log_slice: LogSlice) -> list[AbortedRange]:
-        """Return aborted transactions with records in `log_slice`, just read from `fetch_offset` on. Raises
-        ApiError.
-        """
+        """Return aborted transactions in `log_slice`, just read from `fetch_offset` on. Raises ApiError."""
         if not (log_slice.length and self._producers.has_aborted):
             return []
         return self.aborted_transactions(fetch_offset, self.offset_after(fetch_offset, log_slice))
@@ -424,8 +413,8 @@ class Log(LogParts):
         return sum(segment.size_bytes for segment, _ in gone)
 
     def delete_records(self, offset: int, high_watermark: int) -> int:
-        """Let the log start at `deletion_offset` and return where it starts; files go when retention next looks. A kill
-        undoes that unless it was noted before (`HostedLogs.note_log_starts`).
+        """Move the log start to `deletion_offset(…)` and return it; files go when retention next looks. A kill undoes
+        the move unless it was noted before (`HostedLogs.note_log_starts`).
         """
         self._start_at(self.deletion_offset(offset, high_watermark))
         return self.log_start_offset
@@ -439,9 +428,7 @@ class Log(LogParts):
         self._start_at(min(offset, self.log_end_offset))
 
     def _start_at(self, offset: int) -> None:
-        """Move the log start. The epochs' file is not rewritten: opening the log leaves out what is before its
-        start.
-        """
+        """Move the log start. The epochs' file is not rewritten: opening the log skips what is before its start."""
         self.log_start_offset = max(self.log_start_offset, offset)
         self._epochs.cache.truncate_from_start(self.log_start_offset)
 

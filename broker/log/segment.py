@@ -152,9 +152,7 @@ class Segment(StoredSegment):
             return None
 
     def _take_indexes(self, index: OffsetIndex | None, times: TimeIndex | None) -> None:
-        """Take over `index` and `times` where they cover more than the batches that are there, else the indexes' own
-        entries.
-        """
+        """Take over the part of `index` and `times` that the batches cover; rebuild them if it does not fit."""
         if index is None or times is None:
             self._rebuild_indexes()
             return
@@ -374,9 +372,7 @@ class Segment(StoredSegment):
     # --- the index
 
     def _load_index(self, times: TimeIndex | None = None) -> tuple[OffsetIndex, SegmentExtent]:
-        """Load the index from its file, completed from the batches behind its last entry; rebuilt if those do not fit
-        it.
-        """
+        """Load the index, completed from the batches behind its last entry; rebuilt if those do not fit it."""
         index = load_index(
             self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes, is_checked=False
         )

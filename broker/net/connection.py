@@ -149,9 +149,7 @@ class Connection:
     # -- inbound
 
     def _on_tls_readable(self) -> None:
-        """Read from TLS after other connections had their turn: the socket tells nothing of bytes that TLS has
-        buffered.
-        """
+        """Read what TLS has buffered, of which the socket tells nothing, after other connections had their turn."""
         self._is_reading_on = False
         if self.is_open and self._is_reading:
             self._on_readable()

@@ -27,9 +27,7 @@ class CreationPlan(Plan):
 
 
 def creation_plan(wish: Wish, brokers: Sequence[int], bootstrap_servers: str) -> CreationPlan:
-    """Plan a topic's creation. `brokers` are the registered ones; none: the cluster was never read, and alone
-    decides.
-    """
+    """Plan a topic's creation. `brokers` are the registered ones; none: the cluster was never read."""
     replicas = wish.partition_count * wish.replication_factor
     settings = sorted(wish.configs.items())
     target = SettingTarget("topic", wish.name, "the topic", {})
