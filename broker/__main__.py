@@ -29,7 +29,7 @@ COMMANDS = {
     "dump-log": "print a segment of a log",
     "retention-preview": "tell what would be deleted from a topic",
     "diff": "show what differs between files that declare topics, rules, quotas, connectors and the cluster",
-    "apply": "make the cluster as files declare it: the plan is shown, and asked about",
+    "apply": "make the cluster as files declare it: shows the plan and asks for confirmation",
     "drift": "end with status 1 if the cluster is not as files declare it, for cron and CI",
     "export": "write today's cluster as a file that declares it",
     "api": "ask a console over its HTTP API, plan changes there and have them carried out",

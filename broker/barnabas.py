@@ -16,7 +16,7 @@ CONSOLE_COMMANDS = {
     "up": "start everything on this machine and stay in the foreground; Ctrl-C stops it",
     "down": "end what runs here, also what a killed terminal left",
     "createsuperuser": "make a console user with all rights",
-    "changepassword": "set a console user's password anew",
+    "changepassword": "reset a console user's password",
     "verify_audit": "tell whether every row of the audit is there, as it was written",
 }
 #: Followed by any command of the console, Django's included.

@@ -33,7 +33,7 @@ def sentence(finding: Finding) -> str:
 
 
 def told_move(move: GroupMove) -> str:
-    how = "went back over" if move.is_back else "was set forward, by who is no member, past"
+    how = "went back over" if move.is_back else "was set forward, by a client that is no member, past"
     where = f"partition {move.partition}, offsets {move.start} to {move.end - 1}"
     return f"{move.topic}, {clock(move.at_ms)}: group {move.group} {how} {where}"
 

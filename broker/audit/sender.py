@@ -63,4 +63,4 @@ class IncrementSender:
     def _warn(self, reason: str) -> None:
         if time.monotonic() >= self._warn_at:
             self._warn_at = time.monotonic() + _WARN_EVERY_S
-            _log.warning("audit not told", reason=reason)
+            _log.warning("audit increments not sent", reason=reason)

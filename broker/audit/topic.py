@@ -58,7 +58,7 @@ def read_ledger(cluster: ClusterConnections, topic: str = AUDIT_TOPIC) -> AuditS
 
 def _pass_over(batch: LeftOutBatch) -> None:
     """Skip a batch that is no increment: a client that may write the topic must not end the audit."""
-    _log.warning("%s, offsets %d to %d, is passed over: %s", batch.partition, batch.first, batch.last, batch.reason)
+    _log.warning("%s, offsets %d to %d, is skipped: %s", batch.partition, batch.first, batch.last, batch.reason)
 
 
 def _parsed(data: bytes | None) -> Iterator[Increment]:

@@ -93,7 +93,7 @@ def confirm(client: ApiClient, plan: Mapping[str, Any], arguments: argparse.Name
 
 def add_words(parser: argparse.ArgumentParser) -> None:
     """Add the options that confirm a plan."""
-    parser.add_argument("--reason", default="", help="for who decides about it, if it has to wait")
+    parser.add_argument("--reason", default="", help="for the approver, if it has to wait")
     parser.add_argument("--emergency", default="", metavar="WHY", help="of an administrator: it cannot wait its time")
 
 

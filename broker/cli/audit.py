@@ -58,6 +58,8 @@ def _parser() -> argparse.ArgumentParser:
     add_connection(parser)
     parser.add_argument("--topic", action="append", help="only these")
     parser.add_argument("--windows", type=int, default=20, metavar="N", help="the newest, of each topic")
-    parser.add_argument("--grace", type=float, metavar="SECONDS", help="waited for after a window's end; one window")
+    parser.add_argument(
+        "--grace", type=float, metavar="SECONDS", help="to wait after a window's end; default one window"
+    )
     parser.add_argument("--json", action="store_true")
     return parser

@@ -24,7 +24,7 @@ def main(argv: list[str]) -> int:
             print(f"{path}: {_state(is_new)}, of a broker reached as {', '.join(hosts)} (ssl.keystore.location)")
         for name in arguments.client:
             path, is_new = authority.sign(name, is_renewed=arguments.renew)
-            print(f"{path}: {_state(is_new)}, of a client who is User:CN={name} (ssl.keystore.location)")
+            print(f"{path}: {_state(is_new)}, of a client whose principal is User:CN={name} (ssl.keystore.location)")
     except OSError as error:
         raise StartupError(f"{error.filename or arguments.directory} cannot be used: {error.strerror}.") from error
     return 0
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--client", action="append", type=_name, default=[], metavar="NAME", help="common name")
     parser.add_argument(
-        "--renew", action="store_true", help="make anew what is there; by itself 30 days before its end"
+        "--renew", action="store_true", help="renew an existing one; without it, renewed 30 days before it expires"
     )
     return parser
 

@@ -34,7 +34,7 @@ def diff(argv: list[str]) -> int:
 
 def apply(argv: list[str]) -> int:
     """Return 0 when it was done, or nothing was to be done; 1 when it was refused or not confirmed; 3 when it waits."""
-    parser = _parser("apply", "Make the cluster as files declare it; the plan is shown first, and asked about.")
+    parser = _parser("apply", "Make the cluster as files declare it; shows the plan first and asks for confirmation.")
     add_words(parser)
     parser.add_argument("--digest", default="", help="of a diff that was reviewed: nothing is done if it is another")
     parser.add_argument("--yes", action="store_true", help="do not ask; needs --digest")

@@ -116,7 +116,7 @@ def _print(rules: Rules) -> None:
 
 COMMAND = Command(
     name="kafka-acls",
-    summary="Tell or change who may do what with topics, groups, transactional ids and the cluster.",
+    summary="List, add or remove ACLs of topics, groups, transactional ids and the cluster.",
     run=run,
     exactly_one_of=(("add", "remove", "list"),),
     options=(
@@ -149,8 +149,16 @@ COMMAND = Command(
             parse=pattern_type,
             default=PatternType.LITERAL,
         ),
-        Option("allow-principal", "Who may: User:alice, User:* is everybody.", "PRINCIPAL", principal, repeatable=True),
-        Option("deny-principal", "Who may not, whatever is allowed.", "PRINCIPAL", principal, repeatable=True),
+        Option(
+            "allow-principal",
+            "Principal to allow: User:alice; User:* is every user.",
+            "PRINCIPAL",
+            principal,
+            repeatable=True,
+        ),
+        Option(
+            "deny-principal", "Principal to deny, which wins over any allow.", "PRINCIPAL", principal, repeatable=True
+        ),
         Option("allow-host", "From which address, * is every one, as without it.", "ADDRESS", repeatable=True),
         Option("deny-host", "From which address not.", "ADDRESS", repeatable=True),
         Option(
@@ -179,7 +187,7 @@ COMMAND = Command(
         Example(
             "kafka-acls --authorizer-properties zookeeper.connect=localhost:2181 --add --allow-principal User:admin "
             "--operation All --cluster",
-            "the first administrator, before there is one who may",
+            "the first administrator, before any user has the right",
         ),
     ),
 )

@@ -90,7 +90,9 @@ COMMAND = Command(
     run=run,
     options=(BOOTSTRAP_SERVER, COMMAND_CONFIG, OUTPUT),
     examples=(
-        Example("kafka-broker-api-versions --bootstrap-server localhost:9092", "also a quick look at who is there"),
+        Example(
+            "kafka-broker-api-versions --bootstrap-server localhost:9092", "also a quick look at which brokers are up"
+        ),
     ),
     notes=("Behind `usable` stands the newest version that the broker and this command both know.",),
 )

@@ -277,7 +277,7 @@ COMMAND = Command(
         Option("add-config-file", "Settings in a properties file, instead.", "FILE"),
         Option("delete-config", "Settings to take away; each must be set.", "KEY,…", repeatable=True),
         Option("all", "With --describe: what holds by default and from files, too."),
-        Option("force", "", without_effect="nothing is asked for that could be skipped."),
+        Option("force", "", without_effect="there is no check that could be skipped."),
         ZK_TLS,
         ZOOKEEPER_DIGEST,
     ),
@@ -293,7 +293,7 @@ COMMAND = Command(
         Example(
             "kafka-configs --zookeeper localhost:2181 --alter --user alice "
             "--add-config 'SCRAM-SHA-256=[iterations=8192,password=…]'",
-            "let a first user log in, before anybody can",
+            "the first user, before any user can log in",
         ),
         Example(
             "kafka-configs --bootstrap-server localhost:9092 --alter --broker-logger 1 "

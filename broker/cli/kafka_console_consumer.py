@@ -246,8 +246,8 @@ COMMAND = Command(
         Option(
             "offset", "With --partition: where to begin. (default: latest)", "N|earliest|latest", parse=starting_offset
         ),
-        Option("group", "The group to read as; otherwise one that nobody else is in.", "GROUP"),
-        Option("max-messages", "End after so many records.", "N", parse=int),
+        Option("group", "Consumer group to join; without it, a new group of its own.", "GROUP"),
+        Option("max-messages", "Stop after this many records.", "N", parse=int),
         Option("timeout-ms", "End when no record arrived for this time.", "MS", parse=int),
         Option(
             "isolation-level",
@@ -275,7 +275,7 @@ COMMAND = Command(
         Option("enable-systest-events", "Print shutdown_complete at the end."),
         Option("new-consumer", "", without_effect="there is no other consumer."),
         Option("blacklist", "", "REGEX", without_effect="name topics with --include."),
-        Option("delete-consumer-offsets", "", without_effect="without --group, each call begins anew."),
+        Option("delete-consumer-offsets", "", without_effect="without --group, each call starts again."),
         Option("csv-reporter-enabled", "", without_effect="no metrics are written."),
         Option("metrics-dir", "", "DIR", without_effect="no metrics are written."),
     ),

@@ -276,20 +276,20 @@ COMMAND = Command(
         Option("to-earliest", "Move to the first record."),
         Option("to-latest", "Move behind the last record."),
         Option("to-current", "Stay: useful with --export."),
-        Option("shift-by", "Move by so many records, backwards if negative.", "N", parse=int),
+        Option("shift-by", "Move by this many records, backwards if negative.", "N", parse=int),
         Option("to-datetime", "Move to the first record from a moment on.", "YYYY-MM-DDTHH:mm:SS.sss", parse=moment_ms),
-        Option("by-duration", "Move to the first record of the last so much time.", "PnDTnHnMnS", parse=duration_ms),
+        Option("by-duration", "Move to the first record of this latest span of time.", "PnDTnHnMnS", parse=duration_ms),
         Option("from-file", "Move to where a CSV file says, as --export writes it.", "FILE"),
         Option("execute", "Do it."),
         Option("dry-run", "Only tell what would be done."),
         Option("export", "Tell the new offsets as CSV."),
-        Option("timeout", "How long brokers are waited for.", "MS", parse=at_least_one, default=5000),
+        Option("timeout", "How long to wait for brokers.", "MS", parse=at_least_one, default=5000),
         Option("new-consumer", "", without_effect="all groups are of the new consumer."),
     ),
     examples=(
         Example(
             "kafka-consumer-groups --bootstrap-server localhost:9092 --describe --group billing",
-            "how far the group has read, and who reads what",
+            "the group's offsets, lag and members",
         ),
         Example(
             "kafka-consumer-groups --bootstrap-server localhost:9092 --group billing --topic orders "
@@ -297,13 +297,13 @@ COMMAND = Command(
             "read the day again",
         ),
         Example(
-            "kafka-consumer-groups --bootstrap-server localhost:9092 --list --state Empty", "groups that nobody is in"
+            "kafka-consumer-groups --bootstrap-server localhost:9092 --list --state Empty", "groups without members"
         ),
     ),
     notes=(
         "Groups of the consumer, share and streams protocols (Kafka 4) are described where the cluster serves their "
         "APIs: of a share group start offsets and records that are not acknowledged, of a streams group its tasks.",
-        "What a cluster refuses is told on stdout, in a line that begins with Error, and the status is 0, as with "
+        "A refusal by the cluster is printed to stdout, in a line that begins with Error, with status 0, as by "
         "Kafka's own command; status 1 means that it was not asked.",
     ),
 )

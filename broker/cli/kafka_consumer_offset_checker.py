@@ -113,8 +113,8 @@ COMMAND = Command(
         Option("group", "The consumer group.", "GROUP", required=True),
         Option("topic", "Only these topics; all that the group reads without it.", "TOPIC,…", parse=_names),
         Option("broker-info", "Print the brokers' addresses, too."),
-        Option("socket.timeout.ms", "", "MS", without_effect="brokers are waited for as default.api.timeout.ms says."),
-        Option("retry.backoff.ms", "", "MS", without_effect="what moves is asked for again at once."),
+        Option("socket.timeout.ms", "", "MS", without_effect="the wait for brokers is default.api.timeout.ms."),
+        Option("retry.backoff.ms", "", "MS", without_effect="a moved coordinator is asked again at once."),
     ),
     examples=(
         Example(

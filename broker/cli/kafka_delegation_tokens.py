@@ -209,14 +209,14 @@ COMMAND = Command(
         Option("describe", "List the tokens of --owner-principal, or all that you may know of."),
         Option(
             "owner-principal",
-            "Whose tokens; for --create who logs in by it, if not you.",
+            "Owner of the tokens; for --create the user who logs in by it, if not you.",
             "TYPE:NAME",
             parse=_principal,
             repeatable=True,
         ),
         Option(
             "renewer-principal",
-            "Who else may renew or end the token.",
+            "Further users who may renew or expire the token.",
             "TYPE:NAME",
             parse=_principal,
             repeatable=True,
@@ -249,6 +249,6 @@ COMMAND = Command(
     ),
     notes=(
         "A client logs in by SCRAM with the token's id as user, its HMAC as password and tokenauth=true.",
-        "Who has not logged in, or has by a token, may not ask.",
+        "A client needs a login, and not by a token.",
     ),
 )

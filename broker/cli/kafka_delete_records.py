@@ -67,7 +67,7 @@ COMMAND = Command(
     examples=(
         Example(
             "kafka-delete-records --bootstrap-server localhost:9092 --offset-json-file before.json",
-            "delete what the file says; a partition that refuses is told with status 0, as with Kafka's own",
+            "delete what the file says; a partition that refuses is printed with status 0, as by Kafka's own",
         ),
     ),
 )

@@ -202,7 +202,7 @@ COMMAND = Command(
         Option("print-data-log", "Print keys and values of the records.", older=("records",)),
         Option("deep-iteration", "Print a line for each record, without key and value."),
         Option("skip-record-metadata", "Of records, print only keys and values."),
-        Option("max-bytes", "Look only at the first so many bytes of a .log.", "N", parse=at_least_one),
+        Option("max-bytes", "Read only the first bytes, this many, of a .log.", "N", parse=at_least_one),
         Option("verify-index-only", "Of an index, print only where it and the log do not agree."),
         Option("index-sanity-check", "Only look whether an index can be true, without its log."),
         Option("key-decoder-class", "What keys are.", "CLASS", default="kafka.serializer.StringDecoder"),

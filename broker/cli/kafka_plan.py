@@ -234,7 +234,7 @@ COMMAND = Command(
         Option("throughput", "What is written to the topic.", "BYTES/S", parse=bytes_of_text),
         Option("consumer-throughput", "What one consumer can do in one partition.", "BYTES/S", parse=bytes_of_text),
         Option("producer-throughput", "What one producer can do in one partition.", "BYTES/S", parse=bytes_of_text),
-        Option("growth", "Plan for so many times the throughput.", "FACTOR", parse=_growth, default=1.0),
+        Option("growth", "Plan for this multiple of the throughput.", "FACTOR", parse=_growth, default=1.0),
         Option(
             "consumers", "Members of the largest group, which shall all have work.", "N", parse=at_least_one, default=1
         ),

@@ -277,7 +277,7 @@ COMMAND = Command(
         Option("sync", "Send each record at once."),
         Option("threads", "", "N", parse=int, without_effect="one thread sends them all."),
         Option("payload-monotonic", "", without_effect="payloads are letters or lines of a file."),
-        Option("show-detailed-stats", "", without_effect="the total is told."),
+        Option("show-detailed-stats", "", without_effect="only the total is printed."),
         Option("hide-header", "", without_effect="the header is printed."),
         Option("new-producer", "", without_effect="there is no other producer."),
     ),

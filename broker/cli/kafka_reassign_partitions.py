@@ -298,7 +298,7 @@ COMMAND = Command(
         OUTPUT,
         Option("generate", "Propose where the replicas of topics could lie; nothing is changed."),
         Option("execute", "Begin to move replicas as a plan says."),
-        Option("verify", "Tell how far a plan has come, and take its throttles away when it is over."),
+        Option("verify", "Show a plan's progress, and remove its throttles when it is complete."),
         Option("cancel", "Call a plan off: what has not moved yet stays."),
         Option("list", "List the partitions that are being moved."),
         Option("topics-to-move-json-file", 'For --generate: {"topics":[{"topic":"foo"}],"version":1}.', "FILE"),

@@ -78,7 +78,8 @@ COMMAND = Command(
         Example("SIGNAL=KILL kafka-server-stop --node-id=2", "one of them, as if it had crashed"),
     ),
     notes=(
-        "Nobody waits until they have stopped: a broker first hands its leaderships over. One that the console runs is "
+        "The command does not wait until they have stopped: a broker first hands its leaderships over. One that "
+        "the console runs is "
         "left alone and named, since the console would start it again; the console's page Processes stops it.",
     ),
 )

@@ -375,9 +375,7 @@ COMMAND = Command(
             "kafka-topics --bootstrap-server localhost:9092 --create --topic orders --partitions 4",
             "create a topic",
         ),
-        Example(
-            "kafka-topics --bootstrap-server localhost:9092 --describe --topic orders", "who leads, who is in sync"
-        ),
+        Example("kafka-topics --bootstrap-server localhost:9092 --describe --topic orders", "leader, replicas and ISR"),
         Example("kafka-topics --zookeeper localhost:2181 --list", "the same cluster, found as before Kafka 3.0"),
     ),
 )

@@ -1,4 +1,4 @@
-"""`kafka-transactions`: who writes in transactions, which of them hang, and the end of one that does (KIP-664)."""
+"""`kafka-transactions`: open transactions, those that hang, and the end of one that does (KIP-664)."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ _ONE_KEY = 3
 _ZOOKEEPER_FOR_SECRET = (
     Option(
         "zookeeper",
-        "Where the cluster's ZooKeeper is: who can read the cluster's secret there may ask as a member.",
+        "Address of the cluster's ZooKeeper: a user who can read the cluster's secret there may ask as a member.",
         "HOST:PORT,…[/CHROOT]",
     ),
     ZOOKEEPER_DIGEST,
@@ -323,7 +323,7 @@ COMMAND = Command(
         ),
         Command(
             name="describe-producers",
-            summary="Who has written to a partition of late.",
+            summary="Show the producers that wrote to a partition lately.",
             run=_describe_producers,
             options=(*_topic(), Option("broker-id", "Ask this replica instead of the leader.", "ID", parse=int32)),
         ),
@@ -358,7 +358,7 @@ COMMAND = Command(
         ),
     ),
     examples=(
-        Example("kafka-transactions --bootstrap-server localhost:9092 list", "who writes in transactions"),
+        Example("kafka-transactions --bootstrap-server localhost:9092 list", "which producers have open transactions"),
         Example(
             "kafka-transactions --bootstrap-server localhost:9092 find-hanging --topic orders",
             "what keeps readers of committed records waiting",

@@ -143,7 +143,7 @@ COMMAND = Command(
         Option("topic", "The topic to read.", "TOPIC", required=True),
         Option("group-id", "The group to read as.", "GROUP", required=True),
         Option("group-instance-id", "Makes a static member.", "ID"),
-        Option("max-messages", "End after so many; -1 for never.", "N", parse=int, default=-1),
+        Option("max-messages", "Stop after this many; -1 for never.", "N", parse=int, default=-1),
         Option(
             "session-timeout",
             "A member without a heartbeat for this time leaves the group.",

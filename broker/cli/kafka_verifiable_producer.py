@@ -107,7 +107,7 @@ COMMAND = Command(
     options=(
         BOOTSTRAP_SERVER,
         Option("topic", "The topic to write to.", "TOPIC", required=True),
-        Option("max-messages", "End after so many; -1 for never.", "N", parse=int, default=-1),
+        Option("max-messages", "Stop after this many; -1 for never.", "N", parse=int, default=-1),
         Option("throughput", "How many a second at most; -1 for no limit.", "N", parse=int, default=-1),
         Option("acks", "Acknowledgements to wait for: 0, 1, -1.", "ACKS", default="-1", choices=("-1", "0", "1")),
         Option("message-create-time", "The time of the first record, in ms since 1970.", "MS", parse=int, default=-1),

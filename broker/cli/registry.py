@@ -24,7 +24,7 @@ def main(argv: list[str]) -> int:
     config = read_config_file(arguments.config, overrides)
     configure_logs(process="registry")
     if config.unknown:
-        logger(__name__).warning("keys passed over", keys=",".join(config.unknown))
+        logger(__name__).warning("unknown keys ignored", keys=",".join(config.unknown))
     import uvloop
 
     from broker.registry.process import run

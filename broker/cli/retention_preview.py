@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     secret.add_argument(
         "--zookeeper",
         metavar="HOST:PORT,…[/CHROOT]",
-        help="zookeeper.connect of the cluster: brokers answer who can read the cluster's secret there",
+        help="zookeeper.connect of the cluster: brokers answer clients that can read the cluster's secret there",
     )
     secret.add_argument(
         "--broker-config", type=Path, metavar="FILE", help="server.properties of one of its brokers, which names it"

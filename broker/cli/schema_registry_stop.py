@@ -27,5 +27,5 @@ COMMAND = Command(
     run=run,
     runs_without_arguments=True,
     options=(OUTPUT,),
-    examples=(Example("schema-registry-stop", "those that are asked finish what they were asked before"),),
+    examples=(Example("schema-registry-stop", "a registry first answers its open requests"),),
 )

@@ -17,7 +17,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="broker stream",
         description="Run a stream job on Spark.",
-        epilog="Which keys the file may have is told by `python -m broker stream-jobs JOB`.",
+        epilog="The keys that the file may have are listed by `python -m broker stream-jobs JOB`.",
     )
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="a properties file")
     file = parser.parse_args(argv).config

@@ -73,7 +73,7 @@ class TurnThread:
         """Log a failure and try again; an outage of an hour is one line of the log."""
         if str(error) != self._trouble:
             self._trouble = str(error)
-            _log.warning("turn not told", reason=self._trouble)
+            _log.warning("result of a turn not sent", reason=self._trouble)
         self._stopping.wait(_PAUSE_S)
 
     def _join(self) -> None:

@@ -88,7 +88,11 @@ class ErrorCode(IntEnum):
     DELEGATION_TOKEN_AUTH_DISABLED = 61, False, "Brokers make delegation tokens if delegation.token.secret.key is set."
     DELEGATION_TOKEN_NOT_FOUND = 62, False, "There is no such delegation token."
     DELEGATION_TOKEN_OWNER_MISMATCH = 63, False, "Only its owner and its renewers may change a delegation token."
-    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = 64, False, "Whoever asks for delegation tokens logs in, and not by one."
+    DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = (
+        64,
+        False,
+        "Delegation tokens are only issued to clients that are authenticated, and not by a token.",
+    )
     DELEGATION_TOKEN_AUTHORIZATION_FAILED = 65, False, "Not authorised to make delegation tokens for that owner."
     DELEGATION_TOKEN_EXPIRED = 66, False, "The delegation token has expired."
     INVALID_PRINCIPAL_TYPE = 67, False, "The type of a principal must be User."

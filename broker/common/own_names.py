@@ -37,7 +37,7 @@ class OwnNames:
         """Return why a request with these `Host` headers is refused; empty if it is not. Without any it is not."""
         if all(self._is_own(host_of(place)) for place in places):
             return ""
-        return f"This server is not asked by that host name: name it in {self._setting} if it is to be."
+        return f"This server does not accept that host name: add it to {self._setting} if it is to be."
 
     def _is_own(self, host: str) -> bool:
         return self._are_all or is_address(host) or host in self._names

@@ -31,12 +31,12 @@ class AuthorizerKeys:
     authorizer_class_name = setting(
         str,
         "",
-        "Set, everybody may do only what access rules in ZooKeeper allow.",
+        "Class of the authorizer. If set, ACLs in ZooKeeper decide what a user may do.",
         choices=("", *AUTHORIZERS),
     )
-    super_users = setting(parse_super_users, SuperUsers(), "Who may do everything: User:alice;User:bob.")
+    super_users = setting(parse_super_users, SuperUsers(), "Super users, who may do everything: User:alice;User:bob.")
     allow_everyone_if_no_acl_found = setting(
-        parse_boolean, False, "Whether everybody may do what they like with what no rule is about."
+        parse_boolean, False, "Whether a resource without any ACL is open to all users."
     )
     # Kafka says it in log4j.properties, of kafka.authorizer.logger.
     authorizer_log = setting(str, "", "A file for what was denied; unset: it stands in the broker's log.")

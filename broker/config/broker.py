@@ -81,7 +81,7 @@ class BrokerSettings:
     zookeeper_digest_file = setting(str, "", "File of mode 600 with the brokers' ZooKeeper user, user:password.")
     controlled_shutdown_enable = setting(parse_boolean, True, "Move leaderships away before stopping.")
     controlled_shutdown_max_retries = setting(
-        parse_int32, 3, "How often the controller is asked to move them.", at_least=0
+        parse_int32, 3, "How many times the controller is asked to move them.", at_least=0
     )
     controlled_shutdown_retry_backoff_ms = setting(parse_int, 5_000, "Pause before asking again.", at_least=0)
     max_partitions = setting(
@@ -398,8 +398,8 @@ def _check_together(values: dict[str, Any]) -> None:
         raise ConfigError("zookeeper.set.acl=true needs zookeeper.digest.file: the user that owns the znodes.")
     if values["max_connections_per_ip"] == 0 and not values["max_connections_per_ip_overrides"]:
         raise ConfigError(
-            "max.connections.per.ip=0 lets nobody connect: "
-            "raise it, or name who may in max.connections.per.ip.overrides"
+            "max.connections.per.ip=0 refuses every connection: raise it, or name exceptions in "
+            "max.connections.per.ip.overrides"
         )
     delay_ms, idle_ms = values["connection_failed_authentication_delay_ms"], values["connections_max_idle_ms"]
     if delay_ms >= idle_ms:

@@ -35,7 +35,7 @@ class ListenerKeys:
     ssl_keystore_certificate_chain = setting(parse_password, None, "The certificate and those above it, as PEM.")
     ssl_key_password = setting(parse_password, None, "Opens the private key.")
     ssl_truststore_type = setting(str, "JKS", "Form of the truststore.", choices=_STORE_TYPES)
-    ssl_truststore_location = setting(str, None, "File with the certificates of who is believed.")
+    ssl_truststore_location = setting(str, None, "File with the certificates of trusted authorities.")
     ssl_truststore_password = setting(parse_password, None, "Opens the truststore, if it is PKCS12.")
     ssl_truststore_certificates = setting(parse_password, None, "The certificates themselves, as PEM.")
     ssl_client_auth = setting(
@@ -55,7 +55,7 @@ class ListenerKeys:
     ssl_principal_mapping_rules = setting(str, "DEFAULT", "How a certificate's name becomes a user's (KIP-371).")
     ssl_allow_dn_changes = setting(parse_boolean, False, "May a new certificate have another name (KIP-978).")
     ssl_allow_san_changes = setting(parse_boolean, False, "May a new certificate lack an alternative name (KIP-978).")
-    sasl_enabled_mechanisms = setting(parse_list, ("GSSAPI",), "How users may prove who they are, comma separated.")
+    sasl_enabled_mechanisms = setting(parse_list, ("GSSAPI",), "SASL mechanisms that clients may use, comma separated.")
     sasl_jaas_config = setting(
         parse_password,
         None,
@@ -70,7 +70,9 @@ class ListenerKeys:
         parse_int, 100, "Pause before they are read again.", at_least=1
     )
     sasl_oauthbearer_jwks_endpoint_retry_backoff_max_ms = setting(parse_int, 10_000, "Longest such pause.", at_least=1)
-    sasl_oauthbearer_expected_audience = setting(parse_list, (), "Whom a token must be for, one of these.")
+    sasl_oauthbearer_expected_audience = setting(
+        parse_list, (), "Accepted audiences of a token (aud); one of them must match."
+    )
     sasl_oauthbearer_expected_issuer = setting(str, None, "Whose a token must be.")
     sasl_oauthbearer_clock_skew_seconds = setting(parse_int32, 30, "By how much clocks may differ.", at_least=0)
     sasl_oauthbearer_scope_claim_name = setting(str, "scope", "Claim of a token that has its scope.")
@@ -78,7 +80,7 @@ class ListenerKeys:
     sasl_server_callback_handler_class = setting(
         str,
         None,
-        "Kafka's OAuthBearerUnsecuredValidatorCallbackHandler by its full name: tokens that nobody signed are taken.",
+        "Kafka's OAuthBearerUnsecuredValidatorCallbackHandler by its full name: unsigned tokens are accepted.",
     )
     connections_max_reauth_ms = setting(parse_int, 0, "Age at which a login must be renewed; 0: never (KIP-368).")
     connection_failed_authentication_delay_ms = setting(

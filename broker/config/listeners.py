@@ -78,7 +78,7 @@ class ListenerAddresses:
         (ListenerEndpoint("PLAINTEXT", "127.0.0.1", 9092),),
         "Addresses the broker listens on, NAME://host:port, comma separated.",
     )
-    advertised_listeners = setting(parse_endpoints, None, "Addresses clients are told; default: the listeners.")
+    advertised_listeners = setting(parse_endpoints, None, "Addresses for clients; default: the listeners.")
     listener_security_protocol_map = setting(
         parse_protocol_map,
         tuple(NamedProtocol(protocol.name, protocol) for protocol in SecurityProtocol),

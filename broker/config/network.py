@@ -73,7 +73,7 @@ class NetworkSettings:
         parse_host_port, HostPort("", 0), "host:port of /metrics and /healthz; unset: not served."
     )
     metrics_allowed_hosts = setting(
-        parse_list, (), "By which further host names they are asked; * is all. Addresses and configured names are."
+        parse_list, (), "Further host names that requests may use; * is all. Addresses and configured names always may."
     )
     metrics_names_enable = setting(
         parse_boolean,

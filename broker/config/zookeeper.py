@@ -33,7 +33,7 @@ class ZooKeeperTlsKeys:
     zookeeper_ssl_keystore_location = setting(str, None, "File with the key and certificate shown to ZooKeeper.")
     zookeeper_ssl_keystore_password = setting(parse_password, None, "Opens the keystore, or the private key in it.")
     zookeeper_ssl_truststore_type = setting(str, "JKS", "Form of the truststore.", choices=_STORE_TYPES)
-    zookeeper_ssl_truststore_location = setting(str, None, "File with the certificates of who is believed.")
+    zookeeper_ssl_truststore_location = setting(str, None, "File with the certificates of trusted authorities.")
     zookeeper_ssl_truststore_password = setting(parse_password, None, "Opens the truststore, if it is PKCS12.")
     zookeeper_ssl_protocol = setting(parse_newest_version, "TLSv1.3", "Newest version of TLS.")
     zookeeper_ssl_enabled_protocols = setting(

@@ -47,19 +47,24 @@ _EVERY_WORKER = (
         "admin.listeners",
         parse_list,
         None,
-        "Where the levels of loggers are asked for; unset: on the listeners, empty: nowhere.",
+        "Listeners of the loggers' API; unset: the worker's listeners, empty: none.",
     ),
     Key(
         "rest.advertised.listener", str, "", "By which listener workers ask one another.", choices=("", "http", "https")
     ),
-    Key("access.control.allow.origin", parse_list, (), "Whose pages browsers let ask REST; * is everybody's."),
+    Key(
+        "access.control.allow.origin",
+        parse_list,
+        (),
+        "Origins of web pages that may call REST (CORS); * is every origin.",
+    ),
     Key("access.control.allow.methods", parse_list, (), "And by which methods; else GET, POST and HEAD."),
     Key("response.http.headers.config", str, "", "Headers of every answer: set, add, setDate or addDate, name: value."),
     Key(
         "rest.allowed.hosts",
         parse_list,
         (),
-        "By which further host names REST without a login is asked; * is all. Addresses and configured names are.",
+        "Further host names for REST without a login; * is all. Addresses and configured names always work.",
     ),
     Key("rest.advertised.host.name", str, "", "Under which host other workers find this one."),
     Key("rest.advertised.port", parse_int, 0, "And under which port."),
@@ -82,7 +87,7 @@ _EVERY_WORKER = (
     Key("config.providers", parse_list, (), "Names of what resolves `${name:path:key}`; each with its class."),
     Key("topic.creation.enable", parse_boolean, True, "Whether sources may say how topics are made."),
     Key("audit.enable", parse_boolean, False, "Whether sinks tell the message audit what they have put and flushed."),
-    Key("topic.tracking.enable", parse_boolean, True, "Whether used topics are told."),
+    Key("topic.tracking.enable", parse_boolean, True, "Whether the topics a connector uses are reported."),
     Key("topic.tracking.allow.reset", parse_boolean, True, "Whether they may be forgotten."),
 )
 STANDALONE = (

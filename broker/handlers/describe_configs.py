@@ -98,7 +98,7 @@ def _of_topic(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Des
 
 def _broker_key(name: str) -> Key:
     """Return the key, also for an unknown name, whose value may then be a secret."""
-    return broker_keys.key_of(name) or Key(name, str, None, "Known to nobody here.", has_effect=False)
+    return broker_keys.key_of(name) or Key(name, str, None, "Unknown to this broker.", has_effect=False)
 
 
 def _of_plug_ins(config: BrokerConfig) -> list[Key]:

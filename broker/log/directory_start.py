@@ -40,7 +40,7 @@ def read_directory_start(directory: Path) -> DirectoryStart:
         if known:
             return DirectoryStart(known[_ID], int(known[_NUMBER]))
     except (StartupError, KeyError, ValueError) as error:
-        _log.warning("start of a log directory not understood, noted anew", path=str(directory), reason=str(error))
+        _log.warning("start note of a log directory malformed, written again", path=str(directory), reason=str(error))
     return DirectoryStart(new_directory_id(), 0)
 
 

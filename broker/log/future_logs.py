@@ -311,7 +311,7 @@ class FutureLogs(LogRemoval):
         try:
             log = self._open(directory, partition, path, stop, _of_a_copy())
         except UnusableLogError as error:
-            directory.set_aside_as_stray(partition, f"it is a copy of a log, made anew, for {error}", path)
+            directory.set_aside_as_stray(partition, f"the copy of a log is begun again: {error}", path)
             return
         stop.forget(path)
         self._enter_future(partition, log, directory)

@@ -62,7 +62,7 @@ def load_leader_epochs(directory: Path, name: str = LEADER_EPOCH_CHECKPOINT) -> 
     except FileNotFoundError:
         return None
     except (ValueError, TypeError):
-        _log.warning("leader epochs malformed, made anew", path=str(path))
+        _log.warning("leader epochs malformed, rebuilt", path=str(path))
         return None
 
 

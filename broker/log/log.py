@@ -321,7 +321,7 @@ class Log(LogParts):
         self._producers.state.first_undecided_offset(high_watermark)
 
     def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedRange]:
-        """Return aborted transactions with records from `from_offset` up to `end_offset`. Raises KAFKA_STORAGE_ERROR."""
+        """Return aborted transactions with records from `from_offset` up to `end_offset`. Raises ApiError."""
         self._availability.refuse_if_offline()
         try:
             return self._producers.aborted(self._segments.from_offset(from_offset), from_offset, end_offset)

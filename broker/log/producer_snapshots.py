@@ -67,7 +67,7 @@ def open_producers(
         if is_intact and is_all_replayed:
             index.remove()
     if not is_intact:
-        _log.warning("transaction index damaged, made anew", directory=str(directory))
+        _log.warning("transaction index damaged, rebuilt", directory=str(directory))
         index.remove()
         _replay(PartitionProducers(), segments, segments[0].base_offset, log_end_offset, index)
     is_noted = is_intact and (stored.aborts is not None or not index.has_entries)

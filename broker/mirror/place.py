@@ -45,9 +45,9 @@ def resume(
         return Resumed(source.end if from_end else source.start, None)
     offset = position.next_offset
     if position.topic_id and source.topic_id and position.topic_id != source.topic_id:
-        return Resumed(source.start, "the topic was deleted and made anew: all of the new one is copied")
+        return Resumed(source.start, "the topic was deleted and recreated: all of the new one is copied")
     if position.copy_id and copy_id and position.copy_id != copy_id:
-        return Resumed(source.start, "the copy was made anew: all that the source has is copied into it")
+        return Resumed(source.start, "the copy was recreated: all records of the source are copied into it")
     if offset < source.start:
         return Resumed(source.start, f"offsets {offset} to {source.start - 1} were deleted before they were copied")
     if source.epoch_end is not None and source.epoch_end < offset:

@@ -79,5 +79,5 @@ def said_of(flow: str, cluster: ClusterConnections) -> set[TopicPartition]:
 def _pass_over(batch: LeftOutBatch) -> None:
     """Skip a batch that cannot be read: no mirror has written it."""
     _log.warning(
-        "batch passed over", partition=str(batch.partition), first=batch.first, last=batch.last, reason=batch.reason
+        "batch skipped", partition=str(batch.partition), first=batch.first, last=batch.last, reason=batch.reason
     )

@@ -208,7 +208,7 @@ class Listener:
                 return False
             del self._silent[connection]
             if connection.is_open and not connection.progress_count:
-                connection.close("never asked anything, and others wait for its place")
+                connection.close("sent no request, and other clients wait for its place")
                 return True
         return False
 

@@ -69,7 +69,7 @@ class Keeper:
         with desk.lock:
             step = next_step(self._view(), self._config.replication_factor)
         if step is not None:
-            _log.info("the topic is spread anew", topic=desk.topic, step=str(step))
+            _log.info("topic reassigned", topic=desk.topic, step=str(step))
             self._rests_until_ms = desk.at_ms() + 1000 * (_MOVE_REST_S if isinstance(step, ReplicaMove) else _REST_S)
             self._take(step)
             self._last_error = ""

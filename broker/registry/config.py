@@ -46,8 +46,8 @@ KEYS = (
     Key("ssl.client.authentication", str, "NONE", "Whether clients of https show a certificate.",
         choices=("NONE", "REQUESTED", "REQUIRED")),
     Key("host.name", str, "", "The name under which other registries reach this one; else the listener's host."),
-    Key("rest.allowed.hosts", parse_list, (), "By which further host names a registry without a login is asked; * is "
-        "all. Addresses and configured names are."),
+    Key("rest.allowed.hosts", parse_list, (), "Further host names for a registry without a login; * is all. "
+        "Addresses and configured names always work."),
     Key("kafkastore.bootstrap.servers", parse_list, REQUIRED, "Some brokers, host:port or PLAINTEXT://host:port."),
     Key("kafkastore.topic", str, "_schemas", "The topic that keeps everything."),
     Key("kafkastore.topic.replication.factor", parse_int, 3, "Replicas of the topic if it is made.", at_least=1),
@@ -62,7 +62,7 @@ KEYS = (
     Key("schema.registry.zk.namespace", str, "schema_registry", "The znode below which the leader is elected."),
     Key("schema.registry.group.id", str, "schema-registry", "Registries of one group share one right to write."),
     Key("leader.eligibility", parse_boolean, True, "Whether this one may lead."),
-    Key("schema.compatibility.level", _level, "BACKWARD", "What counts where nothing was set."),
+    Key("schema.compatibility.level", _level, "BACKWARD", "Compatibility level of subjects without their own."),
     Key("mode.mutability", parse_boolean, True, "Whether modes may be changed."),
     Key("schema.validate.new.schemas", parse_boolean, True, "Whether defaults of new schemas must fit their types, "
         "where validateNewSchemas of a configuration says nothing else."),

@@ -74,7 +74,7 @@ class SchemaRegistry:
             except ValueError as error:
                 wrong = str(error)
             if wrong:
-                _log.warning("record passed over", offset=record.offset, reason=wrong)
+                _log.warning("record skipped", offset=record.offset, reason=wrong)
 
     # -- changing it
 

@@ -263,7 +263,7 @@ class ReplicaPartition:
     @property
     def maximal_isr(self) -> tuple[int, ...]:
         if self.state is None:
-            raise InvariantViolation(f"{self.topic_partition} has no role, and nobody is in sync with it")
+            raise InvariantViolation(f"{self.topic_partition} has no role here, so no replica is in sync with it")
         isr = self.state.isr
         if self.pending_isr is None:
             return isr

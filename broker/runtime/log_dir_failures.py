@@ -59,10 +59,10 @@ class LogDirFailures:
         while True:
             try:
                 await self._store.announce_log_dir_failure(self._broker_id)
-                _log.info("controller told of a log directory")
+                _log.info("controller notified of a log directory")
                 return
             except (ConnectionInterrupted, SessionLost):
                 await self._store.session.wait_connected()
             except Exception:
-                _log.exception("controller not told of a log directory yet")
+                _log.exception("controller not notified of a log directory yet")
                 await asyncio.sleep(_TRY_AGAIN_S)

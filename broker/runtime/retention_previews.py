@@ -81,7 +81,7 @@ class RetentionPreviews:
         self, topic: str, partitions: Sequence[int], config: LogConfig, deadline_ms: int, with_compaction: bool
     ) -> list[LogPreview | ApiError]:
         if self._waiting >= PREVIEWS_WAITING_MAX:
-            why = f"{self._waiting} previews are asked for already; try later"
+            why = f"{self._waiting} previews wait already; try later"
             return [ApiError(ErrorCode.REQUEST_TIMED_OUT, why) for _ in partitions]
         previews: dict[int, LogPreview | ApiError] = {}
         hosted: dict[int, HostedPartition] = {}

@@ -43,7 +43,7 @@ class BearerListeners:
                 f"sasl.server.callback.handler.class={VALIDATOR} that tokens need none; leave one of them out."
             )
         rules = unsecured_rules(settings.name, options)
-        _log.warning("tokens that nobody has signed are taken: anyone can be any user", listener=settings.name)
+        _log.warning("unsigned tokens are accepted: any client can be any user", listener=settings.name)
 
         async def believed(token: str) -> Bearer:
             return read_unsecured(token, rules, self._clock.now_ms())
@@ -96,7 +96,7 @@ def jwks_settings(listener: ListenerSettings, ca_file: str | None = None) -> Jwk
     if not url:
         raise StartupError(
             f"listener {listener.name} offers {MECHANISM}: sasl.oauthbearer.jwks.endpoint.url must say where the keys "
-            "are that tokens are signed with; tokens that nobody has signed are not taken, unless, for development, "
+            "are that tokens are signed with; unsigned tokens are not accepted, unless, for development, "
             f"listener.name.{listener.name.lower()}.{MECHANISM.lower()}.sasl.server.callback.handler.class={VALIDATOR}."
         )
     try:

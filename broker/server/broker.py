@@ -170,7 +170,7 @@ class Broker:
     def _after_each_log(self, _loaded: int, _total: int) -> None:
         """Report progress, called on the loading thread."""
         if self._is_stopping:
-            raise NotNowError("told to stop while the logs were being loaded")
+            raise NotNowError("stopped while the logs were being loaded")
 
     async def _serve(self, parts: BrokerComponents, listeners: Listeners) -> None:
         exits = self._exits

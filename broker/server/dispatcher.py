@@ -273,7 +273,9 @@ def _refused(route: Route, frame: memoryview, body_at: int) -> Message:
         response: Callable[..., Message] = route.response_class
         return response(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     if len(frame) > REFUSED_REQUEST_BYTES_MAX:
-        raise ProtocolError(f"{route.api.name} request of {len(frame)} bytes of who is no member of the cluster")
+        raise ProtocolError(
+            f"{route.api.name} request of {len(frame)} bytes from a client that is no member of the cluster"
+        )
     try:
         return route.refuse(route.decode(frame, body_at))
     except MALFORMED as error:

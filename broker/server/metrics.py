@@ -103,7 +103,7 @@ class StateMetrics:
         yield gauge("is_controller", "1 when controller.", int(self._metadata.controller_id == self._config.broker_id))
         yield gauge(
             "internal_topics_short_of_replicas",
-            "Topics of coordinators with fewer replicas than asked for: they were made when there was one broker.",
+            "Internal topics of coordinators with fewer replicas than configured: created when there was one broker.",
             sum(map(self._is_short_of_replicas, INTERNAL_TOPICS)),
         )
         if not has_names(self._config):
@@ -131,7 +131,7 @@ class ControllerMetrics:
     def collect(self) -> Iterable[Metric]:
         yield counter(
             "unclean_leader_elections",
-            "Partitions this broker, as controller, let somebody lead who was not in sync.",
+            "Unclean leader elections by this broker as controller: the new leader was not in the ISR.",
             self._controller.election_log.unclean_elections,
         )
         yield gauge(

@@ -103,7 +103,9 @@ def _jaas_key(mechanism: str, settings: ListenerSettings) -> str:
 
 def _plain(settings: ListenerSettings, module: LoginModule | None) -> Maker:
     if module is None:
-        raise StartupError(f'{_jaas_key(PLAIN, settings)} must say who may log in: user_<name>="<password>"')
+        raise StartupError(
+            f'{_jaas_key(PLAIN, settings)} must name the users that may log in: user_<name>="<password>"'
+        )
     passwords = plain_users(module)
     if CLUSTER_USER in passwords:
         raise StartupError(f"{_jaas_key(PLAIN, settings)}: the user {CLUSTER_USER} is the cluster's own")

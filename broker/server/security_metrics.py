@@ -31,7 +31,7 @@ class AuthorizerMetrics:
         self._log, self._has_names = log, has_names
 
     def collect(self) -> Iterable[Metric]:
-        denials = CounterMetricFamily(PREFIX + "authorizer_denials", "What was asked and denied.", labels=["principal"])
+        denials = CounterMetricFamily(PREFIX + "authorizer_denials", "Denied operations.", labels=["principal"])
         counts = self._log.denials if self._has_names else {ALL: sum(self._log.denials.values())}
         for principal, count in counts.items():
             denials.add_metric([principal], count)
@@ -66,7 +66,7 @@ class QuotaMetrics:
         rates = GaugeMetricFamily(
             _QUOTA + "rate", "What it has used lately, in the quota's unit.", labels=_QUOTA_LABELS
         )
-        throttled = CounterMetricFamily(_QUOTA + "throttled_ms", "What it was told to wait.", labels=_QUOTA_LABELS)
+        throttled = CounterMetricFamily(_QUOTA + "throttled_ms", "Throttle time returned to it.", labels=_QUOTA_LABELS)
         for use in self._quotas.uses():
             labels = [str(use.key), use.user, use.client_id]
             bounds.add_metric(labels, use.bound)

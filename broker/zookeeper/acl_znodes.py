@@ -80,7 +80,7 @@ def decode_acls(path: str, data: bytes) -> tuple[AclEntry, ...]:
         return ()
     fields = decode_fields(path, data)
     if fields.get("version") != _VERSION:
-        raise MalformedZnode(f"{path} has access rules of version {fields.get('version')!r:.30}, which nobody knows")
+        raise MalformedZnode(f"{path} has access rules of version {fields.get('version')!r:.30}, which is unknown here")
     try:
         return tuple(dict.fromkeys(_entry(one) for one in fields["acls"]))
     except (KeyError, TypeError, AttributeError) as error:

@@ -69,7 +69,7 @@ class ControllerStore:
                 fence = self.controller_epoch.epoch_zk_version
                 zk_version = await self._session.set(znodes.CONTROLLER_EPOCH, data, fence)
             except (WrongVersion, NodeMissing) as error:
-                raise ControllerMoved(error.path, f"controller epoch {epoch} is over") from error
+                raise ControllerMoved(error.path, f"controller epoch {epoch} was superseded") from error
             _log.warning("controller epoch raised above those in use", controller_epoch=wanted, read=epoch - 1)
             self.controller_epoch = ControllerEpoch(wanted, zk_version)
         return self.controller_epoch
@@ -173,7 +173,9 @@ class ControllerStore:
             return (await self._session.multi([self.controller_epoch.fence, *operations]))[1:]
         except (WrongVersion, NodeMissing) as error:
             if error.path == znodes.CONTROLLER_EPOCH:
-                raise ControllerMoved(error.path, f"controller epoch {self.controller_epoch.epoch} is over") from error
+                raise ControllerMoved(
+                    error.path, f"controller epoch {self.controller_epoch.epoch} was superseded"
+                ) from error
             raise
 
 

@@ -77,7 +77,7 @@ async def try_become_controller(
 
 async def _write_own_name(session: ZooKeeperSession, broker_id: int, now_ms: int, holder: "_Holder") -> None:
     """Write our id into the znode. A concurrent write is seen at the next look, which the znode's change triggers."""
-    _log.error("/controller was overwritten by somebody, written anew", controller=broker_id, said=holder.data)
+    _log.error("/controller was overwritten by another client, written again", controller=broker_id, said=holder.data)
     with contextlib.suppress(NodeMissing, WrongVersion):
         await session.set(CONTROLLER, encode_controller(broker_id, now_ms), holder.version)
 

@@ -67,7 +67,7 @@ async def require_room(session: ZooKeeperSession, root: str, wanted: Amount) -> 
     ):
         admitted = int(limit * limits.ZOOKEEPER_QUOTA_ADMITTED_SHARE)
         if limit >= 0 and is_taken + more > admitted:
-            sentence = f"{is_taken} of {admitted} {what} are taken, and {more} more are asked for; delete topics first"
+            sentence = f"{is_taken} of {admitted} {what} are used, and {more} more are needed; delete topics first"
             raise QuotaExceeded(root, sentence)
 
 

@@ -16,7 +16,7 @@ from console.processes.dependents import wiring_of
 from console.processes.log_files import tail_lines
 from console.processes.models import ManagedProcess, WithdrawnProcess
 
-NO_RECORDS = "The log of a stream job quotes records: it is for who may read those of all its topics."
+NO_RECORDS = "The log of a stream job quotes records: it is for users who may read records of all its topics."
 MASKED = "Such a log quotes records, of which parts are hidden from you by rules."
 BEYOND = "This concerns processes that your rights do not reach, so it is not yours to do."
 

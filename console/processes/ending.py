@@ -36,8 +36,8 @@ def ending_plan(action: str, process: "ManagedProcess", consequence: "Consequenc
 
 
 _KILLED = (
-    "Nothing is handed over, flushed or closed: others find out when it does not answer any more, and its next start "
-    "checks what it left behind. It stays stopped until somebody starts it; Stop ends it in order."
+    "Nothing is handed over, flushed or closed: brokers and clients notice when it stops answering, and "
+    "its next start checks its data. It stays stopped until it is started; Stop ends it in order."
 )
 
 

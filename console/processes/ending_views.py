@@ -23,7 +23,7 @@ def question(request: UserRequest, name: str, action: str) -> HttpResponse:
     """Show what stopping or restarting would mean, with the button that does it."""
     process = access_process(request.user, name, Right.OPERATE)
     if action not in _ASKED:
-        raise Http404(f"Nothing is asked before {action}.")
+        raise Http404(f"There is no question before {action}.")
     context = {
         "process": process,
         "plan": _plan(request, process, _ASKED[action]),

@@ -33,17 +33,17 @@ def harm_warnings(absence: Absence, may_name_topic: MayName = everybody) -> Iter
         )
     if absence.unknown:
         yield (
-            f"min.insync.replicas of {_partitions(absence.unknown)} is not known, so nobody can say whether producers "
-            f"with acks=all are refused there: {_named(absence.unknown, may_name_topic)}."
+            f"min.insync.replicas of {_partitions(absence.unknown)} is unknown, so producers with acks=all may "
+            f"be refused there: {_named(absence.unknown, may_name_topic)}."
         )
 
 
 def doubt_sentence(absence: Absence) -> str:
     """Return why the prediction may be wrong."""
     if not absence.seen_at_ms:
-        return "The collector has not seen the cluster yet, so nobody can say what goes offline or refuses writes."
+        return "The collector has not seen the cluster yet, so it is unknown what goes offline or refuses writes."
     if absence.error:
-        return f"The cluster cannot be asked just now, so this may be wrong: {absence.error}"
+        return f"The cluster does not answer now, so this may be wrong: {absence.error}"
     age = duration(absence.now_ms - absence.seen_at_ms)
     return f"This was seen {age} ago and may be wrong: the collector has not looked since."
 
@@ -87,7 +87,7 @@ def server_harm_warnings(absence: ServerAbsence) -> Iterator[str]:
     """Yield what makes stopping a ZooKeeper server harmful; nothing if it is not."""
     if absence.is_doubtful:
         age = f"seen {duration(absence.now_ms - absence.seen_at_ms)} ago" if absence.seen_at_ms else "not seen yet"
-        yield f"ZooKeeper was {age}, so nobody can say whether the servers that are left are a quorum."
+        yield f"ZooKeeper was {age}, so it is unknown whether the remaining servers are a quorum."
     if absence.costs_quorum:
         left = f"{absence.left} of {_count(absence.voters, 'ZooKeeper member')} {_is(absence.left)} left"
         yield (

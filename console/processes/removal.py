@@ -45,7 +45,7 @@ def _why_not_removed(process: "ManagedProcess", held: list[str], unknown: str) -
     if process.is_leaving:
         return f"{process.name} is being removed already."
     if unknown:
-        return f"Whether it holds replicas could not be asked: {unknown}"
+        return f"Whether it holds replicas could not be read: {unknown}"
     if held:
         named = ", ".join(held[:NAMED_MAX]) + (f" and {len(held) - NAMED_MAX:,} more" if len(held) > NAMED_MAX else "")
         plural = "" if len(held) == 1 else "s"

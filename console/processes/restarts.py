@@ -46,7 +46,9 @@ def plan_restart(policy: Policy, deaths_in_a_row: int, exit_status: int | None, 
     if policy is Policy.NEVER:
         return Restart(None, "it is not started again: auto-restart is off")
     if exit_status == MISCONFIGURED_STATUS and deaths_in_a_row >= MISCONFIGURED_TRIES:
-        return Restart(None, f"gave up after {deaths_in_a_row} tries: somebody has to change something", gave_up=True)
+        return Restart(
+            None, f"gave up after {deaths_in_a_row} tries: correct its configuration and start it", gave_up=True
+        )
     delay_s = restart_delay_s(deaths_in_a_row)
     at = now + timedelta(seconds=delay_s)
     return Restart(at, f"started again in {delay_s} s (try {deaths_in_a_row}), at {clock_time(at)}")

@@ -229,7 +229,7 @@ def _write_state(
 def _port_says(process: ManagedProcess, facts: ManagedProcessFacts) -> str:
     """Empty: not asked now."""
     if not facts.alive:
-        return "nobody is there to answer"
+        return "it does not run, so it cannot answer"
     if facts.suspended:
         return "not asked: it is suspended"
     if facts.missing:

@@ -65,7 +65,7 @@ class FakeBrokers:
 
     def change_settings(self, broker_id: int | None, changes: Mapping[str, str | None]) -> None:
         if broker_id not in (None, *self._cluster.alive_brokers()):
-            raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
+            raise ClusterUnreachableError(f"Broker {broker_id} is not registered, so it cannot answer.")
         layer = self._of_all if broker_id is None else self._own.setdefault(broker_id, {})
         try:
             for name, value in changes.items():
@@ -90,7 +90,7 @@ class FakeBrokers:
 
     def move_replicas(self, broker_id: int, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], str]:
         if broker_id not in self._cluster.alive_brokers():
-            raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
+            raise ClusterUnreachableError(f"Broker {broker_id} is not registered, so it cannot answer.")
         sizes, refused = self._cluster.replica_sizes(), {}
         for place, path in wanted.items():
             if path not in self._dirs(broker_id):

@@ -82,7 +82,7 @@ class FakeZooKeeper:
         if self._refusals:
             raise self._refusals.pop(0)
         if from_version != self._version:
-            raise StaleConfigError("Somebody else has changed the ensemble meanwhile.")
+            raise StaleConfigError("The ensemble was changed by another client meanwhile.")
         self._members |= {_number_of(line): line for line in joining}
         for number in leaving:
             self._members.pop(number, None)

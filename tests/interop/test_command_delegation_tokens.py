@@ -16,6 +16,9 @@ from tests.typed import typed
 )
 def test_who_has_not_logged_in_is_refused(cluster, words):
     outcome = typed("kafka-delegation-tokens", "--bootstrap-server", cluster.bootstrap_servers, *words)
-    refused = "kafka-delegation-tokens: Whoever asks for delegation tokens logs in, and not by one.\n"
+    refused = (
+        "kafka-delegation-tokens: Delegation tokens are only issued to clients that are authenticated, "
+        "and not by a token.\n"
+    )
     assert (outcome.status, outcome.err) == (1, refused)
     assert outcome.out.startswith(f"Calling {words[0][2:]} token operation ")

@@ -94,7 +94,7 @@ def close(consumer: Consumer) -> None:
     closing.start()
     closing.join(_CLOSE_S)
     if closing.is_alive():
-        log_line("WARN", "The group's broker does not answer: the group was left without telling it.")
+        log_line("WARN", "The group's coordinator does not answer: the member left without a LeaveGroup.")
 
 
 def _close(consumer: Consumer) -> None:

@@ -109,7 +109,7 @@ def typed_properties(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     typed = dict(pairs)
     if shown := sorted(filter(is_secret, typed)):
         print(
-            f"WARNING: {shown[0]} on a command line can be read by everybody on this host; a properties file cannot.",
+            f"WARNING: {shown[0]} on a command line can be read by every user of this host; use a properties file.",
             file=sys.stderr,
         )
     return typed

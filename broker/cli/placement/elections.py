@@ -44,7 +44,7 @@ def elect(
         elif result.error_code == ErrorCode.ELECTION_NOT_NEEDED:
             outcome.not_needed.append(partition)
         else:
-            outcome.failed[partition] = result.error_code, result.error_message or "no reason is told"
+            outcome.failed[partition] = result.error_code, result.error_message or "no reason given"
     return outcome
 
 

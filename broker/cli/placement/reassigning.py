@@ -56,7 +56,7 @@ def alter(
     return {
         TopicPartition(topic.name, partition.partition_index): (
             partition.error_code,
-            partition.error_message or "no reason is told",
+            partition.error_message or "no reason given",
         )
         for topic in answer.responses
         for partition in topic.partitions

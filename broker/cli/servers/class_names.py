@@ -63,7 +63,7 @@ ABSENT = {
     "StateChangeLogMerger": "brokers write one log each, with the time first: sort -m merges them.",
     "StreamsResetter": "there are no Kafka Streams applications here; kafka-consumer-groups moves groups.",
     "UpdateOffsetsInZK": _OF_ZOOKEEPER,
-    "VerifyConsumerRebalance": "kafka-consumer-groups --describe --members tells who reads what.",
+    "VerifyConsumerRebalance": "kafka-consumer-groups --describe --members shows which member reads what.",
 }
 _PACKAGES = ("kafka.tools", "org.apache.kafka.tools")
 

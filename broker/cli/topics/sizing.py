@@ -163,7 +163,7 @@ def _warnings(
 ) -> tuple[str, ...]:
     warnings = []
     if demand.consumer_throughput is None:
-        warnings.append("Nobody has said what one consumer can do in one partition, which is what mostly decides.")
+        warnings.append("The throughput of one consumer in one partition is not given; it mostly decides the number.")
     if demand.retention_ms < 0 and demand.retention_bytes < 0:
         warnings.append("Nothing is ever deleted: sizes are those after a year.")
     if place.usable_bytes is not None and directory_bytes > place.usable_bytes:
@@ -176,7 +176,9 @@ def _warnings(
     if partitions > PARTITIONS_PER_TOPIC_MAX:
         warnings.append(f"A topic has at most {PARTITIONS_PER_TOPIC_MAX} partitions here.")
     if 0 < demand.partitions < partitions:
-        warnings.append("Records with a key will go to other partitions than before: order by key begins anew.")
+        warnings.append(
+            "Records with a key will go to other partitions than before: order by key holds only from then on."
+        )
     return tuple(warnings)
 
 

@@ -37,7 +37,7 @@ def librdkafka_settings(security: ClientSecurity) -> dict[str, Any]:
 def _tls(tls: ClientTlsSettings) -> dict[str, str]:
     if tls.versions != TLS_VERSIONS:
         raise ClientConfigError(
-            f"ssl.enabled.protocols={','.join(tls.versions)} cannot be asked of librdkafka; leave it out: TLSv1.3 is "
+            f"ssl.enabled.protocols={','.join(tls.versions)} is not possible with librdkafka; leave it out: TLSv1.3 is "
             "spoken with every broker that has it, and nothing before TLSv1.2"
         )
     settings = {"ssl.endpoint.identification.algorithm": "https" if tls.checks_host else "none"}

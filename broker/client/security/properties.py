@@ -143,7 +143,7 @@ def _read_tls(settings: Mapping[str, str]) -> ClientTlsSettings:
             raise ClientConfigError(f"{name} is not heeded here; leave it out to connect without it")
     if settings.get("enable.ssl.certificate.verification", "true").lower() != "true":
         raise ClientConfigError(
-            "enable.ssl.certificate.verification=false would trust everybody; name the brokers' CA in "
+            "enable.ssl.certificate.verification=false would trust any certificate; name the brokers' CA in "
             "ssl.truststore.location instead"
         )
     return ClientTlsSettings(

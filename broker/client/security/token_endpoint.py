@@ -48,7 +48,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """The client's credentials are for the endpoint that was named."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> NoReturn:
-        raise urllib.error.HTTPError(req.full_url, code, "it sends us elsewhere", headers, fp)
+        raise urllib.error.HTTPError(req.full_url, code, "it redirects to another address", headers, fp)
 
 
 def _basic(settings: BearerSettings) -> str:

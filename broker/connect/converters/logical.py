@@ -51,7 +51,7 @@ def _decimal_to_bytes(value: Decimal, schema: Schema) -> bytes:
 
 def _bytes_to_decimal(value: bytes, schema: Schema) -> Decimal:
     if len(value) > DECIMAL_DIGITS_MAX // 3:
-        raise DataError("A Decimal of more digits than anybody has")
+        raise DataError("A Decimal of more digits than are supported")
     return decimal_of(int.from_bytes(value, "big", signed=True), scale_of(schema))
 
 

@@ -60,7 +60,7 @@ def _merged(public: Infos, secret: Infos, referring: Mapping[str, str]) -> Infos
 
 def _refusal(referring: Iterable[tuple[str, str]]) -> str:
     return "; ".join(
-        f"Invalid value {text} for configuration {key}: what the reference stands for is refused, alone or beside the "
-        "other values (the reason may quote it, and is not shown)"
+        f"Invalid value {text} for configuration {key}: the referenced value is refused, alone or together with "
+        f"other values (the reason may quote it, and is not shown)"
         for key, text in referring
     )

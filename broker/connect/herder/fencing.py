@@ -72,7 +72,7 @@ class Fencing:
                 self._fence(connector, before)
             herder.config_log.read_to_end(waits_for_open=True)
             if known.generations.get(connector) != generation or not herder.group.is_leader:
-                raise Conflict(f"Tasks of {connector} were configured anew while older ones were fenced")
+                raise Conflict(f"Tasks of {connector} were reconfigured while older ones were fenced")
             herder.write_as_leader([records.fencing_record(connector, count)])
 
     def _fence(self, connector: str, count: int) -> None:

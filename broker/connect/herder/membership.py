@@ -121,7 +121,7 @@ class GroupWorker:
                 self._say("group not reached", error)
                 self._stopping.wait(_PAUSE_S)
             except StorageError as error:
-                _log.warning("configurations not read; the worker joins anew", reason=str(error))
+                _log.warning("configurations not read; the worker rejoins", reason=str(error))
                 self._lose()
                 self._stopping.wait(_PAUSE_S)
             except Exception:  # this thread is what keeps two workers from running the same

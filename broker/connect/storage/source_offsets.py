@@ -67,7 +67,7 @@ class SharedOffsets:
         try:
             self._log.post([self.record(*pair) for pair in pairs])
         except (StorageError, BufferError) as error:
-            _log.warning("offsets not told to the worker's topic", connector=self._connector, reason=str(error))
+            _log.warning("offsets not written to the worker's topic", connector=self._connector, reason=str(error))
 
     def are_committed(self, pairs: Sequence[tuple[Partition, Offset]]) -> None:
         return

@@ -26,7 +26,7 @@ KEYS = ConfigDef(
         ConfigType.BOOLEAN,
         None,
         Importance.LOW,
-        "Whether what is put and flushed is told to the message audit; as the worker says.",
+        "Whether put and flushed records are counted for the message audit; default: the worker's setting.",
     ),
 )
 

@@ -113,7 +113,7 @@ class GroupMembership:
             self._rebalance.restart_session(group, member, turn)
             return
         self._remove(group, member_id, turn)
-        self._rebalance.prepare_or_complete(group, turn, f"session of {member_id} is over")
+        self._rebalance.prepare_or_complete(group, turn, f"session of {member_id} has expired")
 
     def hang_up(self, group: ClassicGroup, token: int) -> None:
         """Handle a closed connection of a pending request: the member keeps the rest of its session timeout.

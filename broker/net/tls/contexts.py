@@ -39,7 +39,10 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
         context.num_tickets = 0
         context.options |= ssl.OP_NO_TICKET
         if not settings.has_trusted_certificates:
-            raise BadStore(f"ssl.client.auth={settings.client_auth} needs ssl.truststore.location: whom to believe?")
+            raise BadStore(
+                f"ssl.client.auth={settings.client_auth} needs ssl.truststore.location: the authorities of "
+                f"client certificates."
+            )
     if settings.has_trusted_certificates:
         trust(context, trusted_certificates(settings))
     _show_own(context, settings)

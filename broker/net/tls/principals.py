@@ -33,5 +33,5 @@ def subject_of(certificate: bytes) -> str:
 
     name = java_name(load_der_x509_certificate(certificate).subject.public_bytes())
     if not name:
-        raise ValueError("the certificate names nobody")
+        raise ValueError("the certificate names no principal")
     return name

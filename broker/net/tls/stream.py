@@ -158,7 +158,7 @@ class TlsStream:
     def _send_control(self) -> None:
         """Send answers to key updates, and alerts; with the next data, or alone if there is none."""
         if self._outgoing.pending > TLS_CONTROL_BYTES_MAX:
-            raise OSError("it asks TLS for more than anybody needs")
+            raise OSError("it sends more TLS control messages than any client needs")
         if self.parts:
             return
         self._seal(self._outgoing.read(), 0)

@@ -86,7 +86,7 @@ class AuditTopic:
             yield
         except BarnabasError as error:
             if self._troubles.is_news(of, str(error), now_ms):
-                _log.warning("the audit is not told what was counted", of=str(of), reason=str(error))
+                _log.warning("audit counts not written", of=str(of), reason=str(error))
         else:
             self._troubles.is_over(of)
 

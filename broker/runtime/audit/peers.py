@@ -33,7 +33,7 @@ class Peers:
         leader = self._metadata.leader_of(*partition)
         address = self._address_of(leader) if leader >= 0 else None
         if address is None:
-            raise PeerUnreachable(f"nobody is known to lead {partition}")
+            raise PeerUnreachable(f"{partition} has no known leader")
         return await (await self._connected(address)).request(request, version, _REQUEST_TIMEOUT_MS)
 
     async def ask_coordinator(self, group: str, request: Request[AnyResponse], version: int) -> AnyResponse:

@@ -213,7 +213,7 @@ class _Channel:
             except (PeerUnreachable, ProtocolError) as error:
                 _log.info("broker does not answer", broker=self.broker.broker_id, reason=str(error))
             except Exception:
-                _log.exception("broker cannot be asked", broker=self.broker.broker_id, api=request.api.name)
+                _log.exception("broker unreachable", broker=self.broker.broker_id, api=request.api.name)
             await asyncio.sleep(backoff.fail())
 
 

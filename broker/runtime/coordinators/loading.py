@@ -90,4 +90,4 @@ def _replay(shard: Shard[C, Proposed], record: Record, producer_id: int | None) 
         shard.replay(record.key or b"", record.value, record.headers, producer_id)
     except InvariantViolation as error:
         partition = str(shard.hosted.partition.topic_partition)
-        _log.error("record passed over", partition=partition, offset=record.offset, reason=str(error))
+        _log.error("record skipped", partition=partition, offset=record.offset, reason=str(error))

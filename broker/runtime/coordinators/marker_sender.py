@@ -193,7 +193,7 @@ class MarkerSender:
         except ZooKeeperError:
             exists = True
         except Exception:
-            _log.exception("nobody knows whether a partition exists", partition=str(partition))
+            _log.exception("whether a partition exists is not known", partition=str(partition))
             exists = True
         if not ending.is_dropped:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if exists else ErrorCode.NONE

@@ -170,7 +170,7 @@ class _Coordinator:
         except (PeerUnreachable, ProtocolError) as error:
             _log.info("transaction coordinator does not answer", broker=self._broker_id, reason=str(error))
         except Exception:  # an answer with codes of a later version, say: producers wait for a verdict without end
-            _log.exception("transaction coordinator cannot be asked", broker=self._broker_id)
+            _log.exception("transaction coordinator unreachable", broker=self._broker_id)
         return [question.all_of(ErrorCode.NETWORK_EXCEPTION) for question in questions]
 
 

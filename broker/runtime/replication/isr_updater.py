@@ -164,7 +164,7 @@ class IsrUpdater:
             self._announce(partition.topic_partition)
             return
         if state.zk_version == before.zk_version:
-            _log.info("isr not changed, a follower registered anew", partition=str(partition.topic_partition))
+            _log.info("isr not changed, a follower registered again", partition=str(partition.topic_partition))
             self._replicas.isr_written(hosted, state.isr, state.zk_version)
             return
         _log.info("isr changed", partition=str(partition.topic_partition), was=str(before.isr), isr=str(state.isr))
@@ -189,8 +189,8 @@ class IsrUpdater:
                 await self._store.announce_isr_changes(changed)
                 continue
             except ZooKeeperError as error:
-                _log.warning("the controller is not told of a new isr yet", reason=str(error))
+                _log.warning("controller not notified of a new isr yet", reason=str(error))
             except Exception:
-                _log.exception("the controller is not told of a new isr yet")
+                _log.exception("controller not notified of a new isr yet")
             self._changed |= changed
             await asyncio.sleep(_TRY_AGAIN_S)

@@ -281,7 +281,7 @@ class ReplicaFetcher:
             connection.close(f"an answer cannot be read: {error}")
             return
         if response.error_code or response.session_id == NO_SESSION:
-            connection.close(f"the fetch session is over: {error_code_of(response.error_code).name}")
+            connection.close(f"the fetch session has ended: {error_code_of(response.error_code).name}")
             return
         try:
             self._take_all(response)
@@ -379,7 +379,12 @@ class ReplicaFetcher:
         """
         if gaps := self._replicas.logs.lost_offsets_of(known.topic_partition):
             where, missing = str(known.topic_partition), describe_gaps(gaps)
-            _log.warning("log lacks offsets and is begun anew", partition=where, leader=self._leader, offsets=missing)
+            _log.warning(
+                "log lacks offsets and is rebuilt from the leader",
+                partition=where,
+                leader=self._leader,
+                offsets=missing,
+            )
         try:
             diverging = None if gaps else data.diverging_epoch
             offset = None if diverging is None else find_truncation_offset(hosted, diverging, self._leader)

@@ -75,7 +75,7 @@ class AuthorizerLog:
 
     def tell_untold(self) -> None:
         if self._untold:
-            _log.info("%d more denials like those before, or beyond what is told", self._untold)
+            _log.info("%d more denials like those before, or beyond the limit of this log", self._untold)
             self._untold = 0
 
 

@@ -63,5 +63,5 @@ class OAuthBearerServer:
             self._refusal = f"the token is refused: {error}"
             return _REFUSAL.encode()
         if first.authzid not in ("", bearer.name):
-            raise AuthenticationError("the client wants to be somebody else than its token names")
+            raise AuthenticationError("the client asks for another user than its token names")
         return LoggedIn(b"", f"User:{bearer.name}", bearer.expires_ms)

@@ -36,7 +36,7 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
 
 JOB = Job(
     name="count_table",
-    meaning="A table of counts by key since the beginning, to be asked.",
+    meaning="A table of counts by key since the beginning, for queries.",
     keys=(
         INPUT_TOPIC,
         OUTPUT_TOPIC,

@@ -192,13 +192,26 @@ JOB = Job(
         OUTPUT_TOPIC,
         field_key("account.field", "$.account", "Who pays."),
         field_key("amount.field", "$.amount", "How much."),
-        Key("high.value", float, 10_000.0, "A payment of this much is always told.", at_least=0),
-        Key("count.max", parse_int, 5, "So many payments within count.ms are usual.", at_least=1, at_most=1_000),
-        duration_key("count.ms", 60_000, "The time in which payments are counted.", at_least=1),
-        Key("unusual.factor", float, 10.0, "So many times the account's mean is unusual.", at_least=1),
+        Key("high.value", float, 10_000.0, "A payment of at least this amount is always reported.", at_least=0),
+        Key(
+            "count.max",
+            parse_int,
+            5,
+            "Number of payments within count.ms that is still usual.",
+            at_least=1,
+            at_most=1_000,
+        ),
+        duration_key(
+            "count.ms", 60_000, "Length of the window in which an account's payments are counted.", at_least=1
+        ),
+        Key(
+            "unusual.factor", float, 10.0, "Multiple of the account's mean from which a payment is unusual.", at_least=1
+        ),
         Key("probe.value", float, 2.0, "A payment up to this is tiny.", at_least=0),
-        duration_key("probe.ms", 600_000, "How long after a tiny payment a large one is told."),
-        duration_key("forget.ms", 30 * DAY_MS, "An account is forgotten after so much silence.", at_least=1_000),
+        duration_key("probe.ms", 600_000, "How long after a tiny payment a large one is reported."),
+        duration_key(
+            "forget.ms", 30 * DAY_MS, "Time without payments after which an account is forgotten.", at_least=1_000
+        ),
         TIME_FIELD,
         TIME_FORMAT,
         WATERMARK_MS,

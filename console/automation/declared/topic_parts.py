@@ -167,7 +167,9 @@ def _replication(person: User, name: str, factor: int, refusal: str) -> PlannedP
     """Return a change of the replication factor, by the moves that the placement page would propose."""
     proposal = factor_proposal(name, factor)
     if not proposal.targets:
-        why = "; ".join(sorted(set(proposal.stuck.values()))) or "its replicas are on the move, or were not seen yet"
+        why = (
+            "; ".join(sorted(set(proposal.stuck.values()))) or "its replicas are being reassigned, or were not seen yet"
+        )
         return Unplanned(f"topic {name}", f"Its replication factor cannot become {factor} now: {why}.")
     move = planned(proposal.targets)
     plan = move.as_plan(here.BOOTSTRAP_SERVERS, FACTOR)

@@ -63,7 +63,8 @@ def decide(facts: DecommissionFacts) -> DecommissionDecision:
     if facts.is_moving:
         gone = max(0, facts.held - facts.left)
         return DecommissionDecision(
-            DecommissionStep.NOTHING, f"{gone:,} of {facts.held:,} partitions have left it; the others are on the move."
+            DecommissionStep.NOTHING,
+            f"{gone:,} of {facts.held:,} partitions have left it; the others are being reassigned.",
         )
     return DecommissionDecision(
         DecommissionStep.DRAIN, f"Moves away what is still there: {count_of(facts.left, 'partition')}."

@@ -92,7 +92,7 @@ def _back(expected: ExpectedEffects, measured: Measured) -> DrillComparison:
 
 
 def _unanswered(expected: ExpectedEffects, measured: Measured) -> DrillComparison:
-    what = "The probe could not write or read somewhere, for"
+    what = "The probe could not write or read some partition, for"
     if measured.unanswered_s is None:
         return DrillComparison(what, f"{expected.unanswered_s[1]:.0f} s at most", "no probe", UNKNOWN)
     # The probe tells every other second, and of what goes on again when it has tried it.

@@ -99,7 +99,7 @@ def _before(facts: DrillFacts) -> DrillDecision:
 
 def _fault(facts: DrillFacts) -> DrillDecision:
     if facts.is_called_off:
-        return _put_back(facts, "somebody stopped it")
+        return _put_back(facts, "a user stopped it")
     if facts.worse:
         return _put_back(facts, facts.worse)
     left_s = (facts.fault_ms - facts.in_phase_ms) // 1_000

@@ -189,6 +189,6 @@ def _shared(story: GroupStory) -> str:
 def _also(story: GroupStory) -> str:
     parts = (
         *((f"broker {story.coordinator} coordinates it now",) if story.moved else ()),
-        *((f"nobody told of it for {story.silent_ms / 1_000:.0f} s",) if story.silent_ms else ()),
+        *((f"no report of it for {story.silent_ms / 1_000:.0f} s",) if story.silent_ms else ()),
     )
     return ", ".join(parts)

@@ -39,16 +39,16 @@ def why_not(start: Start) -> str:
         return NOT_ALLOWED
     reasons = (
         (bool(start.read_only), start.read_only),
-        (start.is_doubtful, "What is true of the cluster now is not known, so nobody could say what the drill does."),
+        (start.is_doubtful, "The cluster's present state is unknown, so the drill's effects cannot be foreseen."),
         (bool(start.operation), f"{start.operation} is under way."),
-        (start.is_moving, "Partitions are on the move."),
+        (start.is_moving, "Partitions are being reassigned."),
         (bool(start.away), f"A broker is away already: {', '.join(map(str, start.away))}."),
         (start.lacking > 0, f"{count_of(start.lacking, 'partition')} short of a leader or of replicas in sync."),
         (start.zookeeper_silent > 0, f"{count_of(start.zookeeper_silent, 'ZooKeeper server')} not serving."),
         (start.is_elsewhere, f"{start.name} runs on another host."),
         (not start.is_running, f"{start.name} does not run as it should."),
         (start.offline > 0, f"{count_of(start.offline, 'partition')} would be without any replica in sync."),
-        (start.costs_quorum, "ZooKeeper would lose its quorum, and with it everybody."),
+        (start.costs_quorum, "ZooKeeper would lose its quorum, which stops the whole cluster."),
     )
     return next((sentence for is_so, sentence in reasons if is_so), "")
 

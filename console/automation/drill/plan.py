@@ -42,7 +42,7 @@ def drill_plan(fault: Fault, target: "DrillTarget", seconds: int, outlook: "Dril
 
 def _expected(expected: ExpectedEffects) -> Iterable[str]:
     if not expected.notices:
-        yield "Expected: the cluster does not miss it; whoever asks it waits."
+        yield "Expected: the cluster does not miss it; clients that use it wait."
     if expected.leaders_moved[1]:
         moved = count_of(expected.leaders_moved[1], "leadership")
         yield (
@@ -60,6 +60,6 @@ def _expected(expected: ExpectedEffects) -> Iterable[str]:
     if expected.groups:
         yield f"{count_of(expected.groups, 'consumer group')} coordinated by it wait for another coordinator."
     yield (
-        "It ends early when it is worse than that, and everything is put back. Afterwards what was expected stands "
-        "beside what was measured."
+        "It ends early when it is worse than that, and everything is put back. Afterwards expected and measured "
+        "effects are shown side by side."
     )

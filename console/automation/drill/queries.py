@@ -68,7 +68,7 @@ def find_target(whom: FaultTarget, name: str) -> DrillTarget:
             return _broker(controller, f"broker {controller} is the controller", "No broker is controller.")
         case FaultTarget.LEADER:
             leader = Partition.objects.filter(topic__name=name, partition=0).values_list("leader", flat=True).first()
-            return _broker(leader, f"broker {leader} leads {name}-0", f"Nobody leads {name}-0.")
+            return _broker(leader, f"broker {leader} leads {name}-0", f"{name}-0 has no leader.")
         case FaultTarget.ZOOKEEPER_LEADER:
             return _zookeeper_leader()
 

@@ -43,7 +43,7 @@ def why_not_act(rule: TroubleRule, cause: str, facts: HealingFacts, tried: Itera
     if facts.operation:
         return f"Waits: {facts.operation} is under way."
     if facts.moving:
-        return "Waits: partitions are on the move."
+        return "Waits: partitions are being reassigned."
     if any(facts.now_ms - item.at_ms < COOL_DOWN_MS for item in tried):
         return f"Waits: something else was healed within {COOL_DOWN_MS // 60_000} minutes."
     if any(broker.is_flapping for broker in facts.brokers):

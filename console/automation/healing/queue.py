@@ -86,7 +86,7 @@ def end_what_is_over(
         elif is_back or (proposal.cause not in present and kind not in held):
             ended |= end(proposal, State.WITHDRAWN, "It is not so any more.", "", facts.now_ms)
         elif facts.now_ms >= proposal.expires_at_ms:
-            ended |= end(proposal, State.EXPIRED, "Nobody decided within a day.", "", facts.now_ms)
+            ended |= end(proposal, State.EXPIRED, "It expired: it was not decided within a day.", "", facts.now_ms)
     return ended
 
 

@@ -102,7 +102,7 @@ def _why_unsettled(facts: HealingFacts) -> str:
     if facts.lacking:
         return f"{count_of(facts.lacking, 'partition')} short of replicas in sync or of a leader: those come first."
     if facts.moving:
-        return "Partitions are on the move: what will be uneven is seen when they have arrived."
+        return "Partitions are being reassigned: any imbalance is judged when they have arrived."
     return ""
 
 

@@ -109,7 +109,7 @@ def _touches(planned: RestartPlan) -> Iterable[str]:
     )
     yield from planned.throttles
     if not (planned.gaps or planned.doubt or planned.away):
-        yield "Clients are told the new leaders and go on; no partition goes below its minimum."
+        yield "Clients learn the new leaders and continue; no partition goes below its minimum."
 
 
 def _losses(planned: RestartPlan) -> Iterable[str]:

@@ -66,7 +66,7 @@ def do_cancel(
 
     It pauses first, so that no beat begins again what is called off. Raises NotConfirmedError, GatewayError.
     """
-    values = {"state": State.PAUSED, "sentence": "Paused: what was on the move was called off."}
+    values = {"state": State.PAUSED, "sentence": "Paused: its open reassignments were called off."}
 
     def call_off() -> Refusals:
         change(actor, operation, "pause", values, lambda now: now.state == State.RUNNING)

@@ -113,7 +113,7 @@ def _decide_now(operation: StagedMove) -> StagedMoveDecision:
         place, why = next(iter(refused.items()))
         return replace(decision, do=StagedMoveStep.PAUSE, sentence=f"{place} was refused: {why}")
     moving = count_of(len(batch.moves) - len(refused), "partition")
-    return replace(decision, sentence=f"Batch {operation.batches + 1}: {moving} on the move.")
+    return replace(decision, sentence=f"Batch {operation.batches + 1}: {moving} being reassigned.")
 
 
 def _values(operation: StagedMove, decision: StagedMoveDecision) -> dict[str, object]:

@@ -57,7 +57,7 @@ def may_begin(facts: StagedMoveFacts) -> StagedMoveDecision:
         return StagedMoveDecision(StagedMoveStep.NOTHING, f"Begins {facts.begins}.")
     if facts.moving:
         return StagedMoveDecision(
-            StagedMoveStep.NOTHING, f"Batch {facts.batches}: {count_of(facts.moving, 'partition')} on the move."
+            StagedMoveStep.NOTHING, f"Batch {facts.batches}: {count_of(facts.moving, 'partition')} being reassigned."
         )
     if facts.not_allowed:
         return StagedMoveDecision(StagedMoveStep.PAUSE, facts.not_allowed)
@@ -100,7 +100,7 @@ def remade(then: Mapping[str, str], now: Mapping[str, str]) -> str:
     named = ", ".join(others[:_NAMED_MAX])
     more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
     was = "was" if len(others) == 1 else "were"
-    return f"{named}{more} {was} deleted and made anew since this was planned."
+    return f"{named}{more} {was} deleted and recreated since this was planned."
 
 
 def _named(places: list[tuple[str, int]]) -> str:

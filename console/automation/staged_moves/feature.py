@@ -43,7 +43,7 @@ FEATURE = Feature(
         ApiAction(
             "call-off-batch",
             "staged-move-cancel",
-            "Call off what is on the move of a move in batches",
+            "Call off the open reassignments of a move in batches",
             path=("number",),
         ),
     ),

@@ -37,8 +37,8 @@ def staged_plan(
             *base.touches,
             f"It goes in {batches:,} batch{'' if batches == 1 else 'es'}; "
             "the next begins when the one before has arrived.",
-            "When it begins, and before each batch, it is looked at again: if a partition is elsewhere by then, or a "
-            "broker is missing, nothing more begins, and the reason is told. Windows and freezes hold for each batch.",
+            "When it begins, and before each batch, it is checked again: if a partition was moved meanwhile, or "
+            "a broker is missing, it pauses with the reason. Windows and freezes hold for each batch.",
         ),
         undo=UNDO,
         begins_at=begins_at,
@@ -52,7 +52,7 @@ def obstacle_of(
 ) -> str:  # fmt: skip
     """Return an obstacle; `others` are the partitions of moves that are planned already."""
     if begins_at is not None and begins_at < now:
-        return "That moment is over: choose one that is to come, or none to begin at once."
+        return "That time is past: choose a later one, or none to begin at once."
     if begins_at is not None and begins_at > now + AHEAD_MAX:
         return f"A move is planned at most {AHEAD_MAX.days} days ahead."
     if open_count >= OPEN_MAX:
@@ -70,7 +70,7 @@ def throttle_plan(
     """Plan another throttle for the running and the following batches; without lines if nothing changes."""
     lines = () if former == rate else (PlanLine("throttle, bytes per second", former, rate),)
     touches = [
-        "It counts at once for what is on the move, and for every batch that follows.",
+        "It takes effect at once for open reassignments, and for every later batch.",
         "Without a throttle brokers copy as fast as they can." if rate is None else
         "It is taken away by itself when the last partition of a batch has arrived.",
     ]  # fmt: skip

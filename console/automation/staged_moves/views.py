@@ -167,6 +167,6 @@ def throttle(request: UserRequest, number: int) -> HttpResponse:
 
 
 def _tell(request: UserRequest, refused: Refusals) -> None:
-    messages.success(request, "Nothing more begins; what was on the move goes back.")
+    messages.success(request, "Nothing more begins; its open reassignments go back.")
     for name, why in sorted(refused.items())[:5]:
         messages.warning(request, f"{name} was not called off: {why}")

@@ -25,7 +25,7 @@ FEATURE = Feature(
     places=(
         PagePlace("ACLs", "acls", "access lists rules matrix", names_all=True),
         PagePlace("Denials", "acl-denials", "acl refused", names_all=True),
-        PagePlace("Who may what", "acl-try-out", "acl try out", names_all=True),
+        PagePlace("Effective permissions", "acl-try-out", "acl try out", names_all=True),
     ),
     commands=(
         PagePlace(
@@ -42,7 +42,7 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("acls", (LIVE_GROUP,), names_all=True),),
     reads=(
-        ApiRead("access-rules", "acl-rules", "Rules of who may do what in the cluster", after="quotas"),
+        ApiRead("access-rules", "acl-rules", "ACLs of the cluster", after="quotas"),
         ApiRead("denials", "acl-denials", "What was denied of late"),
     ),
     actions=(

@@ -60,7 +60,7 @@ def lock_outs(view: AclView, change: AclChange) -> tuple[str, ...]:
     before = who_may_alter(view)
     if before and not who_may_alter(with_changes(view, change.added, change.removed)):
         names = ", ".join(who(name) for name in sorted(before)[:_NAMED_MAX])
-        but = "" if view.super_users is not None else " but super users, whom this cluster does not tell"
+        but = "" if view.super_users is not None else "except super users, which this cluster does not report"
         losses.append(f"No principal could change access lists any more{but}. Today {names} may.")
     return tuple(losses)
 
@@ -68,14 +68,14 @@ def lock_outs(view: AclView, change: AclChange) -> tuple[str, ...]:
 def _touches(view: AclView, effects: Effects) -> tuple[str, ...]:
     sentences = []
     if not effects.listed:
-        sentences.append("Nobody who is known gains or loses anything by it: other rules decide the same.")
+        sentences.append("No known principal gains or loses anything by it: other ACLs decide the same.")
     if not effects.is_whole:
         sentences.append("There are more principals and names than could be looked at: others may be concerned, too.")
     if view.super_users is None:
-        sentences.append("Who is a super user, and so not bound by rules, this cluster does not tell.")
+        sentences.append("This cluster does not report its super users, whom ACLs do not bind.")
     if not view.own_principal:
-        sentences.append("Who the console itself is to this cluster is not known: look whether it is concerned.")
-    sentences.append("Brokers hear of it within moments; connections that are open are decided anew.")
+        sentences.append("The console's own principal in this cluster is unknown: check that it keeps its rights.")
+    sentences.append("Brokers apply it within moments, to open connections too.")
     return tuple(sentences)
 
 

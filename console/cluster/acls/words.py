@@ -38,7 +38,7 @@ def _doubt(decision: AclDecision) -> str:
         return ""
     if decision.cause is DecisionCause.NO_RULE:
         return (
-            " What is set there this cluster does not tell (false is Kafka's default), nor who its super users are, "
-            "who may do everything."
+            "This cluster does not report that setting (false is Kafka's default), nor its super users, who "
+            "may do everything."
         )
-    return " Who is a super user may do it all the same: this cluster does not tell who is one."
+    return "Super users may do it all the same: this cluster does not report them."

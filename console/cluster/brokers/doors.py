@@ -23,10 +23,12 @@ _WITHOUT = {
     "SSL": "no login but a certificate, where ssl.client.auth asks for one",
 }
 _LISTENERS = "Clients and brokers that use a listener which is left out, or moved, are cut off."
-_ADVERTISED = "Clients and brokers connect to these addresses, and log in there: a wrong one takes them elsewhere."
+_ADVERTISED = (
+    "Clients and brokers connect to these addresses, and log in there: a wrong one leads them to another server."
+)
 _PROTOCOLS = "A listener of another protocol asks its clients for another login, or for none."
 _CONNECTIONS = "A low limit keeps clients and brokers out; a high one lets one client take every connection there is."
-_OTHERS = "It decides who gets in, and how: a wrong value lets others in, or keeps clients and brokers out."
+_OTHERS = "It decides about authentication: a wrong value admits other clients, or refuses known clients and brokers."
 
 
 def opens_a_door(setting: str) -> bool:

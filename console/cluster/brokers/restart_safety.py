@@ -36,7 +36,7 @@ def restart_word(absence: Absence) -> tuple[str, str, str]:
         meaning = "Partitions below min.insync.replicas while the broker restarts: acks=all is refused"
         return f"{count} {verb} acks=all", "warning", meaning
     if absence.unknown:
-        return "unknown", "plain", "The cluster has not told min.insync.replicas of all its partitions yet."
+        return "unknown", "plain", "min.insync.replicas of some partitions is not known yet."
     return "safe", "ok", "Every partition keeps a leader and min.insync.replicas while the broker restarts."
 
 

@@ -36,7 +36,7 @@ from console.state.clusters.models import Broker
 #: Broker → its settings, as each broker that answered gives them.
 _Settings: TypeAlias = Mapping[int, tuple[BrokerSetting, ...]]
 VALUE_LENGTH_MAX = 2_000
-DOOR = "The setting decides who gets in to the broker."
+DOOR = "The setting decides which clients the broker admits."
 SHOWN = {
     "": "all",
     "changed": "set in the file or live",

@@ -41,7 +41,7 @@ def cluster_panels() -> list[Panel]:
         of_cluster("Records not read", "by all consumer groups together", in_count, lag="lag"),
         of_cluster(
             "Partitions in trouble",
-            "out of sync: short of replicas; leaderless: nobody can read or write",
+            "out of sync: short of replicas; leaderless: no client can read or write",
             in_count,
             out_of_sync="out of sync",
             leaderless="leaderless",

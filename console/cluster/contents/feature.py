@@ -13,7 +13,7 @@ FEATURE = Feature(
         ApiRead(
             "topics/{name}/contents",
             "topic-contents",
-            "What was counted in a topic's records when somebody last had them read on its page",
+            "Statistics of a topic's records, from the last time they were read for its page",
             scope="records",
             after="topics/{name}/records",
         ),

@@ -82,7 +82,7 @@ def _with_password(iterations: int | None, what: str) -> str | None:
 
 
 def _who_may_now(user: UserState, wanted: Mechanisms) -> Iterator[str]:
-    yield f"Whoever knows the password can log in as {user.name} by {' or '.join(wanted)} from then on."
+    yield f"A client with the new password can log in as {user.name} by {' or '.join(wanted)} from then on."
     yield _rights(user)
 
 
@@ -96,7 +96,7 @@ def _who_must_change(user: UserState, wanted: Mechanisms) -> Iterator[str]:
 def _old_password_lost(user: UserState, wanted: Mechanisms) -> tuple[str, ...]:
     if not any(name in user.mechanisms for name in wanted):
         return ()
-    return (f"Who knows only the old password of {user.name} cannot log in any more. It cannot be given back.",)
+    return (f"Clients with the old password of {user.name} cannot log in any more. It cannot be restored.",)
 
 
 def _after_deletion(user: UserState, left: Sequence[str]) -> Iterator[str]:
@@ -118,14 +118,14 @@ def _connected(user: UserState) -> Iterator[str]:
     if user.seen:
         yield f"Seen a moment ago: {'; '.join(user.seen)}."
     else:
-        yield f"Whether somebody is connected as {user.name} now is not known: no quota measures this user."
+        yield f"Whether a client is connected as {user.name} now is unknown: no quota measures this user."
 
 
 def _rights(user: UserState) -> str:
     if user.rule_count is None:
         return "What the user may do is not known: this cluster has no access rules, or does not tell them."
     if not user.rule_count:
-        return "No access rule names the user: it may do what everybody may, until a rule says more."
+        return "No access rule names the user: it has only the rights of every user (User:*), until a rule gives more."
     return f"{user.rule_count} access rule{' names' if user.rule_count == 1 else 's name'} this user already."
 
 

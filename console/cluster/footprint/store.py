@@ -46,7 +46,7 @@ def publish() -> None:
         if count > PROCESSES_MAX:
             _forget_silent(client)
     except redis.RedisError as error:
-        logger.debug("what was asked is not told: %s", error)
+        logger.debug("request counts not published: %s", error)
 
 
 def reports_of_processes() -> list[dict[str, Any]]:
@@ -57,7 +57,7 @@ def reports_of_processes() -> list[dict[str, Any]]:
         try:
             usage = {**_read(client.hgetall(_key())), **usage}
         except redis.RedisError as error:
-            logger.debug("what others have asked is not known: %s", error)
+            logger.debug("request counts of other processes unknown: %s", error)
     since_ms = now_ms() - SILENT_MS
     return [item for _, item in sorted(usage.items()) if item["at_ms"] >= since_ms]
 

@@ -25,7 +25,7 @@ def _hear_and_publish() -> None:
         poll()
         publish()
     except Exception:
-        logger.exception("what was asked of the cluster is not counted")
+        logger.exception("requests to the cluster are not counted")
 
 
 def tick_and_tell() -> None:

@@ -75,7 +75,7 @@ def change_plan(topic: str, now: NoteText, then: NoteText) -> Plan:
         object_name=topic,
         lines=tuple(PlanLine(name, before[name], after[name]) for name in before if before[name] != after[name]),
         read=tuple(f"{name}={value}" for name, value in before.items()),
-        touches=("It is kept by the console, for whoever may see the topic; the cluster knows nothing of it.",),
+        touches=("The console keeps it, for users who may see the topic; the cluster knows nothing of it.",),
         losses=(),
         safe_because="The cluster is not touched.",
         undo="what was said before is kept and can be put back.",

@@ -24,7 +24,7 @@ FEATURE = Feature(
         ApiRead(
             "topics/{name}/leaders",
             "past-bands",
-            "Who led a topic's partitions, and who was in sync, over a span",
+            "Leaders and ISR of a topic's partitions over a span of time",
             after="mirrors/{int:number}/charts",
         ),
         ApiRead("past/topics", "past", "Topics as they were at the moment `at`"),

@@ -228,7 +228,7 @@ def _touches(plan: MovePlan) -> Iterable[str]:
     if removing:
         yield f"When all copies are in sync, replicas are deleted from {_brokers(removing)}."
     if not adding and not removing:
-        yield "Only the order of replicas changes, which says who is preferred as leader; nothing is copied."
+        yield "Only the order of replicas changes, which decides the preferred leader; nothing is copied."
     yield (
         f"Brokers touched: {ids(plan.brokers)}. Producers and consumers go on; "
         "those of a leader that goes look for the new one, usually within a second."
@@ -279,7 +279,7 @@ def _obstacle(moves: Iterable[PartitionMove], world: PlacementFacts, rate: int |
         return f"{_brokers(missing).capitalize()} {is_are} not registered: the move could not end. Start it first."
     moving = [move.name for move in moves if (move.topic, move.partition) in world.under_way]
     if moving:
-        return f"On the move already: {_some(moving)}. Wait for its end, or call it off first."
+        return f"Already being reassigned: {_some(moving)}. Wait until that is complete, or call it off first."
     if rate is not None and world.throttled_by:
         return throttle_obstacle(world.throttled_by)
     return ""

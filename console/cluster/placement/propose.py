@@ -124,7 +124,7 @@ def propose_demote(held: Iterable[HeldReplicas], racks: Mapping[int, str], demot
         others = [broker_id for broker_id in partition.replicas if broker_id != demoted]
         able = [broker_id for broker_id in others if broker_id in racks]
         if not able:
-            stuck[partition.place] = "No other broker that is there has a replica: nobody could lead it instead."
+            stuck[partition.place] = "No other running broker has a replica that could lead it instead."
             continue
         if len(targets) >= CHANGES_MAX:
             return PlacementProposal(targets, stuck, is_cut=True)

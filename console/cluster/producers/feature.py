@@ -22,7 +22,7 @@ FEATURE = Feature(
         ApiRead(
             "topics/{name}/producers",
             "topic-producers",
-            "Who writes to a topic, and which transactions are open in it",
+            "Producers of a topic, and the transactions open in it",
             after="topics/{name}/consumers",
         ),
     ),

@@ -60,4 +60,4 @@ def _touches(place: str, transaction: OpenTransaction) -> Iterable[str]:
         f"{transaction.waits_in_words} wait behind it, those of other producers among them."
     )
     yield "Compaction of the partition goes on behind it, too."
-    yield "If its producer is still alive, what it writes next is refused: it has to begin anew."
+    yield "If its producer is still alive, its next write is refused: it has to restart."

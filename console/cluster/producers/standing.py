@@ -109,7 +109,7 @@ def _standing(
     if known is not None:
         return _claimed(known, now_ms)
     if untold:
-        return OpenTransactionState.UNTOLD, f"{untold} As long as that is so, nobody can say whether it will be ended."
+        return OpenTransactionState.UNTOLD, f"{untold} Until then it is unknown whether it will be ended."
     quiet_ms = None if producer.last_at_ms is None else now_ms - producer.last_at_ms
     if quiet_ms is not None and quiet_ms < HANGS_AFTER_MS:
         left = duration(HANGS_AFTER_MS - max(0, quiet_ms))
@@ -118,8 +118,7 @@ def _standing(
             f"still open in {left}, it hangs, and can be aborted here."
         )
     return OpenTransactionState.HANGING, (
-        "No coordinator knows of it, so nobody will ever end it: who reads committed records stands still here until "
-        "it is aborted."
+        "No coordinator knows of it, so it will never end: read_committed consumers stop here until it is aborted."
     )
 
 

@@ -9,9 +9,9 @@ def removal_plan(topic: str, what: str, why: str, named_now: str) -> Plan:
     """Plan a removal. `named_now`: where the configuration is that still names the topic; empty: there is none."""
     internal = what == "internal topic"
     loss = (
-        f"Everybody who may read {topic} reads the records that a service has kept there, secrets among them."
+        f"Every user who may read {topic} then reads the records that a service keeps there, secrets among them."
         if internal
-        else f"Everybody who may read {topic} sees what the {what} hide: its records are as they were written."
+        else f"Every user who may read {topic} then sees what the {what} hide: its records are as they were written."
     )
     return Plan(
         action=REMOVE,

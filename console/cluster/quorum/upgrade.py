@@ -46,5 +46,5 @@ def _obstacle(feature: FeatureView, level: int) -> str:
     if feature.finalized is not None and level <= feature.finalized:
         return f"It is at {feature.finalized_text} already; a level is not lowered here."
     if level > feature.supported_max:
-        return f"The broker that was asked supports {level_in_words(feature.name, feature.supported_max)} at most."
+        return f"This broker supports {level_in_words(feature.name, feature.supported_max)} at most."
     return ""

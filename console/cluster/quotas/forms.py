@@ -19,7 +19,7 @@ from console.kit.gateway.quotas.interface import (
 
 ABOUT = {
     "user": "A user",
-    "client-id": "A client id, whoever says it",
+    "client-id": "A client id, of any user",
     "user client-id": "A client id of a user",
     "ip": "An address",
 }

@@ -98,7 +98,7 @@ def _touches(
     if _limits_own(entity, changes, after, own_user):
         yield f"The console itself is {own_user}: its own looks at the cluster are held to it too."
     if changes and entity.ip is None:
-        yield "Each broker counts for itself, from the moment it hears of the change; connections stay open."
+        yield "Each broker counts by itself, from the moment it applies the change; connections stay open."
 
 
 def _what_counts(entity: QuotaEntity, key: str, value: float | None, after: Quotas) -> str:
@@ -140,7 +140,7 @@ def _felt(
         else:
             yield f"{where.rstrip(',')}, which goes on as it is."
     if not measured and after.get(entity, {}).get(key) is not None:
-        yield f"{label(key)}: nobody's use is measured yet, for want of a quota: who is slowed shows once it counts."
+        yield f"{label(key)}: no use is measured without a quota: throttled clients show once it is set."
 
 
 def _limit(quotas: Quotas, key: str, entity: QuotaEntity, use: ObservedQuotaUse) -> float | None:

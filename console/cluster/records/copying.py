@@ -50,7 +50,7 @@ _NO_KEY = "The record has no key: a tombstone would remove nothing."
 
 
 def _touches(target: CopyTarget, *, is_tombstone: bool) -> tuple[str, ...]:
-    sentences = ["It is appended with the time of now; whoever reads the topic gets it."]
+    sentences = ["It is appended with the present time; every consumer of the topic receives it."]
     if is_tombstone and not target.is_compacted:
         sentences.append("The topic is not compacted: nothing is removed, readers see a record without a value.")
     return tuple(sentences)

@@ -80,7 +80,7 @@ def _shared(client: redis.Redis, do: Callable[[ReadBudgets, int], _T]) -> _T:
             except redis.WatchError:
                 continue
             return result
-    raise redis.WatchError(f"{_TRIES} times somebody was quicker")
+    raise redis.WatchError(f"{_TRIES} times another process was quicker")
 
 
 LEDGER = ReadLedger()

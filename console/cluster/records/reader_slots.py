@@ -29,7 +29,7 @@ class ReaderSlots:
             if self._taken.total() >= self._max:
                 return f"All {self._max} readers of this console are in use; try again in a moment."
             if self._taken[person] and self._max - self._taken.total() <= self._max // 2:
-                return "The readers that are left are for people who have none open: close one of your other pages."
+                return "The remaining readers are reserved for users without one: close one of your other pages."
             self._taken[person] += 1
             return ""
 

@@ -31,7 +31,7 @@ def segments(request: UserRequest, name: str, partition: int) -> HttpResponseBas
         everything = gateway.segments_of(topic.name, partition)
         rules = gateway.retention_outlook([topic.name]).get(topic.name)
         if everything.error or rules is None:
-            raise GatewayError(everything.error or "Nobody leads this partition.")
+            raise GatewayError(everything.error or "This partition has no leader.")
     except GatewayError as error:
         return render(request, "retention/segments.html", context | {"error": str(error)})
     doomed = {

@@ -130,7 +130,7 @@ class RegistryClient:
     def _away(self, reason: str) -> RegistryAwayError:
         sentence = (
             f"The schema registry at {self._address.url} does not answer ({reason}). See that it runs, and that "
-            f"{PREFIX}URL names it; it is asked again in a few seconds."
+            f"{PREFIX}URL names it; the console tries again in a few seconds."
         )
         with self._lock:
             self._away_until_s, self._why_away = self._now_s() + AWAY_KEPT_S, sentence

@@ -257,7 +257,7 @@ class PageDecoder:
         if kept is not None:
             return kept
         if not self._lookups_left:
-            return "this page has asked for too many schemas; look at the record by itself"
+            return "this page needs too many schemas; open the record's own page"
         self._lookups_left -= 1
         try:
             return self._schemas.ask(schema_id)

@@ -73,7 +73,7 @@ def settings_plan(
     if any(line.name == "mode" for line in lines):
         touches.append(_of_mode(wanted[1] or what_holds[1]))
     if not subject:
-        touches.append("It counts for every subject that has no setting of its own.")
+        touches.append("It applies to every subject that has no setting of its own.")
     back = ", ".join(f"{line.name} to {line.old or 'the default'}" for line in lines)
     return SubjectPlan(
         subject=subject,

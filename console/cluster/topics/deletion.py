@@ -110,7 +110,7 @@ def _records_lost(topic: DoomedTopic) -> str:
 def _touches(topic: DoomedTopic) -> Iterable[str]:
     if topic.records_per_second:
         yield (
-            f"Somebody is writing to it now: {rate(topic.records_per_second)} records per second. "
+            f"A producer is writing to it now: {rate(topic.records_per_second)} records per second. "
             "With auto.create.topics.enable the next request for it creates an empty topic of this name."
         )
 
@@ -120,7 +120,7 @@ def _not_empty(topic: DoomedTopic, spans: Mapping[int, OffsetSpan]) -> str:
     if written:
         return f"{grouped(written)} records were written to it since: it can only be deleted by typing its name."
     if len(spans) < topic.partition_count:
-        return "Not every partition answers, so nobody can say that it is still empty. Try again in a moment."
+        return "Some partitions do not answer, so it may not be empty any more. Try again in a moment."
     return ""
 
 

@@ -118,7 +118,7 @@ def _is_gone(row: PlannedDeletion) -> None:
         record_event(row.actor, DELETE, "topic", row.topic, detail="It was gone when the console looked again.")
         _end(row, DELETED, "Its day of grace was over.")
     else:
-        _end(row, DELETED, "It was gone before: somebody else deleted it.")
+        _end(row, DELETED, "It was gone before: another user or tool deleted it.")
 
 
 def _postpone(row: PlannedDeletion, why: str, now: datetime) -> None:

@@ -48,7 +48,7 @@ def _touches(topic: Topic, partition_count: int, group_count: int) -> Iterable[s
     if "compact" in topic.cleanup_policy:
         yield "Compaction works within a partition: the old value of a key stays beside the new one in another."
     if group_count:
-        yield f"Partitions are shared out anew in {group_count} group{'' if group_count == 1 else 's'}."
+        yield f"Partitions are reassigned to members in {group_count} group{'' if group_count == 1 else 's'}."
     yield "A consumer without a group, or one that starts at the latest record, may miss the first of a new partition."
 
 

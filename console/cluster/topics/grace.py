@@ -27,7 +27,7 @@ GRACE = timedelta(days=1)
 LATE_MAX = timedelta(days=1)
 #: Whose places are remembered for a topic.
 GROUPS_MAX = 1_000
-_UNSEEN = "Who reads without a group, or never commits, leaves no trace: nobody can tell that it is still read so."
+_UNSEEN = "Consumers without a group, or without commits, leave no trace: they may still read it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Traces:
     def unknown(self) -> str:
         """Why it is unknown how the topic is used now; empty if it is known."""
         if None in self.ends or not self.ends:
-            return "Not every partition answers, so nobody can say what is written to it."
+            return "Some partitions do not answer, so it is unknown whether it is still written."
         if self.silent:
-            return "Not every coordinator answers and describes its groups, so nobody can say which groups read it."
+            return "Some coordinators do not describe their groups, so it is unknown which groups read it."
         return ""
 
 
@@ -117,7 +117,7 @@ def call_off_plan(planned: Mapping[str, str], facts: Iterable[str], obstacle: st
         read=tuple(facts),
         losses=(),
         safe_because="The topic stays.",
-        undo="plan the deletion anew; its day begins anew, too.",
+        undo="plan the deletion again; its day starts again, too.",
         about=tuple(names) if len(names) > 1 else (),
         obstacle=obstacle,
     )
@@ -173,8 +173,8 @@ def _impossible(topics: Sequence[DoomedTopic], traces: Mapping[str, Traces]) -> 
             yield f"{topic.name} is Kafka's own: the brokers write to it themselves, so it would always be kept."
         if not topic.topic_id:
             yield (
-                f"This cluster gives {topic.name} no id, so nobody could tell in a day whether it is still the same "
-                "topic: it can only be deleted now."
+                f"This cluster gives {topic.name} no id, so in a day the console could not tell it from a "
+                f"recreated topic: it can only be deleted now."
             )
         if len(of_it.places) > GROUPS_MAX:
             yield f"More than {GROUPS_MAX} groups have a place in {topic.name}: it can only be deleted now."

@@ -22,8 +22,8 @@ from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, ObstacleError, Plan
 from console.kit.plans.posted import goes_on, posted_now
 
-THERE_IS_ONE = "Its deletion was planned by somebody else meanwhile."
-TOO_LATE = "It is too late: {} is being deleted, or somebody has decided already."
+THERE_IS_ONE = "Another user planned its deletion meanwhile."
+TOO_LATE = "It is too late: {} is being deleted, or another user has decided already."
 
 
 def do_delete_later(
@@ -44,7 +44,7 @@ def do_delete_later(
         names = [topic.name for topic in topics]
         try:
             with cluster_atomic():
-                end(CALLED_OFF, actor.get_username(), "It was planned anew.", of=(KEPT,), topic__in=names)
+                end(CALLED_OFF, actor.get_username(), "It was planned again.", of=(KEPT,), topic__in=names)
                 PlannedDeletion.objects.bulk_create(rows)
                 _forget_old()
                 tell(names)

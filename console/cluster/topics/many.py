@@ -128,7 +128,8 @@ def _written_to(topics: Sequence[DoomedTopic]) -> Iterable[str]:
     written = [topic.name for topic in topics if topic.records_per_second]
     if written:
         yield (
-            f"Somebody is writing to {_some(written)} now. With auto.create.topics.enable the next request creates an "
+            f"Producers are writing to {_some(written)} now. With auto.create.topics.enable the next request "
+            f"creates an "
             "empty topic of that name."
         )
 

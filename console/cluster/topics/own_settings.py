@@ -26,7 +26,7 @@ TEMPLATES = (
     Template("events", "as it comes: Kafka's own defaults", {}),
     Template("table", "the newest value of each key is kept, older ones go", {"cleanup.policy": "compact"}),
     Template("archive", "nothing is ever deleted", {"retention.ms": "-1", "retention.bytes": "-1"}),
-    Template("buffer", "a day of records, for who reads them at once", {"retention.ms": "86400000"}),
+    Template("buffer", "a day of records, for consumers that keep up", {"retention.ms": "86400000"}),
     Template(
         "ledger",
         "no acknowledged record is lost with one broker, and none by an unclean election",

@@ -22,8 +22,8 @@ _ONE_MACHINE = (
     "does."
 )
 _CLIENTS = (
-    "Brokers and the console learn of the members by themselves while they run; the brokers' zookeeper.connect is "
-    "written anew for their next start. Other clients keep the addresses they were given."
+    "Brokers and the console learn of the members by themselves while they run; the brokers' "
+    "zookeeper.connect is rewritten for their next start. Other clients keep the addresses they were given."
 )
 
 

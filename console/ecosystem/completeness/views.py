@@ -28,7 +28,7 @@ def completeness_topic(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     audited_topics, reach = AuditedTopic.objects.filter(name=topic.name), reach_of(request.user)
     if not audited_topics:
-        raise Http404(f"Nobody counts what is in {name}.")
+        raise Http404(f"{name} is not audited.")
     if wants_csv(request):
         return csv_response(request, f"completeness-{name}", TITLES, cells(audited_topics, reach))
     return render(

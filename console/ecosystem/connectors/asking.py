@@ -96,7 +96,7 @@ async def _request(client: httpx2.AsyncClient, question: WorkerRequest) -> Worke
     response = await client.send(request, stream=True, auth=auth)
     try:
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise NoAnswerError("a compressed answer, which was not asked for")
+            raise NoAnswerError("a compressed response, which was not requested")
         return WorkerResponse(response.status_code, await _whole(response))
     finally:
         await response.aclose()

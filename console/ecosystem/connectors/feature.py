@@ -135,7 +135,7 @@ FEATURE = Feature(
         ApiAction(
             "alter-connector-offsets",
             "connector-offsets",
-            "Put a stopped connector's offsets elsewhere",
+            "Change a stopped connector's offsets",
             path=("name",),
             form=("offsets",),
         ),

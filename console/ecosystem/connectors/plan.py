@@ -61,18 +61,18 @@ DEEDS = {
     ),
     RESTART: ConnectorAction(
         "restart connector", "Restart the connector", "restarted",
-        ("The connector itself is made anew; its tasks go on as they are.",),
+        ("The connector itself is restarted; its tasks keep running.",),
         "there is nothing to take back.", "POST", "/restart",
     ),
     RESTART_FAILED: ConnectorAction(
         "restart failed tasks of connector", "Restart what failed", "restarted",
-        ("The connector, if it failed, and its failed tasks are made anew; the others go on.", _RESTARTED,
+        ("The connector, if it failed, and its failed tasks are restarted; the others keep running.", _RESTARTED,
          "If why it failed is still there, it fails again."),
         "there is nothing to take back.", "POST", "/restart?includeTasks=true&onlyFailed=true",
     ),
     RESTART_ALL: ConnectorAction(
         "restart connector and tasks", "Restart all of it", "restarted",
-        ("The connector and every task of it are made anew.", _RESTARTED),
+        ("The connector and all its tasks are restarted.", _RESTARTED),
         "there is nothing to take back.", "POST", "/restart?includeTasks=true&onlyFailed=false",
     ),
 }  # fmt: skip
@@ -107,7 +107,7 @@ def task_plan(view: ConnectorView, number: int, address: str) -> Plan:
         object_name=view.name,
         lines=(PlanLine(f"task {number}", task.state if task else None, "restarted", is_told=True),),
         read=(),
-        touches=(*((again,) if again else ()), f"Task {number} is made anew; the others go on.", _RESTARTED),
+        touches=(*((again,) if again else ()), f"Task {number} is restarted; the others keep running.", _RESTARTED),
         losses=(),
         safe_because="" if again else "Offsets stay: it goes on where it was.",
         undo="there is nothing to take back.",
@@ -179,7 +179,7 @@ def configuration_plan(change: ConnectorChange, address: str, internal: Internal
     plan = replace(plan, obstacle=_internal_topic(new, internal), command=command)
     if change.old is None:
         return replace(plan, touches=("Connect starts it at once.",), undo="delete it.")
-    anew = "Connect makes the connector and its tasks anew with this; they go on from the offsets they have."
+    anew = "Connect restarts the connector and its tasks with this; they continue at their offsets."
     losses = (_SECRET_LOST,) if _loses_secret(plan.lines) else ()
     return replace(plan, action=CONFIGURE, touches=(anew,), losses=losses, undo=_undo_of(plan.lines))
 

@@ -62,7 +62,9 @@ def _is_well(minute: Minute) -> bool:
 
 def _gap(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: list[ProbeFigures]) -> ProbeGap:
     if silent is None:
-        return ProbeGap(from_ms, to_ms, "Nothing was measured: the probe did not run, or nobody asked it.", "plain")
+        return ProbeGap(
+            from_ms, to_ms, "Nothing was measured: the probe did not run, or the collector did not read it.", "plain"
+        )
     parts = [f"Broker {', '.join(map(str, silent))} did not answer"] if silent else []
     parts += list(_failures(figures))
     lost = sum(figure.lost for figure in figures)

@@ -92,7 +92,7 @@ def reset(request: UserRequest, name: str) -> HttpResponse:
     with refusable() as answer:
         if request.method == "POST":
             do_reset_checkpoint(request.user, plan, process, target, Confirmation.parse(request.POST))
-            messages.success(request, f"{name} begins anew when it is started.")
+            messages.success(request, f"{name} begins without a checkpoint when it is started.")
             return redirect("stream", name)
     more = {"fields": [("to", target)], "target": target, "targets": (EARLIEST, LATEST)}
     return _shown_plan(request, process, plan, "Reset the checkpoint", answer, more)

@@ -96,7 +96,7 @@ FEATURE = Feature(
         ApiAction(
             "reset-stream",
             "stream-reset",
-            "Let a stream job begin anew",
+            "Reset a stream job's checkpoint",
             path=("name",),
             query=("to",),
             after="change-ensemble",

@@ -26,7 +26,7 @@ ONLY_ADMINISTRATORS = (
     "its records, change it or delete it."
 )
 NOT_WRITTEN = (
-    "This is an internal topic: its service writes it, and nothing is written to it from here, whoever asks. Use the "
+    "This is an internal topic: its service writes it, and the console writes nothing to it, for any user. Use the "
     "pages or the REST of that service."
 )
 

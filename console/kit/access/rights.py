@@ -26,7 +26,7 @@ REFUSALS = {
     Right.VIEW: "Your account has no role yet. An administrator can give you viewer, reader, operator or admin.",
     Right.RECORDS: "This needs the role reader: you see topics, not what is in their records.",
     Right.OPERATE: "This needs the role operator. You have read-only access.",
-    Right.GRANT: "This needs the role admin: it decides who may do what in the cluster.",
+    Right.GRANT: "This needs the role admin: it decides about rights in the cluster.",
     Right.ADMINISTER: "This needs the role admin.",
 }
 

@@ -133,11 +133,11 @@ def _fault(link: ChainLink, previous_seal: str, key: bytes) -> str:
     if not hmac.compare_digest(seal_of(link, key), link.seal):
         return f"Row {link.id} is not as it was written."
     if link.version < 3 and link.actor_identity:
-        return f"Row {link.id} names whom its account belonged to, which was not sealed yet when it was written."
+        return f"Row {link.id} names its account's owner, which was not sealed yet when it was written."
     if link.version < 4 and link.cluster:
         return f"Row {link.id} names a cluster, which was not sealed yet when it was written."
     if link.version != 1 and link.account not in (None, link.actor_number):
         return f"Row {link.id} points at another account than whose it is."
     if link.previous_seal != previous_seal:
-        return f"Before row {link.id} something is missing, was put in or stands elsewhere."
+        return f"Before row {link.id} a row is missing, was added or was moved."
     return ""

@@ -43,7 +43,7 @@ class BoundedTransport(httpx2.BaseTransport):
         finally:
             ENDS.reset(ends)
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise OversizedAnswerError("a compressed answer, which was not asked for")
+            raise OversizedAnswerError("a compressed response, which was not requested")
         kind = {"Content-Type": response.headers.get("Content-Type", "")}
         return httpx2.Response(response.status_code, headers=kind, content=content, request=request)
 

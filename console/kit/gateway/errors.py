@@ -98,6 +98,6 @@ def in_our_words() -> Iterator[None]:
     except BrokerUnreachable as error:
         raise unanswered(error) from error
     except ApiNotServed as error:
-        raise GatewayError("These brokers are of a kind or age that cannot be asked this.") from error
+        raise GatewayError("These brokers are of a kind or version that does not support this.") from error
     except BarnabasError as error:
         raise GatewayError(str(error)) from error

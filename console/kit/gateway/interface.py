@@ -177,7 +177,7 @@ class ClusterGateway(Protocol):
     def segments_of(self, topic: str, partition: int) -> PartitionRetention:
         """Return every segment, oldest first, as if all were old enough to be deleted; nothing is deleted by asking.
 
-        What is empty, or of just now, is counted and not told of. Raises as `preview_retention`.
+        What is empty, or of just now, is counted and not listed. Raises as `preview_retention`.
         """
         ...
 

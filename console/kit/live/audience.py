@@ -33,7 +33,7 @@ def listened(names: Collection[str]) -> frozenset[str]:
     try:
         (answer,) = answers(client, [("PUBSUB", "NUMSUB", *by_channel)])
     except redis.RedisError as error:
-        logger.debug("who listens is not known: %s", error)
+        logger.debug("listeners are not known: %s", error)
         return frozenset(names)
     counted = zip(answer[::2], answer[1::2], strict=True)
     return frozenset(by_channel[channel.decode()] for channel, count in counted if count)

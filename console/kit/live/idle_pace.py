@@ -79,7 +79,7 @@ class IdlePace:
             elif any(self._is_woken(seconds) for _ in range(BEATS_SLOWER) if not stop.is_set()):
                 self.pay()
         except redis.RedisError as error:
-            logger.debug("nobody can call: %s", error)
+            logger.debug("wake-up calls are not possible: %s", error)
             self._channel = None
             self.pay()
             stop.wait(seconds)

@@ -76,7 +76,7 @@ def confirmation_of(plan: Plan, actor: User, confirmation: Confirmation) -> Conf
         return confirmation
     posted.plan = plan
     if posted.mode is PostMode.LOOK:
-        raise OnlyLookedAtError("Only the plan was asked for.")
+        raise OnlyLookedAtError("Only the plan was requested.")
     if posted.mode is PostMode.APPROVED:
         is_same = digest_of(plan, posted.approver) == posted.digest
         return Confirmation(digest_of(plan, actor) if is_same else "", plan.typed_name)

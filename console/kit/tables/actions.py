@@ -96,7 +96,7 @@ def may_change(user: User, view: SavedView) -> bool:
 
 def require_to_change(user: User, view: SavedView) -> None:
     if not may_change(user, view):
-        raise PermissionDenied("This view is somebody else's: its owner or an administrator changes it.")
+        raise PermissionDenied("This view belongs to another user: its owner or an administrator changes it.")
 
 
 def _name(text: str) -> str:

@@ -70,7 +70,7 @@ def save(request: UserRequest) -> HttpResponse:
     except ViewError as error:
         messages.warning(request, str(error))
         return redirect(_back(table, query))
-    messages.success(request, f"The view {view.name} is kept{', for everybody' if view.is_shared else ''}.")
+    messages.success(request, f"The view {view.name} is kept{', for all users' if view.is_shared else ''}.")
     return redirect(address_of(view))
 
 

@@ -20,7 +20,7 @@ from console.people.sso.errors import LoginRefusedError
 from console.people.sso.group_rules import GroupRulesError, TooManyRulesError
 
 logger = logging.getLogger(__name__)
-AWAY = "The directory cannot be asked now, so nobody comes in by it. An administrator finds why in the log."
+AWAY = "The directory does not answer, so logins by it fail. An administrator finds the reason in the log."
 WRONG = "The directory cannot be used: its settings here are wrong, and the log says where."
 TOO_MANY = "Your groups give more rules together than the console keeps. Tell an administrator."
 #: Logins that ask at one time: a directory that hangs must not hold more threads.

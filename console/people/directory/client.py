@@ -119,7 +119,7 @@ class DirectoryClient:
                     yield answer
                     return
                 if answer.code is not None:  # as when it says that it hangs up, which is an answer to nothing
-                    raise NotLdapError(f"it says something else than was asked (LDAP's code {answer.code})")
+                    raise NotLdapError(f"it gives an unexpected response (LDAP's code {answer.code})")
                 if answer.entry is not None:
                     yield self._of_search(answer, end)
         except NotLdapError as error:
@@ -130,7 +130,7 @@ class DirectoryClient:
 
     def _of_search(self, answer: LdapResponse, end: str) -> LdapResponse:
         if end != SEARCHED or answer.number != self._number:
-            raise NotLdapError("it tells an entry that nobody asked for")
+            raise NotLdapError("it returns an entry that was not asked for")
         return answer
 
     def _message(self) -> bytes:

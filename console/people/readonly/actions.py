@@ -25,7 +25,7 @@ def do_switch_read_only(actor: User, plan: SwitchPlan, reason: str, confirmation
                 else:
                     ReadOnlyMode.objects.filter(scope=plan.scope).delete()
         except IntegrityError as error:
-            raise RefusedError("READ_ONLY", "Somebody else was quicker.") from error
+            raise RefusedError("READ_ONLY", "Another user was quicker.") from error
         html = render_to_string("live/resync.html", {"version": now_ms()})
         transaction.on_commit(lambda: send_now([(groups.HEARTBEAT, html)]))
 

@@ -36,7 +36,7 @@ _BEGINNING = (
     "Every change is refused until it is ended.",
     "What is under way goes on, and a rolling restart can still be paused.",
 )
-_ENDING = ("Changes are possible again for who may make them.",)
+_ENDING = ("Changes are possible again for users with the right.",)
 
 
 def _from_settings(scope: str) -> str:

@@ -34,7 +34,7 @@ def groups_in(claims: Mapping[str, object], name: str) -> frozenset[str]:
     """
     elsewhere = claims.get("_claim_names")
     if isinstance(elsewhere, Mapping) and name in elsewhere:
-        raise LoginRefusedError("groups are told elsewhere (distributed claim)", TOO_MANY_GROUPS)
+        raise LoginRefusedError("groups are at another address (distributed claim)", TOO_MANY_GROUPS)
     values = claim(claims, name)
     groups = [values] if isinstance(values, str) else [] if values is None else values
     if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):

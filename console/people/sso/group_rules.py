@@ -98,7 +98,7 @@ def parse_rules(text: str) -> GroupRules:
         raise GroupRulesError(f"`groups` must be at most {GROUPS_MAX} tables, [groups.NAME].")
     default = _role(document["default"], "default") if "default" in document else ""
     if default == "admin":
-        raise GroupRulesError("`default` cannot be admin: whoever the provider knows would administer the console.")
+        raise GroupRulesError("`default` cannot be admin: every user of the provider would administer the console.")
     return GroupRules({name: _grant(name, table) for name, table in groups.items()}, default)
 
 

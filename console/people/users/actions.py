@@ -33,7 +33,7 @@ def do_create_user(actor: User, plan: Plan, wanted: UserRights, confirmation: Co
                 _give_role(user, wanted.role)
                 PasswordToChange.objects.create(user=user)
         except IntegrityError as error:
-            raise RefusedError("USER_EXISTS", "Somebody else made an account of this name a moment ago.") from error
+            raise RefusedError("USER_EXISTS", "Another user created an account of this name a moment ago.") from error
 
     carry_out(actor, plan, confirmation, create)
     return made

@@ -11,7 +11,8 @@ from console.people.users.queries import UserRights, is_last_administrator, logi
 
 OBJECT_TYPE = "user"
 LAST_ADMINISTRATOR = (
-    "This is the last administrator who can log in. Make somebody else one first, or nobody could undo this."
+    "This is the last administrator who can log in. Make another user an administrator first, "
+    "or no user could undo this."
 )
 
 

@@ -127,7 +127,7 @@ def user_logins(request: UserRequest, number: int) -> HttpResponse:
     with refusable() as answer:
         if request.method == "POST":
             do_end_logins(request.user, person, plan, Confirmation.parse(request.POST))
-            messages.success(request, f"All logins of {person.username} are over.")
+            messages.success(request, f"All sessions of {person.username} have ended.")
             return redirect("user", person.pk)
     return _account_plan(request, person, plan, "End the logins", answer)
 
@@ -153,7 +153,7 @@ def own_password(request: UserRequest) -> HttpResponse:
             do_change_own_password(request.user, form.cleaned_data["new_password1"])
             update_session_auth_hash(request, request.user)
             request.session.pop(MUST_CHANGE, None)
-            messages.success(request, "Your password was changed; your other logins are over.")
+            messages.success(request, "Your password was changed; your other sessions have ended.")
             return redirect("overview")
         if not wait_seconds and "old_password" in form.errors:
             count_quietly(request.user, "fail to change own password", "user", request.user.get_username())

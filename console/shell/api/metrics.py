@@ -80,7 +80,7 @@ def _families(label: str, figures: _Figures, rows: QuerySet[Any]) -> Iterator[Me
                 family.add_metric([entry.name], value)
         yield family
     yield GaugeMetricFamily(
-        f"barnabas_{label}s_left_out", f"Of so many {label}s there is nothing here.", count - len(shown)
+        f"barnabas_{label}s_left_out", f"Number of {label}s left out here, beyond the limit.", count - len(shown)
     )
 
 

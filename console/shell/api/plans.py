@@ -31,7 +31,7 @@ class NotDone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What is sent to have a plan carried out; `reason`: for who decides about it, if it has to wait."""
+    """What is sent to have a plan carried out; `reason`: for the approver, if it has to wait."""
 
     digest: str
     typed_name: str = ""

@@ -31,7 +31,7 @@ class NotDecidedError(Exception):
 def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str = "") -> ReplayOutcome:
     """Carry the change out in its proposer's name. Raises NotDecidedError."""
     if change.needs_person and actor.pk == change.actor_id:
-        raise NotDecidedError("Somebody else has to approve it: you proposed it.")
+        raise NotDecidedError("Another user has to approve it: you proposed it.")
     action = APPROVE if change.needs_person else MAKE
     _begin(change, actor)
     note = f"Change {change.pk}, proposed by {change.actor_name}, {action.split()[0]}d by {actor.get_username()}."
@@ -64,7 +64,7 @@ def expire_old() -> None:
     """Expire changes that were not decided in time, or whose process died."""
     now = timezone.now()
     for change in ProposedChange.objects.filter(state=State.WAITING, expires_at__lte=now).defer("form"):
-        _expire(change, f"Nobody decided it until {change.expires_at:%Y-%m-%d %H:%M} UTC.")
+        _expire(change, f"It was not decided until {change.expires_at:%Y-%m-%d %H:%M} UTC.")
     for change in ProposedChange.objects.filter(state=State.DOING, decided_at__lte=now - DOING_MAX).defer("form"):
         _expire(change, f"{change.decided_by} began it, and it is not known what came of it.")
 
@@ -113,7 +113,7 @@ def _move(change: ProposedChange, states: Collection[str], to: str, actor: User,
         if lately.exists():
             raise NotDecidedError("It is being carried out.")
     if not chosen.update(**values):
-        raise NotDecidedError("Somebody else was quicker: it does not wait any more.")
+        raise NotDecidedError("Another user was quicker: it does not wait any more.")
     for name, value in values.items():
         setattr(change, name, value)
 

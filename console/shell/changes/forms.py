@@ -30,7 +30,9 @@ class ChangeRuleForm(forms.Form):
         initial="*",
         help_text="Names, with commas between, as prod.*; of a topic, group, user, process …",
     )
-    why = forms.CharField(label="Why", required=False, max_length=300, help_text="Told to who is held up by it.")
+    why = forms.CharField(
+        label="Why", required=False, max_length=300, help_text="Shown to users whose change it holds."
+    )
     days = forms.MultipleChoiceField(
         label="Begins on", required=False, choices=[(day, day) for day in DAYS], widget=forms.CheckboxSelectMultiple
     )

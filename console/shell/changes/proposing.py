@@ -32,7 +32,7 @@ PROPOSE = "propose change"
 LINES_KEPT = 500
 #: What a form has sealed on its way.
 _SEALED = "sealed"
-_NOT_KEPT = "It has a secret that is kept nowhere, so it cannot wait for somebody else: nothing was changed."
+_NOT_KEPT = "It has a secret, which is not stored, so it cannot wait for an approval: nothing was changed."
 State = ProposedChange.State
 
 
@@ -91,7 +91,7 @@ def _refuse_what_cannot_wait(actor: User, posted: Posted) -> None:
     if any(value and (name == _SEALED or is_secret(name)) for name, value in posted.form):
         raise ChangeRefusedNow(_NOT_KEPT)
     if sum(len(name) + len(value) for name, value in (*posted.form, *posted.query)) > FORM_LENGTH_MAX:
-        raise ChangeRefusedNow("It is too large to wait for somebody else: make several changes of it.")
+        raise ChangeRefusedNow("It is too large to wait for an approval: make several changes of it.")
     waiting = ProposedChange.objects.filter(state=State.WAITING, expires_at__gt=timezone.now())
     if waiting.filter(actor=actor).count() >= WAITING_OF_ONE_MAX:
         raise ChangeRefusedNow(

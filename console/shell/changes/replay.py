@@ -18,7 +18,7 @@ from console.shell.api import door
 from console.shell.changes.kept_form import UnreadableError, opened
 from console.shell.changes.models import ProposedChange
 
-GONE = "Who proposed it has no account any more that could have it done."
+GONE = "The account that proposed it no longer exists or has lost the right."
 UNREADABLE = (
     "The console's key has changed since: what was typed cannot be read any more. Withdraw it and propose it again."
 )
@@ -84,7 +84,7 @@ def _replay(person: User, posted: Posted) -> ReplayOutcome:
         answer = door.ask(person, posted.path, posted.query, form, posted)
     except (Http404, Resolver404, PermissionDenied, GatewayError) as error:
         reason = error.args[0] if error.args and isinstance(error.args[0], str) else ""
-        return ReplayOutcome(False, reason or "Its page is not there, or not open to who proposed it.")
+        return ReplayOutcome(False, reason or "Its object no longer exists, or the proposer may not see it.")
     if answer.has_led_on:
         return ReplayOutcome(True, messages=answer.messages)
     return ReplayOutcome(False, door.why_of(answer) or "It was not carried out.")

@@ -9,7 +9,7 @@ from console.shell.changes.rules import APPROVAL, KEEP, OBJECT_TYPE, REMOVE
 
 _HOLDS_UP = "A change that the rule holds up is refused or waits; what is under way goes on."
 _UNGUARDED = "One person alone can then make, at any time, the changes that this rule holds up."
-NOBODY_ELSE = "Nobody else could approve anything then: make a second account that may, first."
+NOBODY_ELSE = "No other user could approve anything then: give a second account the right first."
 
 
 def rule_plan(name: str, before: Mapping[str, Any], after: Mapping[str, Any], others: int, obstacle: str = "") -> Plan:
@@ -40,10 +40,10 @@ def _touches(asks_person: bool, others: int, *, is_removed: bool) -> list[str]:
     if is_removed:
         return ["What waits because of it goes on waiting, and may then be made."]
     if not asks_person:
-        return ["It counts for every way a change can come: pages, the API, files."]
+        return ["It applies to every way of changing: pages, the API, files."]
     accounts = f"{others} other account{'' if others == 1 else 's'}"
     return [
-        f"Whoever confirms such a change proposes it; {accounts} may change something and could approve one.",
+        f"A user who confirms such a change proposes it; {accounts} may change something and could approve one.",
         "From then on a change of these rules needs a second person, too.",
     ]
 

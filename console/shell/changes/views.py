@@ -17,7 +17,7 @@ from console.shell.changes.queries import TITLES, csv_rows, over_for, shown_stat
 from console.shell.changes.replay import ReplayedPlan, look
 
 _WHY_LENGTH_MAX = 500
-NOT_ALL_OF_IT = "It concerns more than your rights reach: somebody else has to decide about it."
+NOT_ALL_OF_IT = "It concerns objects beyond your rights: another user has to decide about it."
 
 
 @require_safe
@@ -84,7 +84,7 @@ def _page(request: UserRequest, change: ProposedChange, error: str = "", status:
         seen = _look(request, change)
         context |= {"plan": seen.plan, "why": seen.why, "is_as_proposed": seen.is_as_proposed(change)}
         if change.needs_person and is_own:
-            context["why_not"] = "Somebody else has to approve it: you proposed it."
+            context["why_not"] = "Another user has to approve it: you proposed it."
     return render(request, "changes/change.html", context, status=status)
 
 

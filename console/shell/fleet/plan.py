@@ -45,7 +45,7 @@ def remove_plan(name: str, before: Mapping[str, Any]) -> Plan:
         lines=tuple(PlanLine(key, _shown(key, before[key]), None) for key in sorted(before)),
         read=tuple(f"{key}={before[key]}" for key in sorted(before)),
         touches=(_AGAIN, "The cluster itself is not touched, and what was known of it stays in its database."),
-        losses=("Its passwords and keys are deleted here: who adds it again types them again.",),
+        losses=("Its passwords and keys are deleted here: type them again to add it again.",),
         undo="add it again.",
         typed_name=name,
     )

@@ -96,7 +96,7 @@ def private_directory(path: Path) -> None:
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        raise SetupError(f"{path} belongs to somebody else; set BARNABAS_DATA to a shorter path.")
+        raise SetupError(f"{path} belongs to another user; set BARNABAS_DATA to a shorter path.")
     path.chmod(0o700)
 
 

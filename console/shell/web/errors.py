@@ -14,7 +14,7 @@ BROKEN = "The console could not do this; the fault is ours, and its log says mor
 UNREADABLE = "The console cannot read what was sent. Nothing was changed."
 TOO_LARGE = "This is more than the console takes at once, {limit} bytes. Nothing was changed."
 TOO_MANY = "These are more fields than the console takes at once, {limit}. Nothing was changed."
-OUT_OF_DATE = "The page was open too long or came from elsewhere. Load it again and repeat what you did."
+OUT_OF_DATE = "The page was open too long or came from another site. Load it again and repeat what you did."
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -88,7 +88,7 @@ def do_test(actor: User, channel: str) -> None:
         raise TooManyTestsError(f"{TESTS_MAX} tests wait for {channel} already.")
     at_ms = now_ms()
     objects = [
-        MessageObject(channel, f"A test of this channel, asked for by {actor.get_username()}. Nothing is wrong.", at_ms)
+        MessageObject(channel, f"A test of this channel, requested by {actor.get_username()}. Nothing is wrong.", at_ms)
     ]
     message = message_of(
         "test",

@@ -117,7 +117,7 @@ def _of_gone(key: Key, rule: AlertRule, health: Health) -> AlertCondition:
 
 
 def _over(rule: AlertRule) -> str:
-    return "It is over." if rule.health is not None else "It is not there any more."
+    return "It is resolved." if rule.health is not None else "It is not there any more."
 
 
 def _full(ruleset: Ruleset, link: str) -> str:

@@ -24,7 +24,7 @@ def rule_plan(
         object_name=name,
         lines=lines,
         read=(json.dumps(before, sort_keys=True),),
-        touches=("Alerts of it that stand are over.",) if is_removed else (_now(bad),),
+        touches=("Its open alerts are resolved.",) if is_removed else (_now(bad),),
         losses=("No channel gets a message any more when an object breaks this rule.",) if is_removed else (),
         safe_because="" if before else "Messages are sent; the cluster is not touched.",
         undo="Make it again: the form for a new one offers it." if is_removed else "Remove it, or change it back.",

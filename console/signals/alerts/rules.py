@@ -199,7 +199,7 @@ def parse_rule(name: str, values: Mapping[str, Any], channels: Mapping[str, Chan
 
 def _of_health(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     if extra := sorted(values.keys() & {"objects", "above", "below", "recover"}):
-        raise AlertRulesError(f"{where}: {extra[0]} has no meaning beside health.")
+        raise AlertRulesError(f"{where}: {extra[0]} has no effect together with health.")
     level = _text(values, "health", where)
     if level not in SEVERITIES:
         raise AlertRulesError(f"{where}: health must be one of {', '.join(SEVERITIES)}: from which level on.")
@@ -232,7 +232,9 @@ def _channels(values: Mapping[str, Any], key: str, where: str, channels: Mapping
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise AlertRulesError(f'{where}: {key} must be names in brackets, ["a-name"].')
     if key == "channels" and key not in values:
-        raise AlertRulesError(f"{where}: channels is missing: who is told? [] stands for the page of alerts alone.")
+        raise AlertRulesError(
+            f"{where}: channels is missing: name the channels to notify; [] means the alerts page alone."
+        )
     for name in names:
         if name not in channels:
             raise AlertRulesError(f"{where}: there is no channel {name[:80]!r}.")

@@ -34,7 +34,7 @@ def acknowledge(request: UserRequest, number: int) -> HttpResponse:
     alert = access_alert(request.user, number, Right.OPERATE)
     hours = _hours(request)
     do_acknowledge(request.user, alert, now_ms() + hours * 3_600_000)
-    messages.success(request, f"{alert.rule}: {alert.object_name} is not told again for {hours} h.")
+    messages.success(request, f"{alert.rule}: {alert.object_name} is silenced for {hours} h.")
     return redirect("alerts")
 
 
@@ -46,11 +46,11 @@ def silence(request: UserRequest, rule: str) -> HttpResponse:
         raise Http404("There is no such rule.")
     if "end" in request.POST:
         do_silence(request.user, rule, None, "")
-        messages.success(request, f"{rule} is told again.")
+        messages.success(request, f"{rule} is not silenced any more.")
         return redirect("alerts")
     hours = _hours(request)
     do_silence(request.user, rule, now_ms() + hours * 3_600_000, request.POST.get("why", "")[:_WHY_LENGTH_MAX].strip())
-    messages.success(request, f"Nothing is told of {rule} for {hours} h.")
+    messages.success(request, f"{rule} is silenced for {hours} h.")
     return redirect("alerts")
 
 

@@ -36,7 +36,7 @@ FEATURE = Feature(
         ApiRead(
             "dependencies",
             "dependencies",
-            "Who writes and who reads topics; with `kind` and `name` what is around one object",
+            "Producers and consumers of topics; with `kind` and `name` the surroundings of one object",
             after="history",
         ),
     ),

@@ -18,7 +18,7 @@ def denial_reasons(denied: Sequence[DeniedClient]) -> Iterable[HealthReason]:
     yield from map(_denied, denied[:NAMED_MAX])
     if (more := len(denied) - NAMED_MAX) > 0:
         text = f"{more} more client{' is' if more == 1 else 's are'} denied access."
-        action = NextAction("See whom brokers denied what", "acl-denials")
+        action = NextAction("See the denials", "acl-denials")
         yield HealthReason(HealthLevel.WARNING, "Denied clients", text, action, key="more denied", weight=more)
 
 

@@ -78,7 +78,7 @@ def filling_reasons(volumes: Iterable[FillingVolume]) -> Iterable[HealthReason]:
             evidence += f" · topic {_short(volume.topic)} grows by about {size(round(volume.topic_per_second))}/s"
         if volume.topic:
             action = NextAction(
-                "Shorten the topic's retention, or slow who writes to it", "topic-retention", volume.topic
+                "Shorten the topic's retention, or throttle its producers", "topic-retention", volume.topic
             )
         else:
             action = NextAction("See what fills it", "broker-directories", str(volume.broker_ids[0]))

@@ -26,7 +26,7 @@ def connector_reasons(connectors: Sequence[TroubledConnector], count: int) -> It
 def silence_reasons(error: str) -> Iterable[HealthReason]:
     if error:
         action = NextAction("See which worker answers; start one", "connectors")
-        text = "Kafka Connect cannot be asked: what its connectors do is not known."
+        text = "Kafka Connect does not answer: the state of its connectors is unknown."
         yield HealthReason(
             HealthLevel.WARNING, "Kafka Connect", text, action, error[:_ERROR_LENGTH_MAX], key="connect silent"
         )

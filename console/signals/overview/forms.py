@@ -15,9 +15,9 @@ HOUR_MS = 3_600_000
 SPANS = {1: "1 hour", 4: "4 hours", 24: "1 day", 72: "3 days", 168: "7 days", 720: "30 days"}
 _PAST = "Acknowledge: it has been dealt with; it counts no more"
 _KINDS = {
-    QuietKind.ACKNOWLEDGED: "Acknowledge: somebody is at it; it counts as before",
+    QuietKind.ACKNOWLEDGED: "Acknowledge: it is being worked on, and counts as before",
     QuietKind.MUTED: "Mute: it does not count until then",
-    QuietKind.RETIRED: "Retire the group: nobody reads for it any more; it does not count until it has a member again",
+    QuietKind.RETIRED: "Retire the group: it is not used any more, and does not count until it has a member again",
 }
 
 
@@ -40,7 +40,7 @@ class QuietForm(forms.Form):
     @property
     def hint(self) -> str:
         if self._is_past:
-            return "It is over and cannot be undone. The next one counts again at once."
+            return "It is past and cannot be undone. The next one counts again at once."
         return "Whatever is said, the reason counts again at once when it becomes worse or is another."
 
     def until_ms(self, now_ms: int) -> int | None:

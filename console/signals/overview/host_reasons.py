@@ -123,8 +123,8 @@ def _days(left_ms: int) -> str:
 
 def _offline(directory: TightDirectory) -> HealthReason:
     text = (
-        f"A log directory of broker {directory.broker_id} is offline: the replicas in it are served by others, or "
-        "by nobody."
+        f"A log directory of broker {directory.broker_id} is offline: its replicas are served by other "
+        f"brokers, or not at all."
     )
     action = NextAction("Mend the disk, then restart the broker", "broker", str(directory.broker_id))
     evidence, key = f"{directory.path}: {directory.error}", _key("offline", directory)

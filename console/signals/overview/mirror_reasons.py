@@ -26,7 +26,7 @@ def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[HealthReason]:
                 weight=mirror.failing,
             )
         if mirror.silent:
-            text = f"Nothing is said any more of {mirror.silent} of its topics: nobody seems to copy them."
+            text = f"{mirror.silent} of its topics are not reported any more: no mirror seems to copy them."
             action = NextAction("Start the mirror again, or its connector; copies stay and are gone on with", "mirrors")
             yield HealthReason(
                 HealthLevel.WARNING, subject, text, action, "A mirror tells of each topic once a minute",

@@ -18,7 +18,7 @@ from console.signals.overview.quiet import QuietKind
 from console.signals.overview.quiet_actions import TooManyError, do_quieten, do_speak_again
 from console.state.clusters.models import QUIET_KEY_LENGTH_MAX
 
-OVER = "This reason is not given any more: it is over, or has become another one."
+OVER = "This reason does not hold any more: it is resolved, or has become another one."
 WORSE = "It has changed since the page was shown. Nothing was said of it; this is how it is now."
 
 
@@ -67,7 +67,7 @@ def speak_again(request: UserRequest, number: int) -> HttpResponse:
     _require_operating_something(request)
     row = next((reason for reason in quiet_reasons(now_ms(), reach_of(request.user)) if reason.pk == number), None)
     if row is None:
-        raise Http404("Nobody says this of a reason any more.")
+        raise Http404("The mute or acknowledgement is gone already.")
     _require_operating(request, row.about, row.name)
     do_speak_again(request.user, row)
     return redirect("health")

@@ -13,7 +13,7 @@ _UNCOMPACTED_NAMED_MAX = 3
 
 def kept_reasons(topics: Sequence[KeptTopic], count: int) -> Iterable[HealthReason]:
     """Return reasons; `count`: of them all, of which some are named."""
-    action = NextAction("Call its deletion off, or plan it anew", "topics-planned")
+    action = NextAction("Call its deletion off, or plan it again", "topics-planned")
     for topic in topics:
         name = topic.name if len(topic.name) <= _NAME_LENGTH_MAX else f"{topic.name[:_NAME_LENGTH_MAX]}…"
         text = f"Topic {name} was to be deleted after a day of grace, and was kept."

@@ -232,7 +232,7 @@ def _losses(reset: Reset, skipped: int) -> Iterable[str]:
 def _of_type(group: GroupView) -> list[str]:
     """Return what a reset of such a group does besides."""
     if group.group_type == SHARE:
-        return ["Records acknowledged after the new start offsets are delivered again; delivery counts begin anew."]
+        return ["Records acknowledged after the new start offsets are delivered again; delivery counts start again."]
     if group.group_type == STREAMS:
         return ["State stores, changelog and repartition topics stay as they are: what is read again is counted twice."]
     return []

@@ -93,7 +93,7 @@ _MEANINGS = {
     LagVerdict.STOPPED: "Records wait, and the group commits nothing any more.",
     LagVerdict.STALLED: "The group commits, and gets no further here while records wait.",
     LagVerdict.WENT_BACK: "It committed a lower offset than before, and is not back yet: records are read twice.",
-    LagVerdict.BEYOND: "Its offset lies beyond the log's end: the topic was created anew or cut. It will start as "
+    LagVerdict.BEYOND: "Its offset lies beyond the log's end: the topic was recreated or truncated. It will start as "
     "auto.offset.reset says.",
     LagVerdict.LOST: "Records were deleted before it read them.",
 }

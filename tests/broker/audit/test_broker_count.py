@@ -251,4 +251,4 @@ def test_a_group_without_a_hook_has_a_column_and_a_reset_is_told(cluster, start_
     assert result.rows[1].tiers["committed billing"].count == 0
     back, forward = (line for line in report_lines(result, 20) if line.startswith("~"))
     assert "group billing went back over partition 0, offsets 5 to 14" in back
-    assert "group billing was set forward, by who is no member, past partition 0, offsets 15 to 24" in forward
+    assert "group billing was set forward, by a client that is no member, past partition 0, offsets 15 to 24" in forward

@@ -20,4 +20,4 @@ def test_an_outage_is_one_line_of_the_log_however_long(monkeypatch):
         await_true(lambda: len(tries) > 5, "it is asked again")
         tried.stop()
     assert not tried.holds()
-    assert [line["event"] for line in lines] == ["turn not told"]
+    assert [line["event"] for line in lines] == ["result of a turn not sent"]

@@ -65,7 +65,7 @@ async def test_a_listener_that_names_kafkas_unsecured_validator_takes_tokens_tha
     )
     with capture_logs() as lines:
         server = BearerListeners(clock).maker_for(listener(UNSECURED, jaas))()
-    assert [line["event"] for line in lines] == ["tokens that nobody has signed are taken: anyone can be any user"]
+    assert [line["event"] for line in lines] == ["unsigned tokens are accepted: any client can be any user"]
     token = unsigned(email="alice", exp=clock.now_ms() // 1000 + 60)
     logged_in = await server.respond(f"n,,\x01auth=Bearer {token}\x01\x01".encode())
     assert logged_in.principal == "User:alice"

@@ -63,7 +63,10 @@ def test_another_rooms_mechanism_is_taken_by_name():
     ("lines", "words"),
     [
         ([], "sasl.enabled.mechanisms names GSSAPI, which is not served; there are PLAIN, SCRAM-SHA-256"),
-        (["sasl.enabled.mechanisms=PLAIN"], 'in.plain.sasl.jaas.config must say who may log in: user_<name>="'),
+        (
+            ["sasl.enabled.mechanisms=PLAIN"],
+            'in.plain.sasl.jaas.config must name the users that may log in: user_<name>="',
+        ),
         (
             ["sasl.enabled.mechanisms=PLAIN", f"listener.name.in.plain.sasl.jaas.config={SCRAM};"],
             "ScramLoginModule, which is not for PLAIN",

@@ -105,7 +105,7 @@ def test_a_minimum_that_nobody_has_said_is_no_minimum_of_one():
     [
         ({"seen_at_ms": 0}, "has not seen the cluster yet"),
         ({"seen_at_ms": NOW_MS - FRESH_MS - 1}, "may be wrong: the collector has not looked since"),
-        ({"error": "No broker answered in time."}, "cannot be asked just now"),
+        ({"error": "No broker answered in time."}, "does not answer now"),
     ],
 )
 def test_what_is_old_or_unknown_is_never_called_harmless(changes, words):

@@ -138,8 +138,8 @@ TABLE = [
     (
         {"exit_status": 78, "deaths_in_a_row": 2, "last_words": "server: listeners is missing"},
         Observed.FAILED,
-        "failed: ended by itself with status 78 at 12:03:04 UTC; gave up after 3 tries: somebody has to change "
-        "something; its last line: server: listeners is missing",
+        "failed: ended by itself with status 78 at 12:03:04 UTC; gave up after 3 tries: correct its "
+        "configuration and start it; its last line: server: listeners is missing",
         ProcessStep.NOTHING,
     ),
     (

@@ -26,9 +26,9 @@ from tests.faults.matrix.wire import WireClient
 
 TOLD = (
     'event="checkpoint ignored"',
-    'event="leader epochs malformed, made anew"',
+    'event="leader epochs malformed, rebuilt"',
     'event="producer snapshot damaged"',
-    'event="transaction index damaged, made anew"',
+    'event="transaction index damaged, rebuilt"',
     'event="offset checkpoints are missing: logs may have lost their ends"',
     KEPT,  # a log in doubt follows, and truncates what the leader has not got yet
 )

@@ -73,7 +73,7 @@ CONFIG = ConfigDef(
         "schema.registry.url",
         ConfigType.LIST,
         importance=Importance.HIGH,
-        documentation="Addresses of the registry, comma separated; the next is asked when one does not answer.",
+        documentation="Addresses of the registry, comma separated; if one does not answer, the next is tried.",
         validator=_are_urls,
     ),
     ConfigKey("auto.register.schemas", ConfigType.BOOLEAN, True, _M, "Whether schemas that are new are registered."),

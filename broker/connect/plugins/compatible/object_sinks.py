@@ -40,7 +40,7 @@ _CONFLUENT: dict[str, ForeignSetting] = {
     "s3.proxy.*": refused("a proxy is not supported"),
     "s3.ssea.name": refused("let the bucket's own default encrypt objects"),
     "s3.sse.*": refused("let the bucket's own default encrypt objects"),
-    "s3.acl.canned": refused("let the bucket's policy say who may read"),
+    "s3.acl.canned": refused("let the bucket's policy decide about read access"),
     "s3.object.tagging": implied("false", advice="objects have no tags"),
     "file.delim": implied("+", advice="names are topic+partition+offset"),
     "directory.delim": implied("/", advice="directories are divided by /"),

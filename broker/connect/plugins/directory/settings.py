@@ -67,8 +67,8 @@ CONFIG = ConfigDef(
         "file.rest.ms",
         ConfigType.LONG,
         5_000,
-        documentation="For how long nobody must have written to a file, by its date, before it is begun, its last line "
-        "taken without an end, and it is marked. Who writes slowly writes elsewhere and renames.",
+        documentation="How long a file must be unchanged, by its date, before it is begun, its last line "
+        "taken without an end, and it is marked. A slow writer should write elsewhere and rename.",
         validator=between(0),
     ),
     ConfigKey(

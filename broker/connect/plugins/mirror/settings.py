@@ -97,11 +97,11 @@ SOURCE = COMMON + ConfigDef(
     ),
     ConfigKey(
         "audit.enable", ConfigType.BOOLEAN, False, _L,
-        "Whether what is copied is counted, and told to the message audit of the source. It costs unpacking.",
+        "Whether copied records are counted for the source's message audit, which needs to decompress them.",
     ),
     ConfigKey("refresh.topics.interval.seconds", ConfigType.INT, 60, _L, "Between looks for new ones.", between(1)),
     ConfigKey("sync.topic.configs.enabled", ConfigType.BOOLEAN, True, _L, "Whether settings of copies follow."),
-    ConfigKey("sync.topic.acls.enabled", ConfigType.BOOLEAN, True, _L, "Whether rules of who may read follow."),
+    ConfigKey("sync.topic.acls.enabled", ConfigType.BOOLEAN, True, _L, "Whether ACLs for reading are copied."),
     ConfigKey(
         "config.properties.exclude", ConfigType.LIST, list(SETTINGS_EXCLUDED), _L, "Settings that do not follow.",
         _are_patterns,
@@ -113,7 +113,7 @@ CHECKPOINT = COMMON + ConfigDef(
     ConfigKey("emit.checkpoints.interval.seconds", ConfigType.INT, 60, _L, "Between two looks at groups.", between(1)),
     ConfigKey(
         "sync.group.offsets.enabled", ConfigType.BOOLEAN, False, _M,
-        "Whether offsets are committed in the target for groups that have nobody there.",
+        "Whether offsets are committed in the target for groups that have no members there.",
     ),
 )  # fmt: skip
 HEARTBEAT = COMMON + ConfigDef(

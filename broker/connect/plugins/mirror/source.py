@@ -122,8 +122,8 @@ class MirrorSourceConnector(SourceConnector):
     def alter_offsets(self, props: Props, offsets: Mapping[str, Any]) -> bool:
         """Refuse: offsets kept by the worker would be stored and answered, but have no effect."""
         raise ConnectError(
-            f"A mirror's positions are not the worker's to change: they are in {TOPIC} of the target. Deleting a copy "
-            "there makes the mirror copy its topic anew."
+            f"A mirror's positions are not the worker's to change: they are in {TOPIC} of the target. Deleting "
+            f"a copy there makes the mirror copy its topic again."
         )
 
     def start(self, props: Props, context: ConnectorContext) -> None:
@@ -227,7 +227,7 @@ class MirrorSourceConnector(SourceConnector):
             if self._values["sync.topic.acls.enabled"]:
                 self._follow_rules(present)
         except KafkaException as error:
-            why = f"rules of who may read do not follow: {error.args[0].str()}"
+            why = f"ACLs for reading are not copied: {error.args[0].str()}"
             notices = {topic: f"{notices[topic]}; {why}" if topic in notices else why for topic in present}
         return notices
 

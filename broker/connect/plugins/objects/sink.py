@@ -283,7 +283,7 @@ class ObjectSinkConnector(GroupSink):
             "rotate.interval.ms",
             ConfigType.LONG,
             -1,
-            documentation="A file ends where a record is so much younger than its first one; -1: never for that.",
+            documentation="Start a new file when a record is newer than the file's first by this time; -1: never.",
         ),
         ConfigKey(
             "rotate.schedule.interval.ms",

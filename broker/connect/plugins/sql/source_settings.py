@@ -36,7 +36,7 @@ CONFIG = CONNECTION + ConfigDef(
         "table.poll.interval.ms",
         ConfigType.LONG,
         60_000,
-        documentation="How often all tables are listed anew.",
+        documentation="How often all tables are listed again.",
         validator=between(1_000),
     ),
     ConfigKey("query", default="", documentation="A SELECT in place of tables; its topic is topic.prefix."),

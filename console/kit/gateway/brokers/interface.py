@@ -126,7 +126,7 @@ class BrokerGateway(Protocol):
     def move_replicas(self, broker_id: int, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], str]:
         """Begin to copy replicas of one broker into other directories of it; what was refused, with a sentence why.
 
-        Raises GatewayError if the broker cannot be asked.
+        Raises GatewayError if the broker unreachable.
         """
         ...
 

@@ -172,7 +172,7 @@ class KafkaBrokers:
         for known_id, host, port in self._addresses():
             if broker_id in (None, known_id):
                 return self._ask(known_id, host, port, request)
-        raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
+        raise ClusterUnreachableError(f"Broker {broker_id} is not registered, so it cannot answer.")
 
     def ask_any(self, request: Request[AnyResponse]) -> AnyResponse | None:
         """Return the first answer of a registered broker, None where it does not serve the request.

@@ -27,7 +27,8 @@ def refuse_other(known: str, cluster_id: str) -> None:
         return
     what = f"its id is {cluster_id}" if cluster_id else "it tells no id"
     raise OtherClusterError(
-        f"{OTHER} {what}, and what is kept here is of {known}. Nothing is asked of it or done to it. Point the console "
+        f"{OTHER} {what}, and what is kept here is of {known}. Nothing is read from it or changed in it. Point "
+        f"the console "
         f"at {known} again, or add this one by another name. Or delete everything that is kept of the old one, on the "
         f"page Clusters or by: python -m console start_afresh {current_cluster()}"
     )

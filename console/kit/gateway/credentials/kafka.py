@@ -22,7 +22,7 @@ from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.credentials.interface import CredentialsView, Mechanisms
 from console.kit.gateway.errors import GatewayError, refusal
 
-_NOT_SERVED = "These brokers keep no SCRAM credentials of users: passwords are somewhere else, or there are none."
+_NOT_SERVED = "These brokers keep no SCRAM credentials of users: passwords are stored elsewhere, or are not used."
 _NUMBERS = {name: number for number, name in NAMES.items()}
 _EVERY_RULE = DescribeAclsRequest(
     resource_type_filter=ResourceType.ANY,

@@ -222,7 +222,7 @@ def _share_views(groups: Sequence[ListedGroup], responses: Sequence[Any], broker
     described, *places = responses
     if not places:
         for listed_group in groups:
-            yield _unknown(listed_group, broker_id, "Its start offsets were not told in time.")
+            yield _unknown(listed_group, broker_id, "Its start offsets were not returned in time.")
         return
     for group, offsets, listed in _known(groups, described.groups, places[0].groups):
         code = _refused(group.error_code) or _refused(offsets.error_code)

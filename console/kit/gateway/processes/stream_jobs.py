@@ -161,7 +161,7 @@ def _described_by_itself(name: str) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         raise NoSuchJobError(f"The file of {name} did not end within {DESCRIBE_TIMEOUT_S} s.") from None
     except ValueError:
-        raise NoSuchJobError(f"The file of {name} wrote something else when it was asked.") from None
+        raise NoSuchJobError(f"The file of {name} wrote something else when it was described.") from None
 
 
 def _parameter(document: Mapping[str, Any]) -> Parameter:

@@ -41,7 +41,7 @@ MARKER_TIMEOUT_SECONDS = 31.0
 #: Transactions that are described one by one.
 TRANSACTIONS_MAX = 200
 TRANSACTIONS_TOPIC = "__transaction_state"
-_NOT_SERVED = "These brokers do not tell who writes: Kafka does from 2.8 on, of transactions from 3.0 on."
+_NOT_SERVED = "These brokers do not report producers: Kafka does from 2.8 on, transactions from 3.0 on."
 
 
 class KafkaProducers:
@@ -194,7 +194,7 @@ def _transactions(cluster: ClusterConnections, producer_ids: list[int], timeout_
 def _without_coordinator(cluster: ClusterConnections) -> str:
     (topic,) = cluster.describe_topics([TRANSACTIONS_TOPIC]).topics
     if any(partition.leader_id < 0 for partition in topic.partitions):
-        return f"Partitions of {TRANSACTIONS_TOPIC} have no leader: nobody knows the transactions in them."
+        return f"Partitions of {TRANSACTIONS_TOPIC} have no leader: the transactions in them are unknown."
     return ""
 
 

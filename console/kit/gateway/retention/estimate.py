@@ -71,7 +71,7 @@ def _estimate(
         start = max(start, log.next_offset if young is None else min(young, log.next_offset))
     if limits.deletes and limits.retention_bytes >= 0:
         if log.size_bytes is None:
-            return PartitionRetention(log.partition, "no broker told the size of its log (DescribeLogDirs)")
+            return PartitionRetention(log.partition, "no broker reported the size of its log (DescribeLogDirs)")
         start = max(start, log.first_offset + _beyond(limits.retention_bytes, log, log.size_bytes))
     count, size = log.next_offset - log.first_offset, log.size_bytes or 0
     gone = start - log.first_offset

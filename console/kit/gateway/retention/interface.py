@@ -73,7 +73,7 @@ class RetentionView:
 class CommittedView:
     """group → partition → committed offset, of the groups that have one in the topic.
 
-    Groups of `silent_brokers` coordinators could not be asked.
+    Groups of `silent_brokers` coordinators could not be read.
     """
 
     offsets: Mapping[str, Mapping[int, int]]

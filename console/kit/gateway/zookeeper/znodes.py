@@ -247,7 +247,7 @@ _REFUSALS = {
         NoQuorumError,
         "Too few of the new members are in sync with the leader yet.",
     ),
-    kazoo_errors.BadVersionError: (StaleConfigError, "Somebody else has changed the ensemble meanwhile."),
+    kazoo_errors.BadVersionError: (StaleConfigError, "The ensemble was changed by another client meanwhile."),
     kazoo_errors.ReconfigInProcessError: (NoQuorumError, "Another change of the ensemble is under way."),
     kazoo_errors.NoAuthError: (
         NotAllowedError,

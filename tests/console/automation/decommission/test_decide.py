@@ -13,11 +13,11 @@ def facts(**given) -> DecommissionFacts:
 
 
 TABLE = [
-    (facts(), DecommissionStep.NOTHING, "2 of 5 partitions have left it; the others are on the move."),
+    (facts(), DecommissionStep.NOTHING, "2 of 5 partitions have left it; the others are being reassigned."),
     (facts(is_moving=False), DecommissionStep.DRAIN, "Moves away what is still there: 3 partitions."),
     (facts(left=0, is_moving=False), DecommissionStep.REMOVE, "It holds nothing any more."),
     (facts(left=0), DecommissionStep.REMOVE, "It holds nothing any more."),
-    (facts(left=9), DecommissionStep.NOTHING, "0 of 5 partitions have left it; the others are on the move."),
+    (facts(left=9), DecommissionStep.NOTHING, "0 of 5 partitions have left it; the others are being reassigned."),
     (
         facts(left=0, seen_at_ms=NOW - FRESH_MS - 1),
         DecommissionStep.NOTHING,

@@ -69,7 +69,7 @@ def test_broker_is_drained_then_stopped_then_forgotten(broker, cluster, collect,
     moving = list(cluster.moves.under_way())
     assert len(moving) == 4
     collect()
-    assert step().sentence == "0 of 4 partitions have left it; the others are on the move."
+    assert step().sentence == "0 of 4 partitions have left it; the others are being reassigned."
     assert ManagedProcess.objects.get().desired == Desired.RUNNING
     cluster.moves.arrive(*moving)
     collect()

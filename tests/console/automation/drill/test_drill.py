@@ -125,7 +125,7 @@ def test_who_stops_it_has_everything_put_back_before_it_is_over(stage, ask, oper
     await_true(lambda: not stage.is_stopped(2), "broker 2 goes on")
     stage.beats(4, drill)
     assert drill.state == "called off"
-    assert "somebody stopped it" in drill.sentence
+    assert "a user stopped it" in drill.sentence
     assert AuditEvent.objects.filter(action="stop drill", actor_name="operator").count() == 1
 
 

@@ -88,7 +88,7 @@ def test_another_coordinator_and_seconds_of_silence_are_said():
     (line,) = affected(stories)
     assert (line.late, line.shared) == ("", "")
     assert summary(stories, 0).startswith("0 fell behind, 0 rebalanced, 1 with another coordinator, 0")
-    assert line.also == "broker 3 coordinates it now, nobody told of it for 2 s"
+    assert line.also == "broker 3 coordinates it now, no report of it for 2 s"
 
 
 def test_who_is_worst_off_comes_first():

@@ -178,7 +178,7 @@ def test_a_topic_made_anew_on_the_same_brokers_is_not_moved(cluster, operator, c
         cluster.place_replicas(name, partition, replicas)
     over = step()
     assert (over.state, under_way(cluster)) == ("called off", [])
-    assert over.sentence == ("Refused, and nothing was moved: orders was deleted and made anew since this was planned.")
+    assert over.sentence == ("Refused, and nothing was moved: orders was deleted and recreated since this was planned.")
 
 
 def test_a_topic_made_anew_between_plan_and_confirmation_is_another_plan(cluster, operator, client_of):

@@ -177,7 +177,7 @@ def test_nobody_ends_because_it_cannot_be_counted(requests, caplog):
     broken = Broken()
     requests.clients.add(broken)
     tick()
-    assert "what was asked of the cluster is not counted" in caplog.text
+    assert "requests to the cluster are not counted" in caplog.text
 
 
 @pytest.mark.django_db(transaction=True)

@@ -151,7 +151,7 @@ def test_without_topics_and_disks_the_page_says_what_to_do(cluster, collect, vie
     collect()
 
     assert "nothing to keep or delete" in page(client_of, viewer)
-    assert "No broker has told about its disks yet." in page(client_of, viewer)
+    assert "No broker has reported its disks yet." in page(client_of, viewer)
     assert "Create one" in page(client_of, operator)
 
 

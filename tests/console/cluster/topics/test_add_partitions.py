@@ -32,7 +32,7 @@ def test_the_plan_says_what_it_means_for_keys_and_groups(cluster, operator, clie
 
     assert "It adds 2 partitions, 4 replicas in all." in text
     assert "Records with a key may go to another partition" in text
-    assert "Partitions are shared out anew in 1 group." in text
+    assert "Partitions are reassigned to members in 1 group." in text
     assert "--alter --topic orders --partitions 5" in text
     assert "Irreversible." in text
     assert partition_count(cluster) == 3

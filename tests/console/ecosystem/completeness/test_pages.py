@@ -259,4 +259,4 @@ def test_what_a_group_was_set_past_is_a_warning_and_no_finding(audit, viewer, cl
     assert audit.look() is False
     html = page(client_of, viewer, "/completeness/t/")
     assert '<span class="badge warning">skipped</span>' in html
-    assert "was set forward, by who is no member, past partition 0, offsets 1 to 2" in html
+    assert "was set forward, by a client that is no member, past partition 0, offsets 1 to 2" in html

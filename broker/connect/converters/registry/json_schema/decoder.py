@@ -118,7 +118,7 @@ class _JsonSchemaReader:
         target = self._documents.get(document) if document else root
         key = f"{id(target)}#{path}"
         if target is None:
-            raise DataError(f"A JSON Schema that refers to {document[:200]}, which the registry has not told")
+            raise DataError(f"A JSON Schema that refers to {document[:200]}, which the registry did not return")
         if key in self._open:
             raise DataError("A schema that contains itself, which Connect has no schema for")
         self._open.append(key)

@@ -25,7 +25,7 @@ def _decimal_to(make: Any, schema: Schema, value: Decimal) -> Any:
 
 def _decimal_of(schema: Schema, message: Any) -> Decimal:
     if len(message.value) > DECIMAL_DIGITS_MAX // 3 or abs(message.scale) > DECIMAL_DIGITS_MAX:
-        raise DataError("A Decimal of more digits than anybody has")
+        raise DataError("A Decimal of more digits than are supported")
     return decimal_of(int.from_bytes(message.value, "big", signed=True), message.scale)
 
 

@@ -215,7 +215,7 @@ def test_a_group_that_has_gone_meanwhile_is_left_out():
 def test_a_share_group_whose_offsets_do_not_come_is_unknown():
     described = ShareGroupDescribeResponse(groups=[DescribedShareGroup(group_id="s", group_state="Stable")])
     view = view_of(listed("s", "share"), described)
-    assert (view.state, view.details.unknown_because) == ("Unknown", "Its start offsets were not told in time.")
+    assert (view.state, view.details.unknown_because) == ("Unknown", "Its start offsets were not returned in time.")
 
 
 def test_a_coordinator_that_moves_is_asked_again_rather_than_believed():
