@@ -173,14 +173,14 @@ class _Counting:
         partition = run.partition
         for offset, timestamp_ms, key, value, _ in run.records:
             if self._counter.is_full:
-                self._tell()
+                self._report()
             self._counter.add(partition, CountedRecord(timestamp_ms, offset, key, value))
             self._positions[partition] = offset + 1
 
     def _leave_out(self, batch: LeftOutBatch) -> None:
         """Leave the batch out of the counts: the increment ends before it, and the next one begins behind it."""
         _log.warning("%s, offsets %d to %d, is not counted: %s", batch.partition, batch.first, batch.last, batch.reason)
-        self._tell()
+        self._report()
         self._ends[batch.partition] = self._positions[batch.partition] = batch.last + 1
 
     def _look_for_partitions(self) -> None:
@@ -212,18 +212,18 @@ class _Counting:
     def _forget(self, partitions: set[TopicPartition]) -> None:
         """Read them no more. What was counted of them is told first: they may come back, and go on behind it."""
         if partitions:
-            self._tell()
+            self._report()
         for partition in partitions:
             del self._positions[partition]
             self._reader.drop(partition)
 
     def increments(self) -> list[Increment]:
         """Return the increments of all partitions that had records since the last call."""
-        self._tell()
+        self._report()
         increments, self._increments = self._increments, []
         return increments
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         for partition, windows in self._counter.drain():
             end = self._positions.get(partition)
             if end is not None:

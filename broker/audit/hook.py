@@ -212,7 +212,7 @@ class AuditedConsumer:
             partition, offset = TopicPartition(message.topic(), message.partition()), message.offset()
             went_back = offset < self._positions.get(partition, -1)
             if went_back or self._is_full:
-                self._tell()
+                self._report_counts()
             if went_back:
                 self._starts[partition] = offset
             record = counted(message)
@@ -223,7 +223,7 @@ class AuditedConsumer:
             self._starts.setdefault(partition, offset)
             self._positions[partition] = offset + 1
 
-    def _tell(self) -> None:
+    def _report_counts(self) -> None:
         for partition, windows in self._counter.drain():
             offsets = self._starts.pop(partition), self._positions[partition]
             self._starts[partition] = offsets[1]
@@ -233,7 +233,7 @@ class AuditedConsumer:
 
     def _report(self) -> None:
         self._due_at = time.monotonic() + self._report_every_s
-        self._tell()
+        self._report_counts()
         self._deliver()
         positions = [Position(*partition, offset) for partition, offset in self._positions.items()]
         if positions:

@@ -73,7 +73,7 @@ def run(arguments: Arguments) -> None:
     if arguments["zookeeper"] and changes is not None and _is_about_credentials(whose, changes):
         files = (arguments["zookeeper-digest-file"] or "", arguments["zk-tls-config-file"] or "")
         _alter_stored(ZooKeeperAccess(arguments["zookeeper"], *files), str(whose[0].name), changes)
-        _tell_altered(whose, arguments)
+        _print_altered(whose, arguments)
         return
     try:
         with connected(arguments) as cluster:
@@ -118,9 +118,9 @@ def _changes(arguments: Arguments) -> ConfigEdits:
 
 def _describe(cluster: ClusterConnections, entity: Entity, arguments: Arguments) -> None:
     described = []
-    is_told_in_todays_words = not (wants_json(arguments) or arguments["zookeeper"])
+    is_in_current_format = not (wants_json(arguments) or arguments["zookeeper"])
     for item, result in _described(cluster, _named(cluster, entity)):
-        if is_told_in_todays_words:
+        if is_in_current_format:
             print(head(item, of_all=arguments["all"]))
         check(result.error_code, result.error_message)
         settings = in_order(result.configs) if arguments["all"] else own(item, result.configs)
@@ -178,10 +178,10 @@ def _alter(cluster: ClusterConnections, whose: Sequence[Entity], changes: Config
         alter_quotas(cluster, whose, changes)
     else:
         _alter_settings(cluster, first, changes)
-    _tell_altered(whose, arguments)
+    _print_altered(whose, arguments)
 
 
-def _tell_altered(whose: Sequence[Entity], arguments: Arguments) -> None:
+def _print_altered(whose: Sequence[Entity], arguments: Arguments) -> None:
     first = whose[0]
     if wants_json(arguments):
         print_json({"entityType": first.type, "entityName": first.name or None, "altered": True})

@@ -92,7 +92,7 @@ class _Printing:
         messages = next_messages(self._consumer, wanted, _POLL_S)
         for message in messages:
             if message.error() is not None:
-                _tell(message)
+                _report_error(message)
         return [message for message in messages if message.error() is None]
 
     def _print(self, messages: Sequence[Any]) -> None:
@@ -168,7 +168,7 @@ def _is_closed(out: BinaryIO) -> bool:
     return any(event & (select.POLLERR | select.POLLNVAL) for _, event in polled.poll(0))
 
 
-def _tell(message: Any) -> None:
+def _report_error(message: Any) -> None:
     """Report an error in a message's place. Raises CommandError for what does not pass by itself."""
     from confluent_kafka import KafkaError
 

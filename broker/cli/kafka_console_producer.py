@@ -122,7 +122,7 @@ class _ConsoleSending:
             except KafkaException as error:
                 if error.args[0].code() == KafkaError._FATAL:
                     raise
-                self._tell(error.args[0], record.key, record.value)
+                self._report_error(error.args[0], record.key, record.value)
                 return
 
     def give_up(self) -> None:
@@ -147,9 +147,9 @@ class _ConsoleSending:
 
     def _on_delivery(self, error: "KafkaError | None", message: "Message") -> None:
         if error is not None:
-            self._tell(error, message.key(), message.value())
+            self._report_error(error, message.key(), message.value())
 
-    def _tell(self, error: "KafkaError", key: bytes | None, value: bytes | None) -> None:
+    def _report_error(self, error: "KafkaError", key: bytes | None, value: bytes | None) -> None:
         from broker.cli.clients.clients import log_line, sentence
 
         self._failed = error

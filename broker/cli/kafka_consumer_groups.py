@@ -112,7 +112,7 @@ def _describe(cluster: ClusterConnections, groups: GroupClient, arguments: Argum
     documents = []
     for name in _names(groups, arguments):
         group = groups.described(name)
-        if not _tell_state(group):
+        if not _print_state(group):
             continue
         if wants_json(arguments):
             documents.append(as_json(group, groups.coordinator(name), _rows(leaders, groups, group)))
@@ -123,7 +123,7 @@ def _describe(cluster: ClusterConnections, groups: GroupClient, arguments: Argum
         print_json(documents)
 
 
-def _tell_state(group: TypedGroup) -> bool:
+def _print_state(group: TypedGroup) -> bool:
     """Print the group's state; return whether it exists."""
     if group.state == "Dead":
         print(f"\nError: Consumer group '{group.group_id}' does not exist.")

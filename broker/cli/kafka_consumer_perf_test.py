@@ -80,7 +80,7 @@ class _PerfReading:
                 )
                 return
             if self._is_detailed and now - self._last_line[0] >= self._interval_s:
-                self._tell_progress(now)
+                self._print_progress(now)
 
     def tell(self) -> None:
         elapsed = time.monotonic() - self._began
@@ -92,7 +92,7 @@ class _PerfReading:
             for name, value in (("bytes-consumed-total", self._size), ("records-consumed-total", self._count)):
                 print(f"{f'consumer-fetch-manager-metrics:{name}:{{client-id=consumer-perf-test}}':<60}: {value:.3f}")
 
-    def _tell_progress(self, now: float) -> None:
+    def _print_progress(self, now: float) -> None:
         then, size, count, rebalance_s = self._last_line
         columns = consumed_columns(
             self._size,

@@ -58,7 +58,7 @@ def _create(arguments: Arguments) -> None:
     owners, renewers = arguments["owner-principal"], arguments["renewer-principal"]
     owner = owners[0] if owners else (None, None)
     period_ms = arguments["max-life-time-period"]
-    _tell(
+    _print_unless_json(
         arguments,
         f"Calling create token operation with renewers :{_principals(renewers)} , max-life-time-period :{period_ms}",
     )
@@ -100,7 +100,7 @@ def _change(
     what: str,
     period: str,
 ) -> None:
-    _tell(arguments, f"Calling {what} token operation with hmac :{arguments['hmac']} , {period}")
+    _print_unless_json(arguments, f"Calling {what} token operation with hmac :{arguments['hmac']} , {period}")
     answer = _ask(arguments, request)
     check(answer.error_code)
     if wants_json(arguments):
@@ -117,9 +117,9 @@ def _describe(arguments: Arguments) -> None:
 
     owners = arguments["owner-principal"]
     if owners:
-        _tell(arguments, f"Calling describe token operation for owners: {_principals(owners)}")
+        _print_unless_json(arguments, f"Calling describe token operation for owners: {_principals(owners)}")
     else:
-        _tell(arguments, "Calling describe token operation for current user.")
+        _print_unless_json(arguments, "Calling describe token operation for current user.")
     token_owners = [DescribeDelegationTokenOwner(principal_type=kind, principal_name=name) for kind, name in owners]
     answer = _ask(arguments, DescribeDelegationTokenRequest(owners=token_owners or None))
     check(answer.error_code)
@@ -133,7 +133,7 @@ def _describe(arguments: Arguments) -> None:
         print(f"Total number of tokens : {len(tokens)}{table(tokens)}", end="")
 
 
-def _tell(arguments: Arguments, sentence: str) -> None:
+def _print_unless_json(arguments: Arguments, sentence: str) -> None:
     if not wants_json(arguments):
         print(sentence, flush=True)
 

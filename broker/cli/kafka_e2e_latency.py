@@ -48,7 +48,7 @@ def run(arguments: Arguments) -> None:
             latencies_ms = _measured(producer, consumer, topic, wanted, length)
         finally:
             close(consumer)
-    _tell(latencies_ms)
+    _print_latencies(latencies_ms)
 
 
 def _partitions(addresses: tuple[tuple[str, int], ...], topic: str, security: "ClientSecurity | None") -> list[int]:
@@ -122,7 +122,7 @@ def _received(consumer: "Consumer") -> bytes:
     raise CommandError(f"poll() timed out before finding a result (timeout:[{_TIMEOUT_S * 1000:.0f}])")
 
 
-def _tell(latencies_ms: list[float]) -> None:
+def _print_latencies(latencies_ms: list[float]) -> None:
     print(f"Avg latency: {sum(latencies_ms) / len(latencies_ms):.4f} ms")
     half, most, nearly_all = percentiles([int(item) for item in latencies_ms], (0.5, 0.99, 0.999))
     print(f"Percentiles: 50th = {half}, 99th = {most}, 99.9th = {nearly_all}")

@@ -28,7 +28,7 @@ def run(arguments: Arguments) -> None:
     moment, leaves = _moment(arguments["time"]), _filter(arguments)
     try:
         with connected(arguments) as cluster:
-            _tell(cluster, moment, leaves, arguments)
+            _print_offsets(cluster, moment, leaves, arguments)
     except (ApiError, ApiNotServed, BrokerUnreachable) as error:
         raise CommandError(f"Error occurred: {error}") from None
 
@@ -56,7 +56,7 @@ def _filter(arguments: Arguments) -> Filter:
     return of_topic_partitions(arguments["topic-partitions"])
 
 
-def _tell(cluster: ClusterConnections, moment: int, leaves: Filter, arguments: Arguments) -> None:
+def _print_offsets(cluster: ClusterConnections, moment: int, leaves: Filter, arguments: Arguments) -> None:
     metadata = cluster.describe_topics(None)
     partitions = sorted(
         partition

@@ -22,7 +22,7 @@ def run(arguments: Arguments) -> None:
     if wants_json(arguments):
         print_json(_as_json(kind, outcome))
     else:
-        _tell(kind, outcome)
+        _print_outcome(kind, outcome)
     if outcome.failed:
         raise CommandError(f"{len(outcome.failed)} replica(s) could not be elected")
 
@@ -41,7 +41,7 @@ def _scope(arguments: Arguments) -> list[TopicPartition] | None:
     return read_partitions(arguments["path-to-json-file"])
 
 
-def _tell(kind: ElectionType, outcome: ElectionOutcome) -> None:
+def _print_outcome(kind: ElectionType, outcome: ElectionOutcome) -> None:
     if outcome.elected:
         done = named(outcome.elected)
         print(f"Successfully completed leader election ({kind.name}) for partitions {done}")

@@ -23,13 +23,13 @@ def run(arguments: Arguments) -> None:
         print_json({"elected": list(map(str, outcome.elected)), "notNeeded": list(map(str, outcome.not_needed))})
     else:
         print(_DEPRECATED)
-        _tell(arguments, outcome, wanted)
+        _print_outcome(arguments, outcome, wanted)
     failed = _failed(arguments, outcome)
     if failed:
         raise CommandError("\n".join(failed))
 
 
-def _tell(arguments: Arguments, outcome: ElectionOutcome, partitions: list[TopicPartition]) -> None:
+def _print_outcome(arguments: Arguments, outcome: ElectionOutcome, partitions: list[TopicPartition]) -> None:
     if arguments["zookeeper"]:
         absent = [item for item, (code, _) in outcome.failed.items() if _is_absent(code)]
         for partition in absent:

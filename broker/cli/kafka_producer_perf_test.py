@@ -120,7 +120,7 @@ class _PerfSending:
 
             raise CommandError(f"No record was delivered: {sentence(self._failed)}")
         if self._is_old:
-            self._tell_as_before(now)
+            self._print_as_before(now)
         else:
             print(self._latencies.total_line(now))
         if self._prints_metrics:
@@ -129,7 +129,7 @@ class _PerfSending:
                 f"{f'producer-metrics:record-send-total:{{client-id={_CLIENT_ID}}}':<60}: {self._latencies.count:.3f}"
             )
 
-    def _tell_as_before(self, now: float) -> None:
+    def _print_as_before(self, now: float) -> None:
         from datetime import datetime
 
         mb, elapsed = self._latencies.bytes / (1024 * 1024), now - self._started

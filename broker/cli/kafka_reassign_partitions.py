@@ -92,7 +92,7 @@ def _execute(cluster: ClusterConnections, arguments: Arguments) -> Any:
     _begin(cluster, arguments, plan)
     if plan.log_dirs:
         begun = begin_all_moves(cluster, plan.log_dirs, begun, arguments["timeout"])
-        _tell_log_dirs("Successfully started log directory move", plan.log_dirs.keys() & begun)
+        _print_log_dirs("Successfully started log directory move", plan.log_dirs.keys() & begun)
         if len(begun) < len(plan.log_dirs):
             late = ",".join(f"{partition}-{broker}" for partition, broker in sorted(plan.log_dirs.keys() - begun))
             raise CommandError(f"Timed out before log directory move could be started for: {late}")
@@ -169,7 +169,7 @@ def _cancel(cluster: ClusterConnections, arguments: Arguments) -> Any:
     copied = {replica: item.current for replica, item in lies.items() if item.future and item.current}
     if copied:
         begin_moves(cluster, copied)
-        _tell_log_dirs("Successfully cancelled log directory move", copied)
+        _print_log_dirs("Successfully cancelled log directory move", copied)
     else:
         print("None of the specified partition moves are active.")
     if not arguments["preserve-throttles"]:
@@ -243,7 +243,7 @@ def _refuse_twice(what: str, listed_: Sequence[object]) -> None:
         raise CommandError(f"{what} contains duplicate entries: {','.join(map(str, twice))}")
 
 
-def _tell_log_dirs(what: str, replicas: Iterable[tuple[TopicPartition, int]]) -> None:
+def _print_log_dirs(what: str, replicas: Iterable[tuple[TopicPartition, int]]) -> None:
     named = [f"{partition}-{broker}" for partition, broker in sorted(replicas)]
     if named:
         print(f"{what}{_s(named)} for: {','.join(named)}")

@@ -35,7 +35,7 @@ def run(arguments: Arguments) -> None:
     """Compare replicas until interrupted, or until replicas hold different records."""
     with connected(arguments) as cluster:
         partitions = _partitions(cluster, arguments)
-        _tell(arguments, "verification process is started")
+        _print_message(arguments, "verification process is started")
         due = time.monotonic() + arguments["report-interval-ms"] / 1000
         while True:
             _round(cluster, partitions, arguments)
@@ -79,7 +79,7 @@ def _round(cluster: ClusterConnections, partitions: list[Compared], arguments: A
                 compared.unread[broker] = str(error)
     for partition in partitions:
         for difference in partition.compare(reads[partition.partition]):
-            _tell(arguments, difference)
+            _print_message(arguments, difference)
     # Brokers that do not answer, or at once, are not asked without a pause.
     if not any(read.batches for by_broker in reads.values() for read in by_broker.values()):
         time.sleep(max(0.0, wait_ms * len(brokers) / 1000 - (time.monotonic() - began)))
@@ -144,13 +144,13 @@ def _report(arguments: Arguments, partitions: list[Compared]) -> None:
         }
         print(json.dumps({"time": _now(), "partitions": lags}), flush=True)
     else:
-        _tell(arguments, report(partitions))
+        _print_message(arguments, report(partitions))
     for partition in partitions:
         for replica, sentence in sorted(partition.unread.items()):
             print(f"{_now()}: replica {replica} of {partition.partition} cannot be read: {sentence}", file=sys.stderr)
 
 
-def _tell(arguments: Arguments, sentence: str) -> None:
+def _print_message(arguments: Arguments, sentence: str) -> None:
     if wants_json(arguments):
         print(json.dumps({"time": _now(), "message": sentence}), flush=True)
     else:

@@ -49,7 +49,7 @@ class _VerifiableReading:
         self._is_verbose = arguments["verbose"]
         self._commits = not arguments["enable-autocommit"]
         self._read = 0
-        consumer.subscribe([arguments["topic"]], on_assign=_tell("assigned"), on_revoke=_tell("revoked"))
+        consumer.subscribe([arguments["topic"]], on_assign=_reporter_of("assigned"), on_revoke=_reporter_of("revoked"))
 
     def until(self, stopping: Stopping) -> None:
         from broker.cli.clients.clients import next_messages
@@ -126,7 +126,7 @@ def _is_record(message: Any) -> bool:
     return False
 
 
-def _tell(what: str) -> Any:
+def _reporter_of(what: str) -> Any:
     def tell(_consumer: "Consumer", partitions: list[Any]) -> None:
         shown = [{"topic": partition.topic, "partition": partition.partition} for partition in partitions]
         print_event(f"partitions_{what}", partitions=shown)

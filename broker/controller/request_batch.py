@@ -30,7 +30,7 @@ class RequestBatch:
         self._metadata: dict[int, list[PartitionTold]] = {}
         self._stops: dict[int, list[ReplicaStop]] = {}
 
-    def tell_everyone(self, partitions: Iterable[TopicPartition]) -> None:
+    def add_to_all(self, partitions: Iterable[TopicPartition]) -> None:
         """Send new states: LeaderAndIsr to the online replicas, UpdateMetadata to every live broker."""
         for partition in partitions:
             state = self._partition_state(partition)

@@ -91,7 +91,7 @@ def _came_back(context: ControllerContext, broker_id: int, partitions: list[Topi
     return [*batch.effects(), *correct_states(context, partitions)]
 
 
-def _tell_again(context: ControllerContext, broker_ids: Collection[int]) -> list[ControllerEffect]:
+def _send_deferred_roles(context: ControllerContext, broker_ids: Collection[int]) -> list[ControllerEffect]:
     """Send the current roles of deferred replicas again."""
     batch = RequestBatch(context)
     for partition, broker_id in sorted(context.deferred_replicas):
@@ -117,7 +117,7 @@ class RoleRepeats:
             if broker_id not in waiting:
                 del self._pauses[broker_id]
         due = {broker_id for broker_id in waiting if self._takes_turn(broker_id, now_ms)}
-        return [*_tell_again(context, due), *resume_deletion(context, due)]
+        return [*_send_deferred_roles(context, due), *resume_deletion(context, due)]
 
     def _takes_turn(self, broker_id: int, now_ms: int) -> bool:
         """Return whether it is time, and then the next time is later, though all was taken meanwhile: a broker that

@@ -58,7 +58,7 @@ def states_written(context: ControllerContext, event: StatesWritten) -> list[Con
         for partition in (*event.written, *event.stored)
         if partition not in again and context.is_current(partition)
     ]
-    batch.tell_everyone(settled)
+    batch.add_to_all(settled)
     settle(context, settled)
     corrections = correct_states(context, dict.fromkeys((*again, *event.stored)))
     return [*effects, *batch.effects(), *corrections, *write_when_deleted(context, ended)]

@@ -52,14 +52,14 @@ class MirrorAudit:
             records = decode_records(copy.batch)
         except ApiError:
             # Nobody can say what it holds: a gap.
-            self._tell({partition: self._ends.get(partition, -1)})
+            self._send_counts({partition: self._ends.get(partition, -1)})
             self._starts[partition] = self._ends[partition] = copy.next_offset
             return
         self._starts.setdefault(partition, copy.stretches[0][0])
         at_ms, counter = self._now_ms(), self._returning if is_returning else self._copied
         for record, offset in zip(records, _offsets(copy), strict=False):
             if counter.is_full or self._latencies.is_full:
-                self._tell(dict(self._ends))
+                self._send_counts(dict(self._ends))
             counter.add(partition, CountedRecord(record.timestamp_ms, offset, record.key, record.value))
             self._ends[partition] = offset + 1
             if not is_returning:
@@ -74,9 +74,9 @@ class MirrorAudit:
     def tell(self, ends: dict[TopicPartition, int]) -> None:
         """Report the mirror's position in these partitions."""
         with self._counting:
-            self._tell(ends)
+            self._send_counts(ends)
 
-    def _tell(self, ends: dict[TopicPartition, int]) -> None:
+    def _send_counts(self, ends: dict[TopicPartition, int]) -> None:
         copied, returning = dict(self._copied.drain()), dict(self._returning.drain())
         increments = []
         for partition in ends.keys() & self._starts.keys():

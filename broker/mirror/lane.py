@@ -155,7 +155,7 @@ class MirrorLane:
         """Read the remembered state, after `fence` of all lanes of a task. Raises the target's errors."""
         self._ledger.read_to_end()
         self._fence_others()
-        self._tell(self._own, self._producers[self._own])
+        self._note_producer(self._own, self._producers[self._own])
 
     def _fence_others(self) -> None:
         """Fence producers of records that have been in other clusters, which the ledger names."""
@@ -179,11 +179,11 @@ class MirrorLane:
         if clusters not in self._producers:
             producer = self._make(self._writer(clusters))
             self._ledger.read_to_end(waits_for_open=False)
-            self._tell(clusters, producer)
+            self._note_producer(clusters, producer)
             self._producers[clusters] = producer
         return self._producers[clusters]
 
-    def _tell(self, clusters: Clusters, producer: LaneProducer) -> None:
+    def _note_producer(self, clusters: Clusters, producer: LaneProducer) -> None:
         """Note in the ledger which clusters a producer's records have been in, before it writes any."""
         record = ProducerRecord(producer.producer_id, clusters, self._writer(clusters))
         if self._ledger.producers.get(record.producer_id) != record:

@@ -54,10 +54,10 @@ class Keeper:
             try:
                 self.look()
             except BarnabasError as error:
-                self._tell(error)
+                self._note_error(error)
             except Exception as error:  # without this thread no new broker is found
                 _log.exception("the probe's look at the cluster failed")
-                self._tell(error)
+                self._note_error(error)
 
     def look(self) -> None:
         """Raises BarnabasError."""
@@ -93,7 +93,7 @@ class Keeper:
             if code not in _DONE:
                 raise ApiError(code, f"{self._desk.topic}: {error or code.meaning}")
 
-    def _tell(self, error: Exception) -> None:
+    def _note_error(self, error: Exception) -> None:
         if isinstance(error, ApiError) and error.code in _REFUSED:
             self._rests_until_ms = self._desk.at_ms() + 1000 * _REFUSED_REST_S
         if str(error) != self._last_error:

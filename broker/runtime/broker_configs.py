@@ -55,7 +55,7 @@ class BrokerConfigs:
                 self._is_telling = True
                 _log.info("configuration changed", own=",".join(sorted(own)), for_all=",".join(sorted(cluster_wide)))
             if self._is_telling:
-                await self._tell()
+                await self._notify_listeners()
 
     def _leave_out_impossible_listeners(self, own: dict[str, Any], cluster_wide: dict[str, Any]) -> None:
         """Leave out impossible listeners, which were written without validation."""
@@ -77,7 +77,7 @@ class BrokerConfigs:
             for check in self.before_change:
                 check(then)
 
-    async def _tell(self) -> None:
+    async def _notify_listeners(self) -> None:
         for listener in self.on_changed:
             waiting = listener()
             if waiting is not None:

@@ -26,7 +26,7 @@ class LogDirFailures:
         self._broker_id = broker_id
         self._was_last = was_last
         self._loop = asyncio.get_running_loop()
-        self._telling: set[asyncio.Task[None]] = set()
+        self._settle_callback: set[asyncio.Task[None]] = set()
         #: Called on the loop for each failure, before anybody is told.
         self.on_failed: Callable[[], None] = lambda: None
 
@@ -35,7 +35,7 @@ class LogDirFailures:
         self._loop.call_soon_threadsafe(self._hear, was_last)
 
     def stop(self) -> None:
-        for task in self._telling:
+        for task in self._settle_callback:
             task.cancel()
 
     def _hear(self, was_last: bool) -> None:
@@ -50,11 +50,11 @@ class LogDirFailures:
 
     def announce(self) -> None:
         """Have the controller ask which roles this broker can take, and which directories are full."""
-        task = self._loop.create_task(self._tell())
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        task = self._loop.create_task(self._notify())
+        self._settle_callback.add(task)
+        task.add_done_callback(self._settle_callback.discard)
 
-    async def _tell(self) -> None:
+    async def _notify(self) -> None:
         """Notify ZooKeeper, repeated until it has it; twice does no harm."""
         while True:
             try:

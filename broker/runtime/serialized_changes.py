@@ -32,7 +32,7 @@ class SerializedChanges(asyncio.Lock):
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
-            work.add_done_callback(_tell_unforeseen)
+            work.add_done_callback(_log_unforeseen)
             raise
 
     async def _alone(self, change: Callable[[], Awaitable[T]]) -> T:
@@ -46,7 +46,7 @@ class SerializedChanges(asyncio.Lock):
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
 
-def _tell_unforeseen(work: asyncio.Task[Any]) -> None:
+def _log_unforeseen(work: asyncio.Task[Any]) -> None:
     """Log unforeseen errors of unawaited work; a refusal is none."""
     if not work.cancelled() and (error := work.exception()) is not None and not isinstance(error, ApiError):
         _log.error("what a controller said was not done", exc_info=error)

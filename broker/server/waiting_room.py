@@ -68,7 +68,7 @@ class WaitingRoom:
         self.failed += 1
         now_ms = self._clock.monotonic_ms()
         if now_ms >= self._interval_ends_ms:
-            self._tell_untold()
+            self._log_suppressed()
             self._lines, self._interval_ends_ms = 0, now_ms + int(1000 * REFUSALS_LOGGED_EVERY_S)
         if self._lines >= _LINES_MAX:
             self._untold += 1
@@ -78,7 +78,7 @@ class WaitingRoom:
         listener = connection.session.listener if connection.session else ""
         _log.info(event, peer=connection.peer, listener=listener, reason=reason)
 
-    def _tell_untold(self) -> None:
+    def _log_suppressed(self) -> None:
         if self._untold:
             _log.info("Failed authentication", more=self._untold, since_s=REFUSALS_LOGGED_EVERY_S)
         self._untold = 0

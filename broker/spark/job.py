@@ -197,7 +197,7 @@ def _follow(query: "StreamingQuery", report: "JobReporter", stop: Event) -> str 
         report.running(query)
     if query.isActive:
         query.stop()
-    report.tell_of_dead(_reports(query))
+    report.log_dead_records(_reports(query))
     failure = query.exception()
     return None if failure is None else str(failure)
 
@@ -228,7 +228,7 @@ class JobReporter:
 
     def running(self, query: "StreamingQuery") -> None:
         reports = _reports(query)
-        self.tell_of_dead(reports)
+        self.log_dead_records(reports)
         last = reports[-1] if reports else None
         position, ends = read_up_to(last), self._watch.ends
         lags = lag_by_partition(position, ends) if position and ends else None
@@ -238,7 +238,7 @@ class JobReporter:
         trouble = self._watch.trouble
         self.say("waiting" if trouble else "running", waiting_for=trouble, doing=query.status["message"], **facts)
 
-    def tell_of_dead(self, reports: list[dict[str, Any]]) -> None:
+    def log_dead_records(self, reports: list[dict[str, Any]]) -> None:
         """Log one line for each batch with records that the job could not use."""
         for report in reports:
             if report["batchId"] > self._told_of and (dead := records_dead(report)):

@@ -94,12 +94,12 @@ class Notices:
             return
         fresh = [name for name in names if name > self._last_seen]
         for name in fresh:
-            await self._tell(f"{self._parent}/{name}")
+            await self._notify(f"{self._parent}/{name}")
             self._last_seen = name
         if fresh:
             await self._purge(names)
 
-    async def _tell(self, path: str) -> None:
+    async def _notify(self, path: str) -> None:
         try:
             self._tell_of(path, (await self._session.get(path)).data)
         except NodeMissing:

@@ -57,12 +57,12 @@ def _sasl(sasl: SaslSettings, tls: ClientTlsSettings | None) -> dict[str, Any]:
             "tokenauth=true: librdkafka, which this client is made of, cannot log in by a delegation token"
         )
     if sasl.bearer is not None:
-        return {"sasl.mechanism": sasl.mechanism, "oauth_cb": _token_teller(sasl.bearer, tls)}
+        return {"sasl.mechanism": sasl.mechanism, "oauth_cb": _token_callback(sasl.bearer, tls)}
     password = sasl.password.reveal() if sasl.password else ""
     return {"sasl.mechanism": sasl.mechanism, "sasl.username": sasl.username, "sasl.password": password}
 
 
-def _token_teller(bearer: BearerSettings, tls: ClientTlsSettings | None) -> Callable[[str], tuple[Any, ...]]:
+def _token_callback(bearer: BearerSettings, tls: ClientTlsSettings | None) -> Callable[[str], tuple[Any, ...]]:
     """Return the callback by which librdkafka gets a token, and the next one before it expires."""
 
     def context() -> "SSLContext | None":

@@ -122,7 +122,7 @@ class RunningExactlyOnceSource(RunningSource):
             if made[0].topic == self._kept.topic:
                 raise ConnectError(f"a task may not write to {self._kept.topic}, which keeps its offsets")
             self._begin_transaction()
-            self._produce(*made, self._telling_later(record) if self._tells_each else self._settled)
+            self._produce(*made, self._settle_later_callback(record) if self._tells_each else self._settled)
         self._offsets[dump(sorted(record.source_partition.items()))] = record.source_partition, record.source_offset
 
     def _begin_transaction(self) -> None:
@@ -135,7 +135,7 @@ class RunningExactlyOnceSource(RunningSource):
         if error is not None:
             self._failure = self._failure or failure_of(f"record for {message.topic()} was not written", error)
 
-    def _telling_later(self, record: SourceRecord) -> Callable[..., None]:
+    def _settle_later_callback(self, record: SourceRecord) -> Callable[..., None]:
         def on_delivery(error: Any, message: Any) -> None:
             self._settled(error, message)
             if error is None:

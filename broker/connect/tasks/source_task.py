@@ -187,7 +187,7 @@ class RunningSource(RunningUnit):
                 task.commit_record(record, None)
                 continue
             run.left += 1
-            on_delivery = self._telling(task, record, run) if tells_each else settle
+            on_delivery = self._settle_callback(task, record, run) if tells_each else settle
             self._produce(*made, on_delivery)
         if run is not None:
             run.left -= 1
@@ -201,7 +201,7 @@ class RunningSource(RunningUnit):
 
         return settle
 
-    def _telling(self, task: SourceTask, record: SourceRecord, run: PendingRun) -> Callable[..., None]:
+    def _settle_callback(self, task: SourceTask, record: SourceRecord, run: PendingRun) -> Callable[..., None]:
         def settle(error: Any, message: Any) -> None:
             if error is None:
                 task.commit_record(record, (message.topic(), message.partition(), message.offset()))

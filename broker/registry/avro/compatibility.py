@@ -87,7 +87,7 @@ class _Comparison:
             if (writer.kind, reader.kind) in _PROMOTIONS:
                 return []
             return [
-                self._tell(
+                self._message(
                     "TYPE_MISMATCH",
                     at,
                     f"reader type: {reader.kind.upper()} not compatible with writer type: {writer.kind.upper()}",
@@ -115,7 +115,7 @@ class _Comparison:
                 _take(messages, self.of(reader, branch, f"{at.rstrip('/')}/{index}"))
             elif self.of(reader, branch, at):
                 messages.append(
-                    self._tell(
+                    self._message(
                         "MISSING_UNION_BRANCH",
                         f"{at.rstrip('/')}/{index}",
                         f"reader union lacking writer type: {branch.kind.upper()}",
@@ -130,7 +130,7 @@ class _Comparison:
             self._budget.spend_steps(1)
             if not self.of(branch, writer, at):
                 return []
-        return [self._tell("MISSING_UNION_BRANCH", at, f"reader union lacking writer type: {writer.kind.upper()}")]
+        return [self._message("MISSING_UNION_BRANCH", at, f"reader union lacking writer type: {writer.kind.upper()}")]
 
     def _candidates(self, reader: AvroType, writer: AvroType) -> Iterable[AvroType]:
         """Return the branches that may read it, that of its full name first; all others differ in kind or name."""
@@ -149,7 +149,7 @@ class _Comparison:
             if len(written) > 1:
                 names = ", ".join(field.name for field in written)
                 messages.append(
-                    self._tell("NAME_MISMATCH", place, f"field {field.name} is several of the writer: {names}")
+                    self._message("NAME_MISMATCH", place, f"field {field.name} is several of the writer: {names}")
                 )
             elif written:
                 _take(messages, self.of(field.type, written[0].type, f"{place}/type"))
@@ -157,20 +157,20 @@ class _Comparison:
                 # Avro compares the enum itself with the writer's record: its default is none of the field.
                 _take(messages, self.of(field.type, writer, f"{place}/type"))
             elif field.default is NO_DEFAULT:
-                messages.append(self._tell("READER_FIELD_MISSING_DEFAULT_VALUE", place, field.name))
+                messages.append(self._message("READER_FIELD_MISSING_DEFAULT_VALUE", place, field.name))
         return messages
 
     def _named(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         assert writer.name is not None
         if self._names.is_called(reader, writer.name):
             return []
-        return [self._tell("NAME_MISMATCH", f"{at.rstrip('/')}/name", f"expected: {writer.name.full}")]
+        return [self._message("NAME_MISMATCH", f"{at.rstrip('/')}/name", f"expected: {writer.name.full}")]
 
     def _sizes(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         if reader.size == writer.size:
             return []
         return [
-            self._tell(
+            self._message(
                 "FIXED_SIZE_MISMATCH", f"{at.rstrip('/')}/size", f"expected: {writer.size}, found: {reader.size}"
             )
         ]
@@ -181,9 +181,9 @@ class _Comparison:
         missing = [symbol for symbol in writer.symbols if symbol not in known]
         if not missing or reader.enum_default is not None:
             return []
-        return [self._tell("MISSING_ENUM_SYMBOLS", f"{at.rstrip('/')}/symbols", f"[{', '.join(missing)}]")]
+        return [self._message("MISSING_ENUM_SYMBOLS", f"{at.rstrip('/')}/symbols", f"[{', '.join(missing)}]")]
 
-    def _tell(self, kind: str, at: str, what: str) -> str:
+    def _message(self, kind: str, at: str, what: str) -> str:
         sentence = _SENTENCES[kind].format(at=at, what=what)
         message = f"{{errorType:'{kind}', description:'{sentence}', additionalInfo:'{what}'}}"
         self._budget.spend_bytes(len(message))

@@ -57,18 +57,18 @@ class AuditTopic:
             place = TopicPartition(AUDIT_TOPIC, partition)
             # One that is offline keeps nobody from the others.
             with self._noting(place, now_ms):
-                async for encoded in self._tell_all(place, batch, now_ms):
+                async for encoded in self._send_all(place, batch, now_ms):
                     sent.append(encoded.increment)
         return sent
 
-    async def _tell_all(self, place: TopicPartition, batch: list["_Encoded"], now_ms: int) -> AsyncIterator["_Encoded"]:
+    async def _send_all(self, place: TopicPartition, batch: list["_Encoded"], now_ms: int) -> AsyncIterator["_Encoded"]:
         """Send increments in batches as large as the topic allows. One that is too large alone is given up, as if it
         were sent: the verdict misses it. Raises BarnabasError.
         """
         code = await self._produce(place, batch, now_ms)
         if code in _TOO_LARGE and len(batch) > 1:
             for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
-                async for encoded in self._tell_all(place, half, now_ms):
+                async for encoded in self._send_all(place, half, now_ms):
                     yield encoded
             return
         if code in _TOO_LARGE:

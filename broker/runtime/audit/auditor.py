@@ -50,7 +50,7 @@ class Auditor:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        self._tasks = [asyncio.create_task(rounds(self._tell)), asyncio.create_task(rounds(self._walk))]
+        self._tasks = [asyncio.create_task(rounds(self._send_in_rounds)), asyncio.create_task(rounds(self._walk))]
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -58,12 +58,12 @@ class Auditor:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._peers.close()
 
-    async def _tell(self) -> None:
+    async def _send_in_rounds(self) -> None:
         rounds_ = max(1.0, len(self.appends) / _PARTITIONS_PER_ROUND)
         await asyncio.sleep(self._config.barnabas_audit_interval_ms / 1000 * rounds_)
         if self._config.barnabas_audit_enable or self.appends.is_asked_for:
             self._groups.follow()
-            await self._unless("groups", self._tell_of_groups)
+            await self._unless("groups", self._send_groups)
         else:
             self._groups.cease()
         if self.appends:
@@ -74,7 +74,7 @@ class Auditor:
             await self._unless("positions", self.appends.commit)
             self.appends.seal()
 
-    async def _tell_of_groups(self) -> None:
+    async def _send_groups(self) -> None:
         for some in _by(_AT_ONCE, iter(await self._groups.increments())):
             self._groups.arrived(await self._topic.tell(some, self._clock.now_ms()))
             await asyncio.sleep(0)

@@ -146,9 +146,9 @@ class _Channel:
         self._deliver = deliver
         self._connection_to = partial(connection_to, dialer, listener=listener, client_id=client_id)
         self._connection: OutboundConnection | None = None
-        #: Requests of all three kinds, hence Any: only `_tell` takes one up, as a whole.
+        #: Requests of all three kinds, hence Any: only `_deliver_answer` takes one up, as a whole.
         self._queue: asyncio.Queue[_Queued[Any]] = asyncio.Queue()
-        self._task = asyncio.get_running_loop().create_task(rounds(self._tell_next))
+        self._task = asyncio.get_running_loop().create_task(rounds(self._deliver_next))
 
     def send(
         self,
@@ -180,10 +180,10 @@ class _Channel:
             self._connection.close()
             self._connection = None
 
-    async def _tell_next(self) -> None:
-        await self._tell(await self._queue.get())
+    async def _deliver_next(self) -> None:
+        await self._deliver_answer(await self._queue.get())
 
-    async def _tell(self, queued: _Queued[Response]) -> None:
+    async def _deliver_answer(self, queued: _Queued[Response]) -> None:
         try:
             await self._wait_for_roles(queued)
             response = await self._request_until_answered(queued.request, queued.version)

@@ -167,11 +167,11 @@ class RoleListeners(list[Callable[[HostedPartition], None]]):
 
     def tell(self, hosted: HostedPartition) -> None:
         for listener in self:
-            self._tell_one(listener, hosted)
+            self._notify_one(listener, hosted)
 
-    def _tell_one(self, listener: Callable[[HostedPartition], None], hosted: HostedPartition) -> None:
+    def _notify_one(self, listener: Callable[[HostedPartition], None], hosted: HostedPartition) -> None:
         if not tell([listener], hosted):
-            asyncio.get_running_loop().call_later(_TELL_AGAIN_S, self._tell_again, listener, hosted)
+            asyncio.get_running_loop().call_later(_TELL_AGAIN_S, self._notify_again, listener, hosted)
 
-    def _tell_again(self, listener: Callable[[HostedPartition], None], hosted: HostedPartition) -> None:
-        self._tell_one(listener, self._current(hosted))
+    def _notify_again(self, listener: Callable[[HostedPartition], None], hosted: HostedPartition) -> None:
+        self._notify_one(listener, self._current(hosted))

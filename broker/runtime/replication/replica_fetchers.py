@@ -204,7 +204,7 @@ class ReplicaFetcher:
             self._dialer,
             *address,
             on_frame=self._on_frame,
-            on_closed=partial(_tell_lost, lost),
+            on_closed=partial(_note_lost, lost),
             frame_bytes_max=self._settings.frame_bytes_max,
             timeout_ms=_CONNECT_TIMEOUT_MS,
         )
@@ -407,19 +407,19 @@ class ReplicaFetcher:
         self._send_soon()
 
     def _not_ready(self, known: FollowerPartition, error: ApiError) -> None:
-        self._tell(known.topic_partition, error.message)
+        self._log_trouble(known.topic_partition, error.message)
         self.link.release(known, self._clock.monotonic_ms() + _NOT_TAKEN_BACK_OFF_MS)
         self._send_soon()
 
     def _ask_later(self, topic_partition: TopicPartition, reason: str, pause_ms: int, told_after_ms: int = 0) -> None:
-        self._tell(topic_partition, reason, told_after_ms)
+        self._log_trouble(topic_partition, reason, told_after_ms)
         self.link.ask_later(topic_partition, self._clock.monotonic_ms() + pause_ms)
 
-    def _tell(self, topic_partition: TopicPartition, reason: str, told_after_ms: int = 0) -> None:
+    def _log_trouble(self, topic_partition: TopicPartition, reason: str, told_after_ms: int = 0) -> None:
         if self._troubles.is_news(topic_partition, reason, self._clock.monotonic_ms(), told_after_ms):
             _log.info("cannot follow yet", partition=str(topic_partition), leader=self._leader, reason=reason)
 
 
-def _tell_lost(lost: asyncio.Future[str], _connection: Connection, reason: str) -> None:
+def _note_lost(lost: asyncio.Future[str], _connection: Connection, reason: str) -> None:
     if not lost.done():
         lost.set_result(reason)

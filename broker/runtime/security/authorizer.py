@@ -97,7 +97,7 @@ class Authorizer:
             self._task.cancel()
         if self._forget in on_levels:
             on_levels.remove(self._forget)
-        self.log.tell_untold()
+        self.log.log_suppressed()
 
     def _on_state(self, state: SessionState) -> None:
         if state is SessionState.LOST:

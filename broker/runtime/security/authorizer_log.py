@@ -63,7 +63,7 @@ class AuthorizerLog:
         )
         now_ms = self._clock.monotonic_ms()
         if now_ms - self._began_ms >= DENIALS_LOGGED_EVERY_MS:
-            self.tell_untold()
+            self.log_suppressed()
             self._logged.clear()
             self._began_ms = now_ms
         denial = hash((principal, host, operation, kind, name))
@@ -73,7 +73,7 @@ class AuthorizerLog:
         self._logged.add(denial)
         _log.info(_sentence(principal, "Denied", host, operation, kind, name))
 
-    def tell_untold(self) -> None:
+    def log_suppressed(self) -> None:
         if self._untold:
             _log.info("%d more denials like those before, or beyond the limit of this log", self._untold)
             self._untold = 0

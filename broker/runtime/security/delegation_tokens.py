@@ -119,13 +119,13 @@ class DelegationTokens:
 
     def _put(self, token: DelegationToken) -> None:
         self._known.put(token)
-        self._tell(token.token_id)
+        self._notify_listeners(token.token_id)
 
     def _remove(self, token_id: str) -> None:
         self._known.remove(token_id)
-        self._tell(token_id)
+        self._notify_listeners(token_id)
 
-    def _tell(self, token_id: str) -> None:
+    def _notify_listeners(self, token_id: str) -> None:
         for listener in self.on_changed:
             listener(token_id)
 

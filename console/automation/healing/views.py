@@ -77,7 +77,7 @@ def proposal(request: UserRequest, number: int) -> HttpResponse:
             context |= _plan_context(remedy)
             if request.method == "POST" and isinstance(remedy, Remedy):
                 refused = do_confirm(request.user, proposal, remedy, Confirmation.parse(request.POST))
-                _tell(request, refused)
+                _add_messages(request, refused)
                 return redirect("healing-proposal", number)
     return render(request, "healing/proposal.html", context | {"error": answer.error}, status=answer.status)
 
@@ -142,7 +142,7 @@ def _plan_context(remedy: Remedy | NoRemedy) -> dict[str, object]:
     return context | {"plan": remedy.plan, "shown": moves[:MOVES_SHOWN], "hidden_count": hidden}
 
 
-def _tell(request: UserRequest, refused: object) -> None:
+def _add_messages(request: UserRequest, refused: object) -> None:
     if refused:
         messages.warning(request, "Not all of it was done: see below.")
     else:

@@ -138,7 +138,7 @@ def cancel(request: UserRequest, number: int) -> HttpResponse:
         context |= {"plan": plan, "cancel": cancel_plan, "shown": cancel_plan.moves[:MOVES_SHOWN]}
         if request.method == "POST":
             refused = do_cancel(request.user, operation, plan, cancel_plan, Confirmation.parse(request.POST))
-            _tell(request, refused)
+            _add_messages(request, refused)
             return redirect("placement")
     return render(request, "staged_moves/cancel.html", context | {"error": answer.error}, status=answer.status)
 
@@ -166,7 +166,7 @@ def throttle(request: UserRequest, number: int) -> HttpResponse:
     return render(request, "staged_moves/throttle.html", page, status=status if status != 200 else answer.status)
 
 
-def _tell(request: UserRequest, refused: Refusals) -> None:
+def _add_messages(request: UserRequest, refused: Refusals) -> None:
     messages.success(request, "Nothing more begins; its open reassignments go back.")
     for name, why in sorted(refused.items())[:5]:
         messages.warning(request, f"{name} was not called off: {why}")

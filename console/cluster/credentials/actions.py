@@ -30,7 +30,7 @@ def do_set_password(actor: User, plan: Plan, wanted: Mechanisms, password: str, 
         gateway.set_password(plan.object_name, password, wanted)
         now = gateway.describe().users.get(plan.object_name, wanted)
         keep_one(plan.object_name, now, has_new_password=True)
-        _tell_pages()
+        _refresh_pages()
 
     carry_out(actor, plan, confirmation, change)
 
@@ -42,10 +42,10 @@ def do_delete(actor: User, plan: Plan, doomed: Sequence[str], confirmation: Conf
         gateway = cluster_gateway().credentials
         gateway.delete(plan.object_name, doomed)
         keep_one(plan.object_name, gateway.describe().users.get(plan.object_name, {}))
-        _tell_pages()
+        _refresh_pages()
 
     carry_out(actor, plan, confirmation, delete)
 
 
-def _tell_pages() -> None:
+def _refresh_pages() -> None:
     push_partial(LIVE_GROUP, "live/resync.html", {"version": now_ms()})

@@ -103,7 +103,7 @@ def call_off(request: UserRequest) -> HttpResponse:
         context |= {"plan": plan, "cancel": cancel, "shown": cancel.moves[:MOVES_SHOWN]}
         if request.method == "POST":
             refused = do_call_off(request.user, plan, cancel, Confirmation.parse(request.POST))
-            _tell(request, refused, "was not called off", len(plan.lines), "called off")
+            _add_messages(request, refused, "was not called off", len(plan.lines), "called off")
             return redirect("placement")
     return render(request, "placement/call-off.html", context | {"error": answer.error}, status=answer.status)
 
@@ -213,7 +213,9 @@ def _apply(request: UserRequest, kind: str, context: dict[str, object]) -> HttpR
     move_plan = planned(targets, rate)
     plan = _put(kind, context, move_plan)
     refused, kept = do_move(request.user, plan, move_plan, Confirmation.parse(request.POST))
-    _tell(request, refused, "does not move", len(move_plan.moves), "on the way" if kept else "where they shall be")
+    _add_messages(
+        request, refused, "does not move", len(move_plan.moves), "on the way" if kept else "where they shall be"
+    )
     return redirect("placement")
 
 
@@ -270,7 +272,7 @@ def _number(text: str, digits: int = 9) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
-def _tell(request: UserRequest, refused: Refusals, failed: str, count: int, what: str) -> None:
+def _add_messages(request: UserRequest, refused: Refusals, failed: str, count: int, what: str) -> None:
     done = count - len(refused)
     if done:
         messages.success(request, f"{done} partition{' is' if done == 1 else 's are'} {what}.")

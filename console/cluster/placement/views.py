@@ -75,7 +75,7 @@ def elect(request: UserRequest) -> HttpResponse:
     with refusable() as answer:
         if request.method == "POST":
             refused = do_elect_preferred_leaders(request.user, plan, election, Confirmation.parse(request.POST))
-            _tell(request, len(plan.lines) - len(refused), refused)
+            _add_messages(request, len(plan.lines) - len(refused), refused)
             return redirect("placement")
     context = {
         "plan": plan,
@@ -89,7 +89,7 @@ def elect(request: UserRequest) -> HttpResponse:
     return render(request, "placement/elect.html", context, status=answer.status)
 
 
-def _tell(request: UserRequest, elected: int, refused: Refusals) -> None:
+def _add_messages(request: UserRequest, elected: int, refused: Refusals) -> None:
     if elected:
         messages.success(
             request, f"{elected} partition{' is' if elected == 1 else 's are'} led by the preferred replica."

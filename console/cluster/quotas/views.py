@@ -87,7 +87,7 @@ def quota_change(request: UserRequest) -> HttpResponse:
                 raise PermissionDenied(refusal)
             before = quotas.get(form.entity, {})
             do_change_quotas(request.user, plan, before, Confirmation.parse(request.POST))
-            _tell(request, plan, form.entity, before)
+            _add_messages(request, plan, form.entity, before)
             return redirect("quotas")
     return render(request, "quotas/change.html", context | {"error": answer.error}, status=answer.status)
 
@@ -103,7 +103,7 @@ def _asked_for(request: UserRequest) -> dict[str, object]:
     return initial_of(entity, stored_quotas().get(entity, {}))
 
 
-def _tell(request: UserRequest, plan: Plan, entity: QuotaEntity, before: Values) -> None:
+def _add_messages(request: UserRequest, plan: Plan, entity: QuotaEntity, before: Values) -> None:
     if plan.is_empty:
         messages.info(request, "Nothing differs: nothing was changed.")
         return

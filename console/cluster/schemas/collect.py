@@ -38,12 +38,12 @@ class SchemaWatch:
         if here.SCHEMA_REGISTRY is None or not listened([LIVE_GROUP]):
             return
         try:
-            self._tell(self._fingerprint(topics))
+            self._push_changes(self._fingerprint(topics))
         except GatewayError:
-            self._tell(_AWAY)
+            self._push_changes(_AWAY)
             raise
 
-    def _tell(self, now: str) -> None:
+    def _push_changes(self, now: str) -> None:
         """Push the subjects, with those before: a change is sent twice, for the registry may read it a moment after
         us.
         """

@@ -71,13 +71,13 @@ class CompletenessCollector:
         if AUDIT_TOPIC not in topics:
             self._begin_anew()
             if AuditedTopic.objects.all().delete()[0]:
-                self._tell()
+                self._push_changes()
             return False
         self._read(topics)
         self._forget(topics)
         written = self._write()
         if self._judge() + AuditedTopic.objects.exclude(name__in=topics).delete()[0] or written:
-            self._tell()
+            self._push_changes()
         return AuditedTopic.objects.filter(finding_count__gt=0).exists()
 
     def _read(self, topics: Collection[str]) -> None:
@@ -149,7 +149,7 @@ class CompletenessCollector:
         self._judged_ms.clear()
         self._heard, self._steps, self._written_to = {}, 0, {}
 
-    def _tell(self) -> None:
+    def _push_changes(self) -> None:
         push_partial(LIVE_GROUP, "completeness/partials/version.html", {"version": self._now_ms()})
 
 

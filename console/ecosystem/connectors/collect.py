@@ -50,7 +50,7 @@ class ConnectorCollector:
         self._tell(replace(changes, keys=tuple({*changes.keys, *unassigned})), has_news)
         return store.has_failed()
 
-    def _tell(self, changes: store.ConnectorChanges, has_news: bool) -> None:
+    def _push_changes(self, changes: store.ConnectorChanges, has_news: bool) -> None:
         rows = {"connector-row": changes.keys, "connector-page": changes.keys}
         self._changes.send(rows, ["connectors"] if has_news or changes.is_list_changed else [])
 

@@ -44,7 +44,7 @@ class MirrorCollector:
         if topics is not None and STATUS_TOPIC not in topics:
             self._close()
             if rows.delete()[0]:
-                self._tell()
+                self._push_changes()
             return False
         try:
             changed = self._read()
@@ -54,7 +54,7 @@ class MirrorCollector:
         for key in changed:
             self._keep(key)
         if rows.filter(at_ms__lt=self._now_ms() - KEPT_MS).delete()[0] or changed:
-            self._tell()
+            self._push_changes()
         return rows.filter(failing__gt=0, at_ms__gt=self._now_ms() - SILENT_AFTER_MS).exists()
 
     def _read(self) -> set[_Key]:
@@ -102,7 +102,7 @@ class MirrorCollector:
         self._partitions.clear()
         self._targets.clear()
 
-    def _tell(self) -> None:
+    def _push_changes(self) -> None:
         push_partial(LIVE_GROUP, "mirrors/partials/version.html", {"version": self._now_ms()})
 
 

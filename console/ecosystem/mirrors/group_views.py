@@ -77,12 +77,12 @@ def _planned(request: UserRequest, ends: Ends, group: str, context: dict[str, An
     if is_confirmed(request):
         confirmation = Confirmation.parse(request.POST)
         refused, taken_back_by = do_move_group(request.user, plan, ends, group, state.reset, confirmation)
-        _tell(request, plan, ends, group, refused, taken_back_by)
+        _add_messages(request, plan, ends, group, refused, taken_back_by)
         return redirect(f"{reverse('mirror-group-move')}?{urlencode({'group': group, 'flow': ends.flow})}")
     return render(request, "mirrors/move-group.html", context)
 
 
-def _tell(
+def _add_messages(
     request: UserRequest, plan: Plan, ends: Ends, group: str, refused: Refusals, kept: KeptInverse | None
 ) -> None:
     for place, why in sorted(refused.items())[:5]:

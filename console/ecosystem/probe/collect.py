@@ -45,20 +45,20 @@ class ProbeCollector:
         """
         process = probe_process()
         if process is None:
-            self._tell(store.forget_present())
+            self._push_changes(store.forget_present())
             return False
         at_ms = self._now_ms()
         try:
             status = read_status(self._ask(process.ports[0]), at_ms)
         except (httpx2.HTTPError, UnexpectedStatusError) as error:
-            self._tell(store.keep_silence(str(error)[:300] or type(error).__name__, at_ms))
+            self._push_changes(store.keep_silence(str(error)[:300] or type(error).__name__, at_ms))
             raise ClusterUnreachableError(f"the probe does not answer: {error}") from None
         self._keep(status, at_ms)
         return bool(status.troubled) or any(since_ms for *_, since_ms, _ in status.brokers)
 
     def _keep(self, status: ProbeStatus, at_ms: int) -> None:
         is_news = store.keep_present(status, at_ms)
-        self._tell(bool(store.keep_minutes(status.minutes, at_ms)) or is_news)
+        self._push_changes(bool(store.keep_minutes(status.minutes, at_ms)) or is_news)
 
     def _ask(self, port: int) -> bytes:
         if self._client is None:
@@ -68,7 +68,7 @@ class ProbeCollector:
         answer.raise_for_status()
         return answer.content
 
-    def _tell(self, is_news: bool) -> None:
+    def _push_changes(self, is_news: bool) -> None:
         if is_news:
             push_partial(LIVE_GROUP, "probe/partials/version.html", {"version": self._now_ms()})
 

@@ -64,7 +64,7 @@ def do_save(user: User, arrangement: Arrangement, name: str, is_shared: bool) ->
         "is_shared": is_shared,
     }
     view, _ = SavedView.objects.update_or_create(owner=user, table=table.name, name=name, defaults=values)
-    _tell(user, "save view", before, view)
+    _audit(user, "save view", before, view)
     return view
 
 
@@ -78,7 +78,7 @@ def do_change(user: User, view: SavedView, name: str, is_shared: bool) -> None:
     before = SavedView.objects.get(pk=view.pk)
     view.name, view.is_shared = name, is_shared
     view.save(update_fields=["name", "is_shared"])
-    _tell(user, "change view", before, view)
+    _audit(user, "change view", before, view)
 
 
 @transaction.atomic
@@ -87,7 +87,7 @@ def do_delete(user: User, view: SavedView) -> None:
     require_to_change(user, view)
     before = SavedView.objects.get(pk=view.pk)
     view.delete()
-    _tell(user, "delete view", before, None)
+    _audit(user, "delete view", before, None)
 
 
 def may_change(user: User, view: SavedView) -> bool:
@@ -106,7 +106,7 @@ def _name(text: str) -> str:
     return name
 
 
-def _tell(user: User, action: str, before: SavedView | None, after: SavedView | None) -> None:
+def _audit(user: User, action: str, before: SavedView | None, after: SavedView | None) -> None:
     """Audit an added or removed shared view; private ones are not audited."""
     shown = [item for item in (before, after) if item is not None and item.is_shared]
     if shown:

@@ -53,7 +53,7 @@ class RulesGate:
         in_emergency = bool(demand.closed and reason) and has_right(_who(actor, posted), Right.ADMINISTER)
         held = demand.hold(plan, is_approved=is_approved, in_emergency=in_emergency)
         if held is None and in_emergency:
-            self._tell(_who(actor, posted), plan, demand, reason)
+            self._notify(_who(actor, posted), plan, demand, reason)
         return held
 
     def outlook(self, plan: Plan) -> PlanHold | None:
@@ -64,7 +64,7 @@ class RulesGate:
 
         return propose(actor, posted)
 
-    def _tell(self, actor: User, plan: Plan, demand: RuleDemand, reason: str) -> None:
+    def _notify(self, actor: User, plan: Plan, demand: RuleDemand, reason: str) -> None:
         name = plan.object_name[:OBJECT_NAME_LENGTH_MAX]
         rules = ", ".join(rule.name for rule in demand.closed)
         record_event(actor, EMERGENCY, plan.object_type, name, detail=f"{plan.action}, against {rules}: {reason}")

@@ -83,11 +83,11 @@ class Announcer:
             heard = frozenset(self._listened([groups.CHANGES, groups.MARKS, *renderers]))
             messages = self._rendered(renderers, heard)
         if groups.MARKS in heard:
-            self._tell_of_marks()
+            self._push_marks()
         self._send_rows(changes, keys, groups.CHANGES in heard)
         send_now(messages)
 
-    def _tell_of_marks(self) -> None:
+    def _push_marks(self) -> None:
         """Send no counts: what a person may see of them differs."""
         counts = counts_for_all(cluster_state().unknown_tiers)
         if counts != self._counts:

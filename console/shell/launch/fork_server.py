@@ -25,7 +25,7 @@ _DESCRIPTOR = "BARNABAS_FORK_SERVER_DESCRIPTOR"
 
 def main() -> int:
     """Run until SIGTERM; in a child until the service ends, returning its status."""
-    _tell_of_ends(os.getppid())
+    _signal_child_ends(os.getppid())
     descriptor = os.environ.pop(_DESCRIPTOR, "")
     listening = _once_asked(int(descriptor)) if descriptor else _listen()
     from console.shell.launch.forking import serve
@@ -64,7 +64,7 @@ def _listen() -> "socket.socket":
     return listening
 
 
-def _tell_of_ends(supervisor: int) -> None:
+def _signal_child_ends(supervisor: int) -> None:
     """Wake the supervisor when a child ends, as its own child would."""
 
     def tell(_number: int, _frame: object) -> None:

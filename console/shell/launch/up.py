@@ -67,7 +67,7 @@ class Stack:
         end_services(self.progress, self._hurried, left_over=True)
         self._open_database()
         self.look_after_services()
-        self._tell_of_removed_clusters()
+        self._report_removed_clusters()
         self.setup = with_every_zookeeper(self.setup)
         self.supervisor.environment |= service_environment(self.setup)
         prepare_clients(self.setup)
@@ -135,7 +135,7 @@ class Stack:
                 raise SetupError(f"The database cannot be used: {str(error).strip()}") from error
             outcome.detail = str(settings.DATABASES["default"]["ENGINE"]).rpartition(".")[2]
 
-    def _tell_of_removed_clusters(self) -> None:
+    def _report_removed_clusters(self) -> None:
         for file in sorted(settings.CLUSTERS_DIR.glob("*.sqlite3")):
             if file.stem not in settings.CLUSTERS:
                 self.progress.note(

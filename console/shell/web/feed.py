@@ -59,7 +59,7 @@ class Feed:
             self._told_at[page] = _now()
             if not self._tasks:
                 channel = await self._subscribe()
-                self._tasks = [asyncio.create_task(self._listen(channel)), asyncio.create_task(self._tell_in_turn())]
+                self._tasks = [asyncio.create_task(self._listen(channel)), asyncio.create_task(self._send_in_turn())]
 
     async def leave(self, page: LivePage) -> None:
         async with self._lock:
@@ -85,12 +85,14 @@ class Feed:
         tier, number = message["tier"], message["number"]
         known, self._numbers[tier] = self._numbers.get(tier), number
         if known is not None and number != known + 1:
-            self._tell(self._watched.shown)
+            self._mark_due(self._watched.shown)
         rows = {kind: frozenset(keys) for kind, keys in message["rows"].items()}
         self._forget_old()
         self._recent.append((_now(), rows))
         pages = set(message["pages"])
-        self._tell([page for page in self._watched.shown if page.name in pages or self._is_out_of_order(page, rows)])
+        self._mark_due(
+            [page for page in self._watched.shown if page.name in pages or self._is_out_of_order(page, rows)]
+        )
         await self._send(self._watched.showing(rows), dict(message["partitions"]))
 
     def _is_out_of_order(self, page: LivePage, rows: Mapping[str, frozenset[int]]) -> bool:
@@ -107,7 +109,7 @@ class Feed:
 
     def _send_one(self, page: LivePage, rows: Mapping[Key, Parts]) -> None:
         if any(not parts for parts in rows.values()):
-            self._tell([page])
+            self._mark_due([page])
             return
         by_kind: dict[str, list[Parts]] = {}
         for (kind, _), parts in rows.items():
@@ -116,13 +118,13 @@ class Feed:
             for part in zip(*several, strict=True):
                 page.put("".join(part))
 
-    def _tell(self, pages: Iterable[LivePage]) -> None:
+    def _mark_due(self, pages: Iterable[LivePage]) -> None:
         for page in pages:
             self._due.setdefault(page)
             self._told_at[page] = _now()
         self._wake.set()
 
-    async def _tell_in_turn(self) -> None:
+    async def _send_in_turn(self) -> None:
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -146,7 +148,7 @@ class Feed:
             except Exception:
                 logger.exception("changes could not be taken")
                 await asyncio.sleep(RETRY_SECONDS)
-                self._tell(self._watched.shown)
+                self._mark_due(self._watched.shown)
 
     def _forget_old(self) -> None:
         while self._recent and self._recent[0][0] < _now() - RECENT_SECONDS:

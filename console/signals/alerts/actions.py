@@ -36,7 +36,7 @@ def do_acknowledge(actor: User, alert: Alert, until_ms: int) -> None:
         alert.save(update_fields=["acknowledged_by", "acknowledged_until_ms"])
         name = f"{alert.rule}: {alert.object_name}"[:255]
         record_event(actor, "acknowledge alert", "alert", name, before, {"acknowledged_until_ms": until_ms})
-        _tell()
+        _refresh_pages()
 
 
 def do_silence(actor: User, rule: str, until_ms: int | None, why: str) -> None:
@@ -54,7 +54,7 @@ def do_silence(actor: User, rule: str, until_ms: int | None, why: str) -> None:
             record_event(
                 actor, "silence alert rule" if after else "end silence of alert rule", "alert", rule, before, after
             )
-        _tell()
+        _refresh_pages()
 
 
 def do_keep_rule(actor: User, plan: Plan, rule_values: Mapping[str, object], confirmation: Confirmation) -> None:
@@ -71,14 +71,14 @@ def do_keep_rule(actor: User, plan: Plan, rule_values: Mapping[str, object], con
 
     with cluster_atomic():
         carry_out(actor, plan, confirmation, keep)
-    _tell()
+    _refresh_pages()
 
 
 def do_add_channel(actor: User, name: str, kind: str, settings: Mapping[str, str]) -> None:
     """Add the channel to the file of the rules; the audit keeps its kind alone. Raises ChannelError."""
     add_channel(django_settings.ALERTS_FILE, name, {"kind": kind, **settings, MADE_ON_PAGE: True})
     record_event(actor, "add alert channel", "alert", name, None, {"kind": kind})
-    _tell()
+    _refresh_pages()
 
 
 def do_test(actor: User, channel: str) -> None:
@@ -110,8 +110,8 @@ def do_test(actor: User, channel: str) -> None:
             due_ms=at_ms,
         )
         record_event(actor, "test alert channel", "alert", channel)
-        _tell()
+        _refresh_pages()
 
 
-def _tell() -> None:
+def _refresh_pages() -> None:
     push_partial(LIVE_GROUP, "live/resync.html", {"version": now_ms()})

@@ -14,7 +14,7 @@ from console.kit.common.databases import cluster_atomic
 from console.state.history.configuration import ALL_BROKERS, DEFAULT
 from console.state.history.flood import MANY
 from console.state.history.models import Change, ChangeKind
-from console.state.history.store import tell_pages
+from console.state.history.store import refresh_pages
 
 #: A change is seen this long after the console made it, at most; and a moment before its row in the audit.
 SEEN_LATE_MS, AUDITED_LATE_MS = 300_000, 10_000
@@ -54,7 +54,7 @@ def attribute_changes(at_ms: int) -> None:
     if made:
         with cluster_atomic():
             Change.objects.bulk_update(made, ["audit_id", "person", "at_ms"], batch_size=100)
-        tell_pages(made, f"{at_ms}-{made[0].pk}-by")
+        refresh_pages(made, f"{at_ms}-{made[0].pk}-by")
 
 
 def is_by_unknown(change: Change, at_ms: int) -> bool:

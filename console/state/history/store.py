@@ -22,7 +22,7 @@ def write_events(events: Sequence[HistoryEvent], at_ms: int) -> None:
         Change.objects.bulk_create([_change(event, at_ms) for event in events], batch_size=100)
         newest = Change.objects.order_by("-id").values_list("id", flat=True)[0]
         Change.objects.filter(id__lte=newest - ROWS_MAX).delete()
-        tell_pages(events, f"{at_ms}-{newest}")
+        refresh_pages(events, f"{at_ms}-{newest}")
 
 
 def write_flood(admitted: tuple[list[HistoryEvent], HistoryEvent | None, int], at_ms: int) -> None:
@@ -36,7 +36,7 @@ def write_flood(admitted: tuple[list[HistoryEvent], HistoryEvent | None, int], a
         write_events([*lines, *([] if summary is None else [summary])], at_ms)
 
 
-def tell_pages(events: Iterable[HistoryEvent | Change], version: str) -> None:
+def refresh_pages(events: Iterable[HistoryEvent | Change], version: str) -> None:
     """Push to the pages of the history, and of the topics that the events are about, that there is news."""
     for group in _groups(events):
         push_partial(group, "history/partials/version.html", {"version": version})

@@ -61,21 +61,21 @@ class MirrorSourceTask(SourceTask):
         self._teller = StatusTeller(name, Producer({**target.client(), "linger.ms": 50}))
         self._sender = IncrementSender(source.client()) if values["audit.enable"] else None
         audit = MirrorAudit(name, self._sender.send) if self._sender is not None else None
-        self._task = MirrorTask(task, source.connect, target.connect, self._stopped.is_set, audit, self._tell)
+        self._task = MirrorTask(task, source.connect, target.connect, self._stopped.is_set, audit, self._report_state)
 
     def poll(self) -> list[SourceRecord]:
         try:
             with self._working:
                 if self._task is not None and not self._stopped.is_set():
                     self._task.step()
-                    self._tell()
+                    self._report_state()
         except Fenced as error:
             raise ConnectError(f"another mirror copies the same partitions: {error}") from None
         finally:
             self._close_if_stopped()
         return []
 
-    def _tell(self) -> None:
+    def _report_state(self) -> None:
         if (task := self._task) is not None:
             self._teller.tell(task.copies, task.ends(), task.trouble, task.slowness)
 
@@ -207,7 +207,7 @@ class MirrorSourceConnector(SourceConnector):
             self._assigned, self._remade = assigned, self._remade + is_remade
             self._context.request_task_reconfiguration()
         copies = names | {topic: self._naming.copy_of(topic) for topic in not_said}
-        self._tell(copies, assigned, changes.refused | failures | not_said, notices)
+        self._report_state(copies, assigned, changes.refused | failures | not_said, notices)
 
     def _follow(self, there: dict[str, str], present: dict[str, str], own: dict[str, dict[str, str]]) -> dict[str, str]:
         """Copy settings and ACLs; return failures by topic. Records are copied all the same."""
@@ -236,7 +236,7 @@ class MirrorSourceConnector(SourceConnector):
         if source is not None and target is not None:
             self._keeper.make_rules(rules_to_make(source, target, present))
 
-    def _tell(
+    def _report_state(
         self,
         names: dict[str, str],
         assigned: list[TopicPartition],
