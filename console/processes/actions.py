@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from console.kit.audit.record import record_event
 from console.kit.common.databases import cluster_atomic, on_cluster_commit
 from console.kit.plans.apply import ask_rules, carry_out
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.plan import Confirmation, Plan, PlanLine
 from console.processes import tasks
 from console.processes.announce import push_process
@@ -92,7 +92,7 @@ def do_remove_as_planned(actor: User, plan: Plan, process: ManagedProcess, confi
     """Stop it and forget it; its spec is kept. Raises NotConfirmedError."""
 
     def remove() -> None:
-        keep_inverse(actor, plan, {"kind": process.kind, "spec": process.spec})
+        save_inverse(actor, plan, {"kind": process.kind, "spec": process.spec})
         _leave(actor, process, "")
 
     carry_out(actor, plan, confirmation, remove)

@@ -11,7 +11,7 @@ from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import Refusals, carry_out
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation, Plan
 
@@ -27,7 +27,7 @@ def do_change_rules(
     kept: list[KeptInverse] = []
 
     def do() -> Refusals:
-        kept.append(keep_inverse(actor, plan, as_values(change.inverse)))
+        kept.append(save_inverse(actor, plan, as_values(change.inverse)))
         try:
             refused = _carried_out(cluster_gateway().acls, change)
         except RefusedError:

@@ -8,7 +8,7 @@ from console.cluster.brokers.plan import ALL
 from console.kit.access.rights import Right, require
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.plans.apply import Refusals, carry_out
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.setting import SettingsPlan
@@ -33,7 +33,7 @@ def do_move_replicas(
 
     def begin() -> Refusals:
         now = {f"{topic}:{number}": path for (topic, number), path in plan.now.items()}
-        kept.append(keep_inverse(actor, plan, now))
+        kept.append(save_inverse(actor, plan, now))
         refused = cluster_gateway().brokers.move_replicas(plan.broker_id, plan.wanted)
         return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}
 

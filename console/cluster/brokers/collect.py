@@ -35,11 +35,11 @@ class BrokerCollector:
         sizes, files, certificates = replica_sizes(log_dirs), open_files_here(), certificates_here()
         with cluster_atomic():
             store.forget_unknown()
-            store.keep_log_dirs(log_dirs, at_ms)
-            store.keep_open_files(files)
-            store.keep_certificates(certificates)
-            store.keep_software(self._gateway.software())
-            self._keep_rates(sizes, topics, frozenset(log_dirs), at_ms)
+            store.save_log_dirs(log_dirs, at_ms)
+            store.save_open_files(files)
+            store.save_certificates(certificates)
+            store.save_software(self._gateway.software())
+            self._save_rates(sizes, topics, frozenset(log_dirs), at_ms)
         self._sizes, self._sizes_at_ms = sizes, at_ms
         self._pages.looked_at()
         return sizes
@@ -52,14 +52,14 @@ class BrokerCollector:
         with cluster_atomic():
             for broker_id, times in request_times.items():
                 window = self._windows.setdefault(broker_id, LatencyWindow())
-                store.keep_latencies(broker_id, None if times is None else window.observe(times, at_ms), at_ms)
-            store.keep_not_loaded(self._gateway.not_loaded())
-            store.keep_foreign_brokers(self._gateway.foreign_brokers())
-            store.keep_uncleanable(self._gateway.uncleanable())
-            store.keep_budget_uses(self._gateway.budget_uses(), at_ms)
+                store.save_latencies(broker_id, None if times is None else window.observe(times, at_ms), at_ms)
+            store.save_not_loaded(self._gateway.not_loaded())
+            store.save_foreign_brokers(self._gateway.foreign_brokers())
+            store.save_uncleanable(self._gateway.uncleanable())
+            store.save_budget_uses(self._gateway.budget_uses(), at_ms)
         self._pages.looked_at()
 
-    def _keep_rates(
+    def _save_rates(
         self, sizes: ReplicaSizes, topics: Mapping[str, TopicRow], broker_ids: frozenset[int], at_ms: int
     ) -> None:
         span_ms = at_ms - self._sizes_at_ms
@@ -73,7 +73,7 @@ class BrokerCollector:
         grown = appended_bytes(self._sizes, sizes, leaders)
         rates = {broker_id: round(grown.get(broker_id, 0) * 1_000 / span_ms, 1) for broker_id in broker_ids}
         self.bytes_per_second = round(sum(rates.values()), 1)
-        store.keep_byte_rates(rates)
+        store.save_byte_rates(rates)
 
 
 @lru_cache(1)

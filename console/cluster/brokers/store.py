@@ -12,19 +12,19 @@ from console.kit.gateway.brokers.interface import BudgetUse, LogDirView, NotLoad
 from console.state.clusters.models import Broker
 
 
-def keep_log_dirs(log_dirs: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
+def save_log_dirs(log_dirs: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
     for broker_id, directories in log_dirs.items():
         rows = [asdict(_directory(directory)) for directory in directories]
         _keep(broker_id, log_dirs=rows, log_dirs_at_ms=at_ms)
         update_row(Broker, "broker_id", broker_id, size_bytes=sum(directory.size_bytes for directory in directories))
 
 
-def keep_software(software: Mapping[int, Software]) -> None:
+def save_software(software: Mapping[int, Software]) -> None:
     for broker_id, item in software.items():
         update_row(Broker, "broker_id", broker_id, software=item.name, speaks=item.speaks, api_count=item.api_count)
 
 
-def keep_open_files(open_files: Mapping[int, OpenFiles]) -> None:
+def save_open_files(open_files: Mapping[int, OpenFiles]) -> None:
     """Store the brokers' open files; brokers not among them are unknown."""
     for broker_id in _numbers(BrokerReport) - open_files.keys():
         update_row(BrokerReport, "broker_id", broker_id, open_files=None, open_files_limit=None)
@@ -32,13 +32,13 @@ def keep_open_files(open_files: Mapping[int, OpenFiles]) -> None:
         update_row(BrokerReport, "broker_id", broker_id, open_files=files.count, open_files_limit=files.limit)
 
 
-def keep_certificates(certificates: Mapping[int, Mapping[str, int]]) -> None:
+def save_certificates(certificates: Mapping[int, Mapping[str, int]]) -> None:
     """Store the certificates; for brokers not among them the last value stays: they may be unreachable."""
     for broker_id, ends in certificates.items():
         update_row(BrokerReport, "broker_id", broker_id, certificates=dict(ends))
 
 
-def keep_byte_rates(rates: Mapping[int, float]) -> None:
+def save_byte_rates(rates: Mapping[int, float]) -> None:
     """Store the byte rates; brokers not among them are unknown."""
     for broker_id in _numbers(Broker) - rates.keys():
         update_row(Broker, "broker_id", broker_id, bytes_per_second=None)
@@ -46,13 +46,13 @@ def keep_byte_rates(rates: Mapping[int, float]) -> None:
         update_row(Broker, "broker_id", broker_id, bytes_per_second=rate)
 
 
-def keep_latencies(broker_id: int, latencies: list[ApiLatency] | None, at_ms: int) -> None:
+def save_latencies(broker_id: int, latencies: list[ApiLatency] | None, at_ms: int) -> None:
     """Store the latencies; None if the broker does not report them."""
     rows = [asdict(latency) for latency in latencies or ()]
     _keep(broker_id, requests=rows, is_untold=latencies is None, requests_at_ms=at_ms)
 
 
-def keep_not_loaded(not_loaded: Mapping[int, NotLoaded]) -> None:
+def save_not_loaded(not_loaded: Mapping[int, NotLoaded]) -> None:
     """Store the coordinators not loaded; brokers not among them are unknown."""
     for broker_id in _numbers(BrokerReport) - not_loaded.keys():
         update_row(BrokerReport, "broker_id", broker_id, groups_not_loaded=0, transactions_not_loaded=0)
@@ -60,7 +60,7 @@ def keep_not_loaded(not_loaded: Mapping[int, NotLoaded]) -> None:
         _keep(broker_id, groups_not_loaded=item.groups, transactions_not_loaded=item.transactions)
 
 
-def keep_foreign_brokers(foreign_ids: Mapping[int, tuple[int, ...]]) -> None:
+def save_foreign_brokers(foreign_ids: Mapping[int, tuple[int, ...]]) -> None:
     """Store which brokers are foreign; for brokers not among them nothing is known."""
     for broker_id in _numbers(BrokerReport) - foreign_ids.keys():
         update_row(BrokerReport, "broker_id", broker_id, foreign_brokers=[])
@@ -68,7 +68,7 @@ def keep_foreign_brokers(foreign_ids: Mapping[int, tuple[int, ...]]) -> None:
         _keep(broker_id, foreign_brokers=sorted(foreign))
 
 
-def keep_uncleanable(uncleanable: Mapping[int, tuple[UncleanableLog, ...]]) -> None:
+def save_uncleanable(uncleanable: Mapping[int, tuple[UncleanableLog, ...]]) -> None:
     """Store uncleanable partitions; a broker that is missing is unknown."""
     for broker_id in _numbers(BrokerReport) - uncleanable.keys():
         update_row(BrokerReport, "broker_id", broker_id, uncleanable=[])
@@ -76,7 +76,7 @@ def keep_uncleanable(uncleanable: Mapping[int, tuple[UncleanableLog, ...]]) -> N
         _keep(broker_id, uncleanable=[asdict(log) for log in logs])
 
 
-def keep_budget_uses(budget_uses: Mapping[int, tuple[BudgetUse, ...]], at_ms: int) -> None:
+def save_budget_uses(budget_uses: Mapping[int, tuple[BudgetUse, ...]], at_ms: int) -> None:
     """Keep the bounds of each broker that its clients crowd; none of a broker that is not among them."""
     for broker_id in _numbers(BrokerReport) - budget_uses.keys():
         update_row(BrokerReport, "broker_id", broker_id, crowded_budgets=[])

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from console.cluster.charts.feature import LIVE_GROUP
-from console.cluster.charts.growth import keep_growth
+from console.cluster.charts.growth import save_growth
 from console.cluster.charts.readings import readings
 from console.cluster.charts.recorder import Recorder
 from console.cluster.charts.store import RowStore
@@ -33,7 +33,7 @@ class ChartCollector:
             self.write(at_ms)
         if at_ms - self._grown_at_ms >= _GROWTH_EVERY_MS:
             self._grown_at_ms = at_ms
-            keep_growth(at_ms)
+            save_growth(at_ms)
         if at_ms - self._forgotten_at_ms >= _FORGET_EVERY_MS:
             self._forgotten_at_ms = at_ms
             self._store.forget_old(at_ms)

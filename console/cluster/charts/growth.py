@@ -18,7 +18,7 @@ _SIZE = KINDS[TOPIC].index("size")
 _ROWS_PER_STATEMENT = 500
 
 
-def keep_growth(at_ms: int) -> None:
+def save_growth(at_ms: int) -> None:
     """Write `Topic.day_growth_bytes` of each topic where it changed; None while no size of the last day is known."""
     before = dict(_sizes_before(at_ms - _DAY_MS))
     changed = []

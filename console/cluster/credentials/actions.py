@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from django.contrib.auth.models import User
 
 from console.cluster.credentials.feature import LIVE_GROUP
-from console.cluster.credentials.store import keep_one
+from console.cluster.credentials.store import save_one
 from console.kit.common.clock import now_ms
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.credentials.interface import Mechanisms
@@ -29,7 +29,7 @@ def do_set_password(actor: User, plan: Plan, wanted: Mechanisms, password: str, 
         gateway = cluster_gateway().credentials
         gateway.set_password(plan.object_name, password, wanted)
         now = gateway.describe().users.get(plan.object_name, wanted)
-        keep_one(plan.object_name, now, has_new_password=True)
+        save_one(plan.object_name, now, has_new_password=True)
         _refresh_pages()
 
     carry_out(actor, plan, confirmation, change)
@@ -41,7 +41,7 @@ def do_delete(actor: User, plan: Plan, doomed: Sequence[str], confirmation: Conf
     def delete() -> None:
         gateway = cluster_gateway().credentials
         gateway.delete(plan.object_name, doomed)
-        keep_one(plan.object_name, gateway.describe().users.get(plan.object_name, {}))
+        save_one(plan.object_name, gateway.describe().users.get(plan.object_name, {}))
         _refresh_pages()
 
     carry_out(actor, plan, confirmation, delete)

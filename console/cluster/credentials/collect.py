@@ -37,7 +37,7 @@ class CredentialCollector:
     def _refused(self, error: GatewayError) -> None:
         """Keep the known clients after an error; they grow old."""
         code = error.code if isinstance(error, RefusedError) else ""
-        if store.keep_refusal(str(error), code):
+        if store.save_refusal(str(error), code):
             self._changes.send({}, ["credentials"])
         if isinstance(error, ClusterUnreachableError):
             raise error

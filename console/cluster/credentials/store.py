@@ -24,7 +24,7 @@ def ensure_look() -> CredentialsLook:
     return CredentialsLook.objects.get_or_create(pk=1)[0]
 
 
-def keep_refusal(error: str, code: str) -> bool:
+def save_refusal(error: str, code: str) -> bool:
     """Store why nothing new is known; return whether that is news."""
     look = ensure_look()
     if (look.error, look.code) == (error, code):
@@ -59,7 +59,7 @@ def keep(view: CredentialsView, at_ms: int) -> CredentialChanges:
     return CredentialChanges(tuple(user.pk for user in changed), bool(gone) or bool(wanted.keys() - known.keys()))
 
 
-def keep_one(name: str, mechanisms: Mapping[str, int], *, has_new_password: bool = False) -> None:
+def save_one(name: str, mechanisms: Mapping[str, int], *, has_new_password: bool = False) -> None:
     """Store a user's new credentials; none if the user was deleted."""
     if not mechanisms:
         ScramUser.objects.filter(name=name).delete()

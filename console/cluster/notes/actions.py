@@ -11,7 +11,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation, Plan
 
@@ -24,7 +24,7 @@ def do_describe(
 
     @cluster_atomic()
     def write() -> None:
-        kept.append(keep_inverse(actor, plan, asdict(now)))
+        kept.append(save_inverse(actor, plan, asdict(now)))
         if then.is_nothing:
             TopicNote.objects.filter(topic=plan.object_name).delete()
         else:

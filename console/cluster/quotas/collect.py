@@ -41,7 +41,7 @@ class QuotaCollector:
     def _refused(self, error: GatewayError) -> None:
         """Keep the known quotas after an error; they grow old."""
         code = error.code if isinstance(error, RefusedError) else ""
-        if store.keep_refusal(str(error), code):
+        if store.save_refusal(str(error), code):
             self._changes.send({}, ["quotas"])
         if isinstance(error, ClusterUnreachableError):
             raise error

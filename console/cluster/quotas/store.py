@@ -23,7 +23,7 @@ def ensure_look() -> QuotaLook:
     return QuotaLook.objects.get_or_create(pk=1)[0]
 
 
-def keep_refusal(error: str, code: str) -> bool:
+def save_refusal(error: str, code: str) -> bool:
     """Store why nothing new is known; return whether that is news."""
     look = ensure_look()
     if (look.error, look.code) == (error, code):
@@ -47,7 +47,7 @@ def keep(rows: Mapping[QuotaEntity, QuotaEntityRow], at_ms: int) -> QuotaChanges
     return QuotaChanges(tuple(row.pk for row in made), bool(gone) or bool(wanted.keys() - known.keys()))
 
 
-def keep_one(entity: QuotaEntity, values: Mapping[str, float]) -> None:
+def save_one(entity: QuotaEntity, values: Mapping[str, float]) -> None:
     """Store an entity's new quotas; none if they were removed."""
     row = QuotaRow.objects.filter(digest=digest_of_path(entity.path)).first()
     if not values:

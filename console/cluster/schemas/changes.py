@@ -11,7 +11,7 @@ from console.kit.common.foreign_json import parse_foreign_json
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.records.interface import RecordView
 from console.state.clusters.topic_rows import TopicRow
-from console.state.history.baseline import keep_baseline, load_baseline
+from console.state.history.baseline import load_baseline, save_baseline
 from console.state.history.differences import HistoryEvent
 from console.state.history.flood import FloodGate
 from console.state.history.models import ChangeKind
@@ -65,7 +65,7 @@ class SchemaChanges:
 
     def _keep(self, position: int) -> None:
         self._next = position
-        keep_baseline(ChangeKind.SCHEMA, {TOPIC: {"next": str(position)}})
+        save_baseline(ChangeKind.SCHEMA, {TOPIC: {"next": str(position)}})
 
 
 def event_of(record: RecordView) -> HistoryEvent | None:

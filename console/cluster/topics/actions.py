@@ -12,7 +12,7 @@ from console.cluster.topics.many import DeletionOfMany, SettingOfMany
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.plans.apply import Refusals, carry_out
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.setting import SettingsPlan
@@ -24,7 +24,7 @@ def do_create_topic(actor: User, plan: CreationPlan, confirmation: Confirmation)
     wish = plan.wish
 
     def create() -> None:
-        kept.append(keep_inverse(actor, plan, {}))
+        kept.append(save_inverse(actor, plan, {}))
         try:
             cluster_gateway().create_topic(
                 wish.name, wish.partition_count, wish.replication_factor, dict(sorted(wish.configs.items()))
@@ -70,7 +70,7 @@ def do_set_many(actor: User, plan: SettingOfMany, confirmation: Confirmation) ->
         cluster_gateway().change_topic_settings(topic, {plan.setting: plan.wanted[topic]})
 
     def change() -> Refusals:
-        kept.append(keep_inverse(actor, plan, dict(plan.now)))
+        kept.append(save_inverse(actor, plan, dict(plan.now)))
         return _each(plan.wanted, set_one)
 
     refused = carry_out(actor, plan, confirmation, change)

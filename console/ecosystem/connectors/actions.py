@@ -17,7 +17,7 @@ from console.kit.gateway.errors import GatewayError
 from console.kit.live.idle_pace import call
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.plan import Confirmation, Plan
 
 _DO: Mapping[str, Callable[[ConnectClient, str], None]] = {
@@ -52,7 +52,7 @@ def do_configure(
     confirmation: Confirmation,
 ) -> None:
     def configure() -> None:
-        keep_inverse(actor, plan, {"config": masked(old, declared)})
+        save_inverse(actor, plan, {"config": masked(old, declared)})
         connect_client().configure(plan.object_name, new)
 
     _carry_out(actor, plan, confirmation, configure)
@@ -62,7 +62,7 @@ def do_delete(
     actor: User, plan: Plan, old: Mapping[str, str], declared: Collection[str], confirmation: Confirmation
 ) -> None:
     def delete() -> None:
-        keep_inverse(actor, plan, {"config": masked(old, declared)})
+        save_inverse(actor, plan, {"config": masked(old, declared)})
         connect_client().delete(plan.object_name)
 
     _carry_out(actor, plan, confirmation, delete)
@@ -79,7 +79,7 @@ def do_offsets(
 
     def change() -> None:
         before = [{"partition": dict(partition.partition), "offset": partition.offset} for partition in now]
-        keep_inverse(actor, plan, {"offsets": before})
+        save_inverse(actor, plan, {"offsets": before})
         client = connect_client()
         if wanted is None:
             client.reset_offsets(plan.object_name)

@@ -34,7 +34,7 @@ class ConnectorCollector:
             return False
         if not self._rests.is_over:
             return False
-        has_news = store.keep_workers(client.workers())
+        has_news = store.save_workers(client.workers())
         try:
             with self._rests.after():
                 changes = look_once(client, declared_secrets(), self._now_ms())

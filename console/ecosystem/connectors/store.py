@@ -37,7 +37,7 @@ def look() -> ConnectLook:
     return ConnectLook.objects.first() or ConnectLook()
 
 
-def keep_workers(workers: Mapping[str, WorkerView | str]) -> bool:
+def save_workers(workers: Mapping[str, WorkerView | str]) -> bool:
     """Return whether they read differently."""
     listed = [
         [address, "", "", worker] if isinstance(worker, str) else [address, worker.version, worker.kafka_cluster_id, ""]

@@ -51,14 +51,14 @@ class ProbeCollector:
         try:
             status = read_status(self._ask(process.ports[0]), at_ms)
         except (httpx2.HTTPError, UnexpectedStatusError) as error:
-            self._push_changes(store.keep_silence(str(error)[:300] or type(error).__name__, at_ms))
+            self._push_changes(store.save_silence(str(error)[:300] or type(error).__name__, at_ms))
             raise ClusterUnreachableError(f"the probe does not answer: {error}") from None
         self._keep(status, at_ms)
         return bool(status.troubled) or any(since_ms for *_, since_ms, _ in status.brokers)
 
     def _keep(self, status: ProbeStatus, at_ms: int) -> None:
-        is_news = store.keep_present(status, at_ms)
-        self._push_changes(bool(store.keep_minutes(status.minutes, at_ms)) or is_news)
+        is_news = store.save_present(status, at_ms)
+        self._push_changes(bool(store.save_minutes(status.minutes, at_ms)) or is_news)
 
     def _ask(self, port: int) -> bytes:
         if self._client is None:

@@ -36,7 +36,7 @@ def _newest_minute() -> QuerySet[Any]:
     return ProbeWindow.objects.filter(tier=MINUTE).order_by("-begins_ms").values_list("begins_ms")[:1]
 
 
-def keep_present(status: ProbeStatus, at_ms: int) -> bool:
+def save_present(status: ProbeStatus, at_ms: int) -> bool:
     """Return whether it reads differently."""
     kept = state()
     values = {name: getattr(status, name) for name in ("topic", "brokers", "partitions", "troubled", "mirror")}
@@ -52,7 +52,7 @@ def _words(state: ProbeState | ProbeStatus) -> list[object]:
     return [state.topic, state.brokers, state.partitions, state.troubled, state.mirror[1:]]
 
 
-def keep_silence(error: str, at_ms: int) -> bool:
+def save_silence(error: str, at_ms: int) -> bool:
     """Return whether that is news. What it said before stays."""
     kept = state()
     is_news = kept.error != error
@@ -68,19 +68,19 @@ def forget_present() -> bool:
     return bool(ProbeState.objects.filter(pk=1).delete()[0])
 
 
-def keep_minutes(minutes: Iterable[tuple[int, Mapping[str, Tally]]], now_ms: int) -> int:
+def save_minutes(minutes: Iterable[tuple[int, Mapping[str, Tally]]], now_ms: int) -> int:
     """Store minutes that are new, and return how many. A restarted probe has its own counts, of other minutes."""
     since_ms = now_ms - KEPT_MS[MINUTE]
     kept = {begins_ms: parts for begins_ms, parts in minutes if since_ms <= begins_ms <= now_ms}
     known = {begins_ms for (begins_ms,) in kept_values(_minutes_from, at_ms=min(kept, default=now_ms))}
     fresh = {begins_ms: parts for begins_ms, parts in kept.items() if begins_ms not in known}
     if fresh:
-        _keep_fresh(fresh, now_ms)
+        _save_fresh(fresh, now_ms)
     return len(fresh)
 
 
 @cluster_atomic()
-def _keep_fresh(minutes: Mapping[int, Mapping[str, Tally]], now_ms: int) -> None:
+def _save_fresh(minutes: Mapping[int, Mapping[str, Tally]], now_ms: int) -> None:
     for begins_ms, parts in minutes.items():
         _add_to(MINUTE, begins_ms, parts)
         _add_to(HOUR, begins_ms - begins_ms % HOUR_MS, parts)

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from console.ecosystem.streams.submission import Submission
 from console.kit.common.databases import cluster_atomic
 from console.kit.plans.apply import carry_out
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.plan import Confirmation, ObstacleError, Plan
 from console.processes.actions import do_start
 from console.processes.models import ManagedProcess
@@ -44,7 +44,7 @@ def do_reset_checkpoint(
     """
 
     def reset() -> None:
-        keep_inverse(actor, plan, {"spec": process.spec})
+        save_inverse(actor, plan, {"spec": process.spec})
         properties = {**process.spec["properties"], "starting.offsets": target}
         try:
             with _put_aside(process.data_dir / "checkpoint"):

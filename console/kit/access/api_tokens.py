@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from console.kit.access.models import ApiToken
-from console.kit.access.rights import keep_to
+from console.kit.access.rights import restrict_to
 
 PREFIX = "barnabas_"
 #: Scope → what it opens, in words for who gives it.
@@ -49,7 +49,7 @@ def token_of(secret: str, now: datetime) -> ApiToken | None:
         return None
     if token.used_at is None or now - token.used_at >= _NOTED_EVERY:
         ApiToken.objects.filter(pk=token.pk).update(used_at=now)
-    keep_to(token.user, token.clusters)
+    restrict_to(token.user, token.clusters)
     return token
 
 

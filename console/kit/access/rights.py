@@ -56,7 +56,7 @@ def reach_in(user: Person, cluster: str) -> Reach:
     return reach if reach.is_unbound else replace(reach, internal=internal_topics())
 
 
-def keep_to(user: Person, clusters: Collection[str]) -> None:
+def restrict_to(user: Person, clusters: Collection[str]) -> None:
     """Limit `user`, while the object lives, to rights in these clusters, if any are given."""
     user._console_only_in = frozenset(clusters)  # type: ignore[union-attr]  # as above
 

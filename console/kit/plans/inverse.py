@@ -11,7 +11,7 @@ from console.kit.plans.plan import Plan
 REMOVED_SHOWN = 10
 
 
-def keep_inverse(actor: User, plan: Plan, values: object) -> KeptInverse:
+def save_inverse(actor: User, plan: Plan, values: object) -> KeptInverse:
     """Called before the change is made: one that breaks in the middle can be taken back too."""
     kept = KeptInverse.objects.create(
         actor_name=actor.get_username(),

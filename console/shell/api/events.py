@@ -22,7 +22,7 @@ from django.views.decorators.http import require_safe
 from console.kit.access.api_tokens import is_open
 from console.kit.access.log_tail import sentence_within
 from console.kit.access.models import ApiToken
-from console.kit.access.rights import Right, keep_to, reach_of, require
+from console.kit.access.rights import Right, reach_of, require, restrict_to
 from console.kit.common.current_cluster import bound
 from console.shell.api.access import NoToken, admitted
 from console.state.history.models import Change
@@ -123,7 +123,7 @@ class _EventStream:
         if not is_open(self._token, timezone.now()):
             return None
         person = type(self._token.user).objects.get(pk=self._token.user_id)
-        keep_to(person, self._token.clusters)
+        restrict_to(person, self._token.clusters)
         reach = reach_of(person)
         if Right.VIEW not in reach.rights_anywhere:
             return None

@@ -10,7 +10,7 @@ from console.kit.audit.record import record_event
 from console.kit.common.databases import cluster_atomic
 from console.kit.plans.apply import OBJECT_NAME_LENGTH_MAX
 from console.kit.plans.apply import carry_out as carry_out_plan
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.plan import Confirmation, Plan
 from console.shell.changes.announce import tell
 from console.shell.changes.models import ChangeRule, ProposedChange
@@ -77,7 +77,7 @@ def _expire(change: ProposedChange, why: str) -> None:
             tell()
 
 
-def do_keep_rule(actor: User, plan: Plan, rule_values: dict[str, object], confirmation: Confirmation) -> None:
+def do_save_rule(actor: User, plan: Plan, rule_values: dict[str, object], confirmation: Confirmation) -> None:
     """Store the rule; with no values it is removed. Raises NotConfirmedError."""
 
     def keep() -> None:
@@ -87,7 +87,7 @@ def do_keep_rule(actor: User, plan: Plan, rule_values: dict[str, object], confir
                 ChangeRule.objects.update_or_create(name=plan.object_name, defaults=values)
             else:
                 for row in ChangeRule.objects.filter(name=plan.object_name):
-                    keep_inverse(actor, plan, row.definition)
+                    save_inverse(actor, plan, row.definition)
                     row.delete()
             tell()
 

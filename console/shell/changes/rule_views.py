@@ -14,7 +14,7 @@ from console.kit.common.user_request import UserRequest
 from console.kit.plans.inverse import find_removed, removed
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
-from console.shell.changes.actions import do_keep_rule
+from console.shell.changes.actions import do_save_rule
 from console.shell.changes.forms import ChangeRuleForm, initial_of
 from console.shell.changes.models import ChangeRule
 from console.shell.changes.rule_plan import rule_plan
@@ -42,7 +42,7 @@ def remove(request: UserRequest, rule: str) -> HttpResponse:
     with refusable() as answer:
         plan = rule_plan(kept.name, kept.definition, {}, _others(request.user))
         if is_confirmed(request):
-            do_keep_rule(request.user, plan, {}, Confirmation.parse(request.POST))
+            do_save_rule(request.user, plan, {}, Confirmation.parse(request.POST))
             (was, *_) = removed(OBJECT_TYPE, REMOVE)
             undo = f"{reverse('change-rule-add')}?kept={was.pk}"
             text = 'The rule {} is removed. <a href="{}">Plan the undo…</a>'
@@ -70,7 +70,7 @@ def _form_page(request: UserRequest, kept: ChangeRule | None) -> HttpResponse:
         plan = rule_plan(name, before, form.rule_values, _others(request.user), _obstacle(name, is_new=kept is None))
         context |= {"plan": plan, "fields": _fields(request)}
         if is_confirmed(request):
-            do_keep_rule(request.user, plan, form.rule_values, Confirmation.parse(request.POST))
+            do_save_rule(request.user, plan, form.rule_values, Confirmation.parse(request.POST))
             messages.success(request, f"The rule {name} counts from now on.")
             return redirect("changes")
     return render(request, "changes/rule.html", context | {"error": answer.error}, status=answer.status)

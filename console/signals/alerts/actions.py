@@ -10,7 +10,7 @@ from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.plan import Confirmation, Plan
 from console.signals.alerts.channel_file import add_channel
 from console.signals.alerts.evaluation import AlertEvent
@@ -57,7 +57,7 @@ def do_silence(actor: User, rule: str, until_ms: int | None, why: str) -> None:
         _refresh_pages()
 
 
-def do_keep_rule(actor: User, plan: Plan, rule_values: Mapping[str, object], confirmation: Confirmation) -> None:
+def do_save_rule(actor: User, plan: Plan, rule_values: Mapping[str, object], confirmation: Confirmation) -> None:
     """Store the rule; with no values it is removed. Raises NotConfirmedError."""
 
     def keep() -> None:
@@ -66,7 +66,7 @@ def do_keep_rule(actor: User, plan: Plan, rule_values: Mapping[str, object], con
             KeptRule.objects.update_or_create(name=plan.object_name, defaults=values)
         else:
             for row in KeptRule.objects.filter(name=plan.object_name):
-                keep_inverse(actor, plan, row.definition)
+                save_inverse(actor, plan, row.definition)
                 row.delete()
 
     with cluster_atomic():

@@ -16,7 +16,7 @@ from console.kit.plans.inverse import find_removed, removed
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
 from console.signals.alerts.access import access_alerts
-from console.signals.alerts.actions import do_keep_rule
+from console.signals.alerts.actions import do_save_rule
 from console.signals.alerts.conditions import conditions
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.forms import AlertRuleForm, initial_of
@@ -48,7 +48,7 @@ def remove(request: UserRequest, rule: str) -> HttpResponse:
     with refusable() as answer:
         plan = rule_plan(kept.name, kept.definition, {}, ())
         if is_confirmed(request):
-            do_keep_rule(request.user, plan, {}, Confirmation.parse(request.POST))
+            do_save_rule(request.user, plan, {}, Confirmation.parse(request.POST))
             (was, *_) = removed("alert", REMOVE)
             undo = f"{reverse('alert-rule-add')}?kept={was.pk}"
             text = 'The rule {} is removed. <a href="{}">Plan the undo…</a>'
@@ -95,7 +95,7 @@ def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
         plan = rule_plan(name, before.definition if before else {}, form.rule_values, _broken_by(form.rule), obstacle)
         context |= {"plan": plan, "fields": [(key, value) for key in request.POST for value in _values(request, key)]}
         if is_confirmed(request):
-            do_keep_rule(request.user, plan, form.rule_values, Confirmation.parse(request.POST))
+            do_save_rule(request.user, plan, form.rule_values, Confirmation.parse(request.POST))
             messages.success(request, f"Rule {name} is active.")
             return redirect("alerts")
     return render(request, "alerts/rule.html", context | {"error": answer.error}, status=answer.status)

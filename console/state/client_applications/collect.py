@@ -22,7 +22,7 @@ class ClientCollector:
         try:
             traffic = self._gateway.traffic()
         except GatewayError as error:
-            store.keep_error(str(error))
+            store.save_error(str(error))
             raise
         at_ms = self._now_ms()
         is_told = any(views is not None for views in traffic.values())

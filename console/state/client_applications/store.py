@@ -20,7 +20,7 @@ def keep(rows: Sequence[TrafficRow], at_ms: int, *, is_told: bool, silent: list[
         ClientLook.objects.update(at_ms=at_ms, is_told=is_told, silent=silent, left_out=left_out, error="")
 
 
-def keep_error(error: str) -> None:
+def save_error(error: str) -> None:
     """Note why nothing new is known; what was known stays, and grows old."""
     ensure_look()
     ClientLook.objects.update(error=error)

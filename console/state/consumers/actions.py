@@ -8,7 +8,7 @@ from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import ClusterUnreachableError, RefusedError
 from console.kit.gateway.groups.interface import GroupGateway, TopicPartition
 from console.kit.plans.apply import Refusals, carry_out
-from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.inverse import save_inverse
 from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation, Plan
 from console.state.consumers.many import DeletionOfGroups
@@ -56,7 +56,7 @@ def _delete_each(actor: User, deletion: DeletionOfGroups) -> Refusals:
     refused: dict[str, str] = {}
     names = list(deletion.deletions)
     for place, (name, (plan, reset)) in enumerate(deletion.deletions.items()):
-        kept = keep_inverse(actor, plan, reset.former) if reset.moves else None
+        kept = save_inverse(actor, plan, reset.former) if reset.moves else None
         try:
             _groups().delete_group(name)
         except ClusterUnreachableError as error:
@@ -92,7 +92,7 @@ def change_keeping(
 
     def do() -> Refusals:
         if reset.moves:
-            kept.append(keep_inverse(actor, plan, reset.former))
+            kept.append(save_inverse(actor, plan, reset.former))
         try:
             refused = change()
         except RefusedError:

@@ -12,6 +12,6 @@ def load_baseline(kind: ChangeKind) -> dict[str, dict[str, str]] | None:
     return None if row is None else dict(row.state)
 
 
-def keep_baseline(kind: ChangeKind, state: State) -> None:
+def save_baseline(kind: ChangeKind, state: State) -> None:
     plain: dict[str, Mapping[str, str]] = {name: dict(values) for name, values in state.items()}
     Baseline.objects.update_or_create(kind=kind, defaults={"state": plain})

@@ -14,7 +14,7 @@ from console.state.clusters.topic_rows import TopicRow
 from console.state.consumers.rows import GroupRow
 from console.state.consumers.tiers import ClusterObserver, TierContext, TierLook
 from console.state.history.attribution import attribute_changes
-from console.state.history.baseline import keep_baseline, load_baseline
+from console.state.history.baseline import load_baseline, save_baseline
 from console.state.history.configuration import (
     ALL_BROKERS,
     State,
@@ -57,7 +57,7 @@ class _Compared:
         if before is not None:
             self.write(self._events_of(before, now), at_ms)
         self.known = {name: dict(values) for name, values in now.items()}
-        keep_baseline(self._kind, self.known)
+        save_baseline(self._kind, self.known)
 
     def write(self, events: list[HistoryEvent], at_ms: int) -> None:
         write_flood(self._flood.admit(events, at_ms), at_ms)
@@ -87,11 +87,11 @@ class ConfigurationObserver(ClusterObserver):
         if not changed and not known.keys() - topics.keys():
             return
         self._last_settings = dict(settings)
-        self._keep_throttled(topics, settings)
+        self._save_throttled(topics, settings)
         now = {name: values for name, values in known.items() if name in topics}
         self._settings.look(now | {name: dict(item) for name, item in changed.items()}, self._now_ms())
 
-    def _keep_throttled(self, topics: Mapping[str, TopicRow], settings: Mapping[str, OwnSettings]) -> None:
+    def _save_throttled(self, topics: Mapping[str, TopicRow], settings: Mapping[str, OwnSettings]) -> None:
         throttled = throttled_topics({name: dict(item) for name, item in settings.items() if name in topics})
         if throttled != self._throttled:
             update_state(throttled_topics=throttled)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.cluster.charts.growth import keep_growth, size_a_day_ago
+from console.cluster.charts.growth import save_growth, size_a_day_ago
 from console.cluster.charts.measures import Reading
 from console.cluster.charts.recorder import Recorder
 from console.cluster.charts.store import RowStore
@@ -57,10 +57,10 @@ def test_a_topic_grew_by_what_it_has_more_than_a_day_ago(record, django_assert_n
     record({"orders": {26: 4_000.0, 2: 9_000.0}, "young": {3: 9_500.0}, "shrunk": {2: 12_000.0}, "unread": unread})
     Topic.objects.create(name="never-seen", size_bytes=5)
     with django_assert_num_queries(3):
-        keep_growth(NOW)
+        save_growth(NOW)
     assert growths() == {"orders": 6_000, "young": 500, "shrunk": -2_000, "unread": 3_000, "never-seen": None}
     with django_assert_num_queries(2):
-        keep_growth(NOW)
+        save_growth(NOW)
 
 
 def test_the_list_of_topics_is_sorted_by_growth(db, viewer, client_of):

@@ -148,7 +148,7 @@ def test_a_month_of_minutes_leaves_a_bounded_number_of_rows(db):
     begins = now_ms() // MINUTE_MS * MINUTE_MS
     for day in range(35):
         at_ms = begins + day * store.DAY_MS
-        store.keep_minutes([(at_ms - ago * MINUTE_MS, {"whole": WELL}) for ago in (1, 400)], at_ms)
+        store.save_minutes([(at_ms - ago * MINUTE_MS, {"whole": WELL}) for ago in (1, 400)], at_ms)
     assert ProbeWindow.objects.filter(tier=MINUTE).count() <= 4
     assert ProbeWindow.objects.filter(tier=HOUR).count() <= 2 * 32
 

@@ -4,7 +4,7 @@ from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import ClusterUnreachableError, RefusedError
 from console.kit.plans.apply import carry_out
 from console.kit.plans.digest import digest_of
-from console.kit.plans.inverse import find_inverse, inverses_of, keep_inverse
+from console.kit.plans.inverse import find_inverse, inverses_of, save_inverse
 from console.kit.plans.models import KEPT_PER_OBJECT
 from console.kit.plans.plan import Confirmation, MovedOnError, NameNotTypedError, Plan, PlanLine
 from tests.console.confirming import confirmation_of
@@ -84,7 +84,7 @@ def test_an_empty_plan_does_nothing(operator):
 
 
 def test_the_newest_inverses_of_an_object_are_kept_and_found(operator):
-    kept = [keep_inverse(operator, PLAN, {"n": n}) for n in range(KEPT_PER_OBJECT + 3)]
+    kept = [save_inverse(operator, PLAN, {"n": n}) for n in range(KEPT_PER_OBJECT + 3)]
 
     assert [reading.values["n"] for reading in inverses_of("thing", "lamp")] == list(range(KEPT_PER_OBJECT + 2, 2, -1))
     assert find_inverse("thing", "lamp", str(kept[-1].pk)).values == {"n": KEPT_PER_OBJECT + 2}
