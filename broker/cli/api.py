@@ -91,7 +91,7 @@ def confirm(client: ApiClient, plan: Mapping[str, Any], arguments: argparse.Name
     return print_result(client.post("plans/apply", {**plan["apply"], **confirmed}))
 
 
-def add_words(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that confirm a plan."""
     parser.add_argument("--reason", default="", help="for the approver, if it has to wait")
     parser.add_argument("--emergency", default="", metavar="WHY", help="of an administrator: it cannot wait its time")
@@ -221,7 +221,7 @@ def _parser() -> argparse.ArgumentParser:
         argument_parser.add_argument("parameters", nargs="*", metavar="NAME=VALUE", help="again for a list; NAME=@FILE")
         argument_parser.add_argument("--output", choices=("text", "json"), default="text")
     apply.add_argument("--yes", action="store_true", help="do not ask")
-    add_words(apply)
+    add_arguments(apply)
     apply.add_argument("--typed", default="", metavar="NAME", help="with --yes: the name that has to be typed")
     _command(commands, "events", _events, "what happens in the cluster, a line of JSON each")
     return parser

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from broker.cli.api import add_words, confirm, console_parser, contents, plan_lines, token_in
+from broker.cli.api import add_arguments, confirm, console_parser, contents, plan_lines, token_in
 from broker.cli.api_client import ApiClient, ConsoleRefused
 
 ACTION = "apply-declaration"
@@ -35,7 +35,7 @@ def diff(argv: list[str]) -> int:
 def apply(argv: list[str]) -> int:
     """Return 0 when it was done, or nothing was to be done; 1 when it was refused or not confirmed; 3 when it waits."""
     parser = _parser("apply", "Make the cluster as files declare it; shows the plan first and asks for confirmation.")
-    add_words(parser)
+    add_arguments(parser)
     parser.add_argument("--digest", default="", help="of a diff that was reviewed: nothing is done if it is another")
     parser.add_argument("--yes", action="store_true", help="do not ask; needs --digest")
     parser.add_argument("--typed", default="", metavar="NAME", help="with --yes: what has to be typed")

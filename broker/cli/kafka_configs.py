@@ -186,7 +186,9 @@ def _print_altered(whose: Sequence[Entity], arguments: Arguments) -> None:
     if wants_json(arguments):
         print_json({"entityType": first.type, "entityName": first.name or None, "altered": True})
     elif arguments["zookeeper"]:
-        names = ", ".join(entity.in_zookeepers_words for entity in sorted(whose, key=lambda item: item.type != USERS))
+        names = ", ".join(
+            entity.in_zookeeper_generation for entity in sorted(whose, key=lambda item: item.type != USERS)
+        )
         print(f"Completed Updating config for entity: {names}.")
     elif first.name:
         print(f"Completed updating config for {first.kind} {first.name}.")

@@ -2,7 +2,7 @@
 
 from broker.cli.commands import load
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example
-from broker.cli.servers.class_names import COMMANDS, SERVERS, reason_of_absence, words_of
+from broker.cli.servers.class_names import COMMANDS, SERVERS, current_arguments, reason_of_absence
 
 _USAGE = "USAGE: kafka-run-class [-daemon] [-name servicename] [-loggc] classname [opts]"
 
@@ -23,7 +23,7 @@ def run(arguments: Arguments) -> int:
     command = COMMANDS[name]
     if is_daemon and command not in SERVERS:
         raise CommandError(f"-daemon is for servers; put & behind {command} instead.")
-    return run_command(load(command), [*(["-daemon"] if is_daemon else []), *words_of(name, rest)])
+    return run_command(load(command), [*(["-daemon"] if is_daemon else []), *current_arguments(name, rest)])
 
 
 def _without_flags(words: list[str]) -> tuple[bool, list[str]]:

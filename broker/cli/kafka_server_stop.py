@@ -26,10 +26,10 @@ def run(arguments: Arguments) -> None:
 
 def is_broker(words: Sequence[str]) -> bool:
     """Return whether the words start a broker: `python -m broker server …`, or an installed `barnabas broker …`."""
-    return _words_of_broker(words) is not None
+    return _broker_arguments(words) is not None
 
 
-def _words_of_broker(words: Sequence[str]) -> Sequence[str] | None:
+def _broker_arguments(words: Sequence[str]) -> Sequence[str] | None:
     """Return the words of the command line that belong to the broker itself; None if it is no broker's."""
     if not words or not PurePath(words[0]).name.startswith("python"):
         return None
@@ -43,7 +43,7 @@ def _words_of_broker(words: Sequence[str]) -> Sequence[str] | None:
 
 def node_id(server: RunningServer) -> int | None:
     """Return the id the broker reports, else that of its file; None if neither can be read."""
-    words = _words_of_broker(server.words) or ()
+    words = _broker_arguments(server.words) or ()
     overrides = dict(text.partition("=")[::2] for text in _values(words, "--override"))
     try:
         pairs = parse_properties(Path(server.directory, *_values(words, "--config")).read_text()) | overrides

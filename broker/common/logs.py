@@ -102,7 +102,7 @@ def _formatter() -> logging.Formatter:
     )
 
 
-def log_apart(name: str, path: Path) -> Callable[[], None]:
+def log_to_own_file(name: str, path: Path) -> Callable[[], None]:
     """Write what this logger tells into a file of its own, in the same shape, until the result is called.
 
     The file begins anew when it is large, and one from before is kept as `path`.1. StartupError if it cannot be.

@@ -21,10 +21,10 @@ def trace_of(error: BaseException) -> str:
 
 def sentence_of(error: BaseException) -> str:
     """Return the error's type and message."""
-    return f"{type(error).__name__}: {words_of(error)}"
+    return f"{type(error).__name__}: {error_text(error)}"
 
 
-def words_of(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception as other:  # a plugin's code: an error may raise one when it is asked what it is

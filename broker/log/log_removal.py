@@ -104,7 +104,7 @@ class LogRemoval(HostedLogs):
             if paths:
                 self.records_aside[partition] = paths
 
-    def way_back(self, partition: TopicPartition) -> str:
+    def recovery_advice(self, partition: TopicPartition) -> str:
         """Return what an operator may do about a missing log that must not be made anew."""
         aside = [str(path) for path in self.records_aside.get(partition, ())]
         if not aside:

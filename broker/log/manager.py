@@ -266,7 +266,8 @@ class LogManager(FoundLogs):
         if partition in self.withheld and not is_new:
             raise ApiError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
-                f"the log of {partition} is missing, and no other replica was in sync: {self.way_back(partition)}",
+                f"the log of {partition} is missing, and no other replica was in sync: "
+                f"{self.recovery_advice(partition)}",
             )
         if not is_new and self.offline_directories:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")

@@ -43,7 +43,7 @@ class TopicNaming:
         return f"{self.source}->{self.target}"
 
     @property
-    def way_back(self) -> str:
+    def reverse_flow(self) -> str:
         return f"{self.target}->{self.source}"
 
     @property

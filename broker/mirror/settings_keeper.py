@@ -79,7 +79,7 @@ def sides_of(
         copy = naming.copy_of(topic)
         above, beside = into_source.get(topic, []), into_target.get(copy, [])
         mine = [item.source for item in beside if (item.flow, item.topic) == (naming.flow, topic)]
-        back = [item.source for item in above if (item.flow, item.topic) == (naming.way_back, copy)]
+        back = [item.source for item in above if (item.flow, item.topic) == (naming.reverse_flow, copy)]
         sides[topic] = SettingSides(
             source,
             target,

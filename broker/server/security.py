@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from prometheus_client import CollectorRegistry
 
 from broker.common.clock import Clock
-from broker.common.logs import log_apart
+from broker.common.logs import log_to_own_file
 from broker.config.broker import BrokerConfig
 from broker.config.listener_settings import ListenerSettings
 from broker.net.connection import Connection
@@ -84,7 +84,7 @@ class Security:
         await self.credentials.load()
         if self.authorizer:
             if self._config.authorizer_log:
-                exits.add(log_apart(authorizer_log.LOGGER, Path(self._config.authorizer_log)))
+                exits.add(log_to_own_file(authorizer_log.LOGGER, Path(self._config.authorizer_log)))
             exits.add(self.authorizer.stop)
             await self.authorizer.start()
         exits.add(self.tokens.stop)

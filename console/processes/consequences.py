@@ -22,7 +22,7 @@ from console.processes.guard import (
     absence_of,
     absence_of_server,
 )
-from console.processes.guard_words import (
+from console.processes.guard_sentences import (
     continuation_sentences,
     harm_warnings,
     role_sentences,

@@ -69,7 +69,7 @@ def gather_facts(
     )
     if identity is None or not sighting.alive:
         words = last_line(process.log_path)[:LAST_WORDS_LENGTH_MAX] if facts.recorded else ""
-        return replace(facts, last_words=words, may_quote_records=process.kind == ManagedProcess.Kind.STREAM)
+        return replace(facts, last_log_line=words, may_quote_records=process.kind == ManagedProcess.Kind.STREAM)
     if sighting.suspended or (process.observed == Observed.RUNNING and not measure_is_due(process, now)):
         return facts
     missing = kind_named(process.kind).what_is_missing(process, identity.pid, now.timestamp())

@@ -55,8 +55,8 @@ class ManagedProcessFacts:
 
     `recorded`: a process was started and its end has not been written down. `exit_status` is as `Popen.returncode`:
     negative for a signal, None when nobody could tell. `missing` says in words what it lacks to be running ("port 9092
-    does not answer"), empty if nothing. `last_words` is the last line of its log, which `may_quote_records` if it is a
-    stream job's. `deaths_in_a_row` are those before this look, `running_since` is None for what did not run,
+    does not answer"), empty if nothing. `last_log_line` is of its log, which `may_quote_records` if it is a stream
+    job's. `deaths_in_a_row` are those before this look, `running_since` is None for what did not run,
     `start_again_at` for what waits for no other try.
     """
 
@@ -73,7 +73,7 @@ class ManagedProcessFacts:
     started_at: datetime | None = None
     terminated_at: datetime | None = None
     exit_status: int | None = None
-    last_words: str = ""
+    last_log_line: str = ""
     may_quote_records: bool = False
     restart: Policy = Policy.ALWAYS
     deaths_in_a_row: int = 0
@@ -174,10 +174,10 @@ def _died(facts: ManagedProcessFacts, how: str, exit_status: int | None) -> Proc
     restart = plan_restart(facts.restart, deaths, exit_status, facts.now)
     was_killed = exit_status is not None and exit_status < 0
     mark = LAST_LINE_WITH_RECORDS if facts.may_quote_records else LAST_LINE
-    last_words = f"{mark}{facts.last_words}" if facts.last_words and not was_killed else ""
+    last_log_line = f"{mark}{facts.last_log_line}" if facts.last_log_line and not was_killed else ""
     observed = Observed.FAILED if restart.gave_up else Observed.EXITED
     return ProcessDecision(
-        observed, f"{observed}: {how}; {restart.why}{last_words}", start_again_at=restart.at, deaths_in_a_row=deaths
+        observed, f"{observed}: {how}; {restart.why}{last_log_line}", start_again_at=restart.at, deaths_in_a_row=deaths
     )
 
 

@@ -145,7 +145,7 @@ def test_the_quorum_and_the_features_are_those_that_the_cluster_tells(gateway):
     assert view.lag_of(view.voters[0]) == 0
     features = {feature.name: feature for feature in gateway.quorum.features()}
     assert features["metadata.version"].finalized_text == "4.4-IV2"
-    assert features["metadata.version"].supported_in_words == "3.3-IV3 to 4.4-IV2"
+    assert features["metadata.version"].supported_text == "3.3-IV3 to 4.4-IV2"
     assert {"kraft.version", "share.version", "transaction.version"} <= features.keys()
 
 

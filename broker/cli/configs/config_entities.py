@@ -51,7 +51,7 @@ class Entity:
         return self.type.removesuffix("s") if self.type != CLIENT_METRICS else self.type
 
     @property
-    def in_zookeepers_words(self) -> str:
+    def in_zookeeper_generation(self) -> str:
         kind = {TOPICS: "topic", USERS: "user-principal", CLIENTS: "client-id"}.get(self.type, self.type)
         return f"{kind} '{self.name}'" if self.name else f"default {kind}"
 

@@ -56,7 +56,7 @@ def setting_line(setting: DescribeConfigsResourceResult) -> str:
 
 def zookeeper_line(entity: Entity, settings: Settings) -> str:
     text = ",".join(f"{setting.name}={_text(setting.value)}" for setting in settings)
-    return f"Configs for {entity.in_zookeepers_words} are {text}"
+    return f"Configs for {entity.in_zookeeper_generation} are {text}"
 
 
 def quota_line(entry: EntryData) -> str:
@@ -80,7 +80,7 @@ def zookeeper_quota_line(entry: EntryData) -> str:
         f"{value.key}={double_text(value.value) if value.key in _FRACTIONAL else int(value.value)}"
         for value in sorted(entry.values, key=lambda data: data.key)
     )
-    return f"Configs for {', '.join(part.in_zookeepers_words for part in parts)} are {values}"
+    return f"Configs for {', '.join(part.in_zookeeper_generation for part in parts)} are {values}"
 
 
 def double_text(value: float) -> str:

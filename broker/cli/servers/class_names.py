@@ -73,7 +73,7 @@ def reason_of_absence(name: str) -> str | None:
     return ABSENT.get(short) if package in _PACKAGES else None
 
 
-def words_of(name: str, words: list[str]) -> list[str]:
+def current_arguments(name: str, words: list[str]) -> list[str]:
     """Translate the arguments of an old class into those of today's command."""
     if name == "kafka.tools.TestEndToEndLatency" and len(words) == 6:
         brokers, _zookeeper, topic, count, _wait, acks = words

@@ -15,7 +15,7 @@ from broker.connect.herder.validation import connector_class
 from broker.connect.plugins import task_name
 from broker.connect.redaction import NO_REFERENCES, Redaction
 from broker.connect.tasks.unit import RunningUnit, Tell
-from broker.connect.traces import words_of
+from broker.connect.traces import error_text
 
 #: Between two attempts to tell the leader (A6).
 _PAUSE_FIRST_S, _PAUSE_MAX_S = 0.25, 60.0
@@ -129,5 +129,5 @@ class RunningConnector(RunningUnit):
     def _rest_if_unpublished(self) -> None:
         error, self._unpublished = self._unpublished, None
         if error is not None and not self.stopping.is_set():
-            _log.warning("tasks not published yet", connector=self.unit.connector, reason=words_of(error))
+            _log.warning("tasks not published yet", connector=self.unit.connector, reason=error_text(error))
             self.stopping.wait(self._backoff.fail())

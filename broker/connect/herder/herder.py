@@ -16,7 +16,7 @@ from typing import Any
 from broker.common.logs import logger
 from broker.connect.api import SinkConnector
 from broker.connect.group.wire import CONNECTOR, Unit
-from broker.connect.herder.beside import Alone, Fences, Signs, WorkerMembership
+from broker.connect.herder.collaborators import Alone, Fences, Signs, WorkerMembership
 from broker.connect.herder.connector import RunningConnector
 from broker.connect.herder.descriptions import connector_info, connector_status
 from broker.connect.herder.errors import ChangedMeanwhile, Conflict, NotFound, NotGroupLeader, RequestRefused
@@ -37,7 +37,7 @@ from broker.connect.tasks.exactly_once_source import RunningExactlyOnceSource
 from broker.connect.tasks.sink_task import RunningSink
 from broker.connect.tasks.source_task import RunningSource
 from broker.connect.tasks.unit import RunningUnit
-from broker.connect.traces import words_of
+from broker.connect.traces import error_text
 
 #: How long a request may take (A1).
 REQUEST_TIMEOUT_S = 90.0
@@ -190,7 +190,7 @@ class Herder:
                 stack.enter_context(redacting(redaction))
                 running = self._make(unit, is_paused, redaction)
             except Exception as error:  # a plugin that cannot be found or made: this unit's failure alone
-                self.tell(unit, "FAILED", words_of(error))
+                self.tell(unit, "FAILED", error_text(error))
                 return
         self._running[unit] = signature, running
         running.begin()

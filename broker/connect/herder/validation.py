@@ -24,7 +24,7 @@ from broker.connect.herder.common_keys import class_error, common_keys, connecto
 from broker.connect.herder.errors import BadRequest
 from broker.connect.overrides import overrides_of
 from broker.connect.plugins import LoadError, PluginKind, WrongKindError, lookup
-from broker.connect.plugins.compatible import advice_for, in_their_words, own_class, translate
+from broker.connect.plugins.compatible import advice_for, own_class, rename_to_source_keys, translate
 from broker.connect.settings import WorkerSettings
 from broker.connect.tasks.boundaries import BOUNDARY, OWN_TOPIC
 from broker.connect.tasks.topic_creation import read_topic_rules
@@ -85,7 +85,7 @@ def _validate(raw: Props, props: Props, settings: WorkerSettings) -> dict[str, A
         known = values.get(property_.name)
         values[property_.name] = property_ if known is None else _merged(known, property_)
     _check_together(cls, raw, own, values, settings)
-    in_their_words(values, translation)
+    rename_to_source_keys(values, translation)
     for name, item in values.items():
         if name in raw and raw[name] != props[name]:
             values[name] = ConfigValue(name, raw[name], item.recommended_values, item.errors, item.visible)

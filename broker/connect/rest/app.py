@@ -41,7 +41,7 @@ from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.rest.plugin_paths import plugin_paths, texts_of
 from broker.connect.rest.quoted_paths import QuotedPaths, quoted_part
 from broker.connect.storage.records import TARGETS, logger_record
-from broker.connect.traces import sentence_of, trace_of, words_of
+from broker.connect.traces import error_text, sentence_of, trace_of
 
 #: A configuration is a few kilobytes; what is longer is none.
 _BODY_BYTES_MAX = 1024 * 1024
@@ -161,7 +161,7 @@ class ConnectRest:
             return _error(500, str(unreadable))
         with redacting(redaction):
             if isinstance(error, ConnectError | BarnabasError):
-                return _error(500, words_of(error))
+                return _error(500, error_text(error))
             _log.error("request failed", path=request.url.path, exception=trace_of(error))
             return _error(500, sentence_of(error))
 

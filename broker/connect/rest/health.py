@@ -2,7 +2,7 @@
 
 from starlette.responses import JSONResponse
 
-from broker.connect.herder.beside import WorkerMembership
+from broker.connect.herder.collaborators import WorkerMembership
 
 #: By HTTP status, in Kafka's words.
 _HEALTH = {

@@ -12,7 +12,7 @@ from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, I
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.tolerance import RecordFailure
-from broker.connect.traces import trace_of, words_of
+from broker.connect.traces import error_text, trace_of
 
 _PREFIX = "errors.deadletterqueue."
 KEYS = ConfigDef(
@@ -76,7 +76,7 @@ class DeadLetters:
             "stage": failure.stage,
             "class.name": failure.executing,
             "exception.class.name": type(error).__qualname__,
-            "exception.message": words_of(error),
+            "exception.message": error_text(error),
             "exception.stacktrace": trace_of(error),
         }
         return [(f"{_REPORTED}{name}", str(value).encode()) for name, value in facts.items()]

@@ -13,7 +13,7 @@ from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.source_task import RunningSource
 from broker.connect.tasks.tolerance import RecordFailure
-from broker.connect.traces import words_of
+from broker.connect.traces import error_text
 
 #: How long one call to the transaction's coordinator waits before it looks whether the task is to stop.
 _CALL_S = 5.0
@@ -77,7 +77,7 @@ class RunningExactlyOnceSource(RunningSource):
             except ConnectError as error:
                 if time.monotonic() >= deadline or self.stopping.wait(_PAUSE_S):
                     raise
-                self._leave("older tasks not fenced yet", words_of(error))
+                self._leave("older tasks not fenced yet", error_text(error))
 
     def _call(self, call: Callable[[], None]) -> None:
         """Call until it succeeds, as long as that may help. Raises ConnectError: ClusterUnavailable where another run

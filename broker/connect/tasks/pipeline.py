@@ -21,7 +21,7 @@ from broker.connect.api import (
 from broker.connect.plugins import PluginKind, lookup
 from broker.connect.tasks.retriable import ClusterUnavailable
 from broker.connect.tasks.tolerance import RecordFailure, Tolerance
-from broker.connect.traces import words_of
+from broker.connect.traces import error_text
 
 _log = logger("broker.connect")
 Produced = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
@@ -100,7 +100,7 @@ class Pipeline:
             self._try_keys(topic, messages)
             columns = self._value.to_columns(topic, values)
         except Exception as error:  # a plugin's code: whose failure it is, `sink` finds out
-            _log.debug("records are converted one by one", topic=topic, reason=words_of(error))
+            _log.debug("records are converted one by one", topic=topic, reason=error_text(error))
             return None
         if columns is None:
             return None

@@ -23,7 +23,7 @@ from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.tolerance import RecordFailure, Tolerance
 from broker.connect.tasks.topic_creation import read_topic_rules
 from broker.connect.tasks.unit import RunningUnit, Tell
-from broker.connect.traces import words_of
+from broker.connect.traces import error_text
 
 _log = logger("broker.connect")
 #: What a poll that failed for now is followed by, twice as long each time.
@@ -220,7 +220,7 @@ class RunningSource(RunningUnit):
         """
         failure = failure_of(f"record for {message.topic()} was not written", error)
         if self._tolerance.tolerates and not isinstance(failure, ClusterUnavailable):
-            reason = words_of(failure)
+            reason = error_text(failure)
             _log.error("record left out", connector=self.unit.connector, stage="KAFKA_PRODUCE", reason=reason)
             return True
         self._failure = self._failure or failure

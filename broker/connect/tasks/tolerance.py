@@ -10,7 +10,7 @@ from broker.common.backoff import Backoff
 from broker.common.logs import logger
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance, RetriableError
 from broker.connect.api.config import OneOf
-from broker.connect.traces import words_of
+from broker.connect.traces import error_text
 
 _log = logger("broker.connect")
 _RETRY_FIRST_MS = 300
@@ -72,5 +72,5 @@ class Tolerance:
         if self.logs:
             _log.error(
                 "record left out", connector=connector, task=task, stage=failure.stage, place=place,
-                reason=words_of(failure.error),
+                reason=error_text(failure.error),
             )  # fmt: skip

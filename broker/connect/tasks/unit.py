@@ -9,7 +9,7 @@ from broker.common.logs import logger
 from broker.connect.group.wire import Unit
 from broker.connect.redaction import NO_REFERENCES, Redaction, redacting
 from broker.connect.tasks.retriable import is_retriable
-from broker.connect.traces import sentence_of, trace_of, words_of
+from broker.connect.traces import error_text, sentence_of, trace_of
 
 _log = logger("broker.connect")
 
@@ -102,7 +102,7 @@ class RunningUnit:
         """Note a failure that is retried; logged and shown in the status when it begins, not each time."""
         if not self._is_faltering:
             self._is_faltering = True
-            _log.warning(what, connector=self.unit.connector, task=self.unit.task, reason=words_of(error))
+            _log.warning(what, connector=self.unit.connector, task=self.unit.task, reason=error_text(error))
             self.say("PAUSED" if self.is_paused else "RUNNING", sentence_of(error))
 
     def goes_on(self) -> None:
@@ -155,6 +155,6 @@ class RunningUnit:
 
     def _stopped_in_the_middle(self, error: BaseException) -> None:
         _log.warning(
-            "stopped in the middle", connector=self.unit.connector, task=self.unit.task, reason=words_of(error)
+            "stopped in the middle", connector=self.unit.connector, task=self.unit.task, reason=error_text(error)
         )
         self.say("UNASSIGNED")

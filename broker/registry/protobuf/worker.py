@@ -28,7 +28,7 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while (request := _read(sys.stdin.buffer)) is not None:
-        _write(sys.stdout.buffer, _compile_apart(protoc, request))
+        _write(sys.stdout.buffer, _compile_in_child(protoc, request))
 
 
 def _read(stream: BinaryIO) -> dict[str, Any] | None:
@@ -42,7 +42,7 @@ def _write(stream: BinaryIO, answer: dict[str, str]) -> None:
     stream.flush()
 
 
-def _compile_apart(protoc: Any, request: dict[str, Any]) -> dict[str, str]:
+def _compile_in_child(protoc: Any, request: dict[str, Any]) -> dict[str, str]:
     with tempfile.TemporaryDirectory(prefix="registry-protoc-") as name:
         directory = Path(name)
         child = os.fork()

@@ -24,9 +24,9 @@ async def ask_leader(
             async with client.stream(method, url, content=body, headers=request_headers) as answer:
                 return LeaderResponse(answer.status_code, answer.headers, await _content(answer))
     except httpx2.ConnectError as error:
-        raise NotConnected(_words(error)) from None
+        raise NotConnected(_error_text(error)) from None
     except httpx2.HTTPError as error:
-        raise NoAnswer(_words(error)) from None
+        raise NoAnswer(_error_text(error)) from None
 
 
 async def _content(answer: httpx2.Response) -> bytes:
@@ -40,5 +40,5 @@ async def _content(answer: httpx2.Response) -> bytes:
     return b"".join(parts)
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__} {error}"

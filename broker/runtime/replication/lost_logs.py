@@ -158,7 +158,7 @@ class LostLogs:
             if is_last
             else "log is missing, and none is made before another replica leads",
             partition=str(partition),
-            next_step=self._logs.way_back(partition),
+            next_step=self._logs.recovery_advice(partition),
             replicas=str(replicas),
         )
 

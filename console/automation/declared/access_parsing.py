@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping
 from console.automation.declared.declaration import DeclaredQuota, DeclaredRules
 from console.automation.declared.document import DocumentEntry, Node, Scalar
 from console.automation.declared.reader import DeclarationReader, line_of
+from console.cluster.quotas.amounts import value_of
 from console.cluster.quotas.queries import NAME_LENGTH_MAX
-from console.cluster.quotas.words import value_of
 from console.kit.gateway.acls.interface import (
     ANY_HOST,
     CLUSTER_NAME,
     OPERATIONS,
     AclRule,
-    in_words,
     java_host,
+    kafka_name,
     rule_refusal,
 )
 from console.kit.gateway.quotas.interface import (
@@ -93,7 +93,7 @@ def _rules(
     for word in dict.fromkeys(words):
         operation = known.get(_squeezed(word))
         if operation is None:
-            could = ", ".join(map(in_words, known.values()))
+            could = ", ".join(map(kafka_name, known.values()))
             reader.wrong(entries[permission].line, f"{word[:40]!r} cannot be done with a {about}; it has {could}.")
             continue
         rule = AclRule(resource, name, pattern, principal, _PERMISSIONS[permission], operation, host)

@@ -16,7 +16,7 @@ from console.ecosystem.connectors.declarations import declared_secrets
 from console.ecosystem.connectors.masking import masked
 from console.kit.access.reach import Resource, matches
 from console.kit.access.rights import NOT_ALL_NAMES, Right, has_right, reach_of, sees_all_names
-from console.kit.gateway.acls.interface import ANY_HOST, AclRule, in_words
+from console.kit.gateway.acls.interface import ANY_HOST, AclRule, kafka_name
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.moves.interface import REPLICA_KEYS
 from console.kit.gateway.quotas.interface import value_text
@@ -79,17 +79,17 @@ def _topics(person: User, now: ClusterNow, names: str) -> Mapping[str, Any]:
 def _acls(person: User, now: ClusterNow, names: str) -> list[Mapping[str, Any]]:
     _require_all_names(person)
     chosen = [rule for rule in now.rules.rules if matches(names, rule.principal)]
-    return [_rule(list(rules)) for _, rules in groupby(sorted(chosen, key=_apart), key=_apart)]
+    return [_rule(list(rules)) for _, rules in groupby(sorted(chosen, key=_group_key), key=_group_key)]
 
 
-def _apart(rule: AclRule) -> tuple[str, ...]:
+def _group_key(rule: AclRule) -> tuple[str, ...]:
     return rule.principal, rule.resource, rule.name, rule.pattern, rule.permission, rule.host
 
 
 def _rule(rules: list[AclRule]) -> Mapping[str, Any]:
     first = rules[0]
     fields: dict[str, Any] = {"principal": first.principal}
-    fields["allow" if first.allows else "deny"] = [in_words(rule.operation) for rule in rules]
+    fields["allow" if first.allows else "deny"] = [kafka_name(rule.operation) for rule in rules]
     fields[first.resource.lower()] = True if first.resource == "CLUSTER" else first.name
     if first.is_prefixed:
         fields["prefixed"] = True

@@ -115,10 +115,10 @@ class Drill(Operation):
         words = {True: "done", False: "waiting"}
         return [
             (
-                words_of,
+                text_of,
                 "busy" if self.is_open and number == at else words[number < at or (number == at and self._ended)],
             )
-            for number, words_of in enumerate(_STEPS.values())
+            for number, text_of in enumerate(_STEPS.values())
         ]
 
     @property

@@ -14,7 +14,7 @@ from console.processes.consequences import (
     world_now,
 )
 from console.processes.guard import Absence, Hosted, absence_of
-from console.processes.guard_words import doubt_sentence
+from console.processes.guard_sentences import doubt_sentence
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import Broker
 from console.state.clusters.queries import cluster_state

@@ -13,7 +13,7 @@ from console.kit.gateway.acls.interface import (
     WILDCARD,
     AclRule,
     AclView,
-    in_words,
+    kafka_name,
 )
 
 #: Of principal, host and names that are alike: about a second. Beyond it the page says that there are more.
@@ -63,7 +63,7 @@ class AclEffect:
     host: str = ANY_HOST
 
     def __str__(self) -> str:
-        done = ", ".join(map(in_words, self.operations))
+        done = ", ".join(map(kafka_name, self.operations))
         where = "" if self.host == ANY_HOST else f" from {self.host}"
         return f"{who(self.principal)} {'gains' if self.gains else 'loses'} {done} on {self.on_what}{where}"
 
@@ -72,7 +72,7 @@ class AclEffect:
         if self.resource == _CLUSTER:
             return "the cluster"
         more = f" and {len(self.names) - _NAMED_MAX} more" if len(self.names) > _NAMED_MAX else ""
-        return f"{in_words(self.resource)} {', '.join(self.names[:_NAMED_MAX])}{more}"
+        return f"{kafka_name(self.resource)} {', '.join(self.names[:_NAMED_MAX])}{more}"
 
 
 @dataclass(frozen=True, slots=True)

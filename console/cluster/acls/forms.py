@@ -12,8 +12,8 @@ from console.kit.gateway.acls.interface import (
     CLUSTER_NAME,
     OPERATIONS,
     AclRule,
-    in_words,
     java_host,
+    kafka_name,
     rule_refusal,
 )
 
@@ -26,7 +26,7 @@ NAMES = {
     "application": ("application.id", "Its internal topics, group and transactions are named so."),
     "keeps": ("Topics it keeps", "config.storage.topic, offset.storage.topic and status.storage.topic."),
 }
-_TYPES = [(operation, in_words(operation)) for operation in OPERATIONS]
+_TYPES = [(operation, kafka_name(operation)) for operation in OPERATIONS]
 
 
 class AclRuleForm(forms.Form):
@@ -42,7 +42,7 @@ class AclRuleForm(forms.Form):
     name = forms.CharField(label="Name", required=False, max_length=1_024)
     operations = forms.MultipleChoiceField(
         label="Operations",
-        choices=[(operation, in_words(operation)) for operation in ALL_OPERATIONS],
+        choices=[(operation, kafka_name(operation)) for operation in ALL_OPERATIONS],
         error_messages={"required": "Choose at least one operation."},
     )
 
@@ -59,7 +59,7 @@ class AclRuleForm(forms.Form):
             for operation in self._meant(cleaned)
         )
         if not cleaned["rules"]:
-            self.add_error("operations", f"None of these can be done with a {in_words(cleaned['resource'])}.")
+            self.add_error("operations", f"None of these can be done with a {kafka_name(cleaned['resource'])}.")
         for why in dict.fromkeys(filter(None, map(rule_refusal, cleaned["rules"]))):
             self.add_error("principal" if "principal" in why else "name", why)
         return cleaned
@@ -75,7 +75,7 @@ class AclRuleForm(forms.Form):
         """(name, words, types it is for, whether it is ticked)."""
         ticked = self["operations"].value() or ()
         return [
-            (operation, in_words(operation), " ".join(_kinds_with(operation)), operation in ticked)
+            (operation, kafka_name(operation), " ".join(_kinds_with(operation)), operation in ticked)
             for operation in ALL_OPERATIONS
         ]
 

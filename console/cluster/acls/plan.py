@@ -5,7 +5,7 @@ from itertools import groupby, islice
 
 from console.cluster.acls.effects import AclChange, AclEffect, Effects, effects, who, who_may_alter
 from console.kit.gateway.acls.decisions import with_changes
-from console.kit.gateway.acls.interface import ANY_HOST, AclRule, AclView, in_words
+from console.kit.gateway.acls.interface import ANY_HOST, AclRule, AclView, kafka_name
 from console.kit.gateway.commands import shell_command
 from console.kit.plans.plan import Plan, PlanLine
 
@@ -97,14 +97,14 @@ def commands(change: AclChange, bootstrap_servers: str) -> Iterator[str]:
     lines = [
         _command(verb, list(rules), bootstrap_servers)
         for verb, chosen in (("add", change.added), ("remove", change.removed))
-        for _, rules in groupby(sorted(chosen, key=_apart), key=_apart)
+        for _, rules in groupby(sorted(chosen, key=_group_key), key=_group_key)
     ]
     yield from islice(lines, _COMMANDS_MAX)
     if len(lines) > _COMMANDS_MAX:
         yield f"# and {len(lines) - _COMMANDS_MAX} more like these"
 
 
-def _apart(rule: AclRule) -> tuple[str, ...]:
+def _group_key(rule: AclRule) -> tuple[str, ...]:
     return rule.resource, rule.name, rule.pattern, rule.principal, rule.permission, rule.host
 
 
@@ -119,7 +119,7 @@ def _command(verb: str, rules: Collection[AclRule], bootstrap_servers: str) -> s
         "force": verb == "remove",
         f"{side}-principal": [rule.principal],
         f"{side}-host": None if rule.host == ANY_HOST else [rule.host],
-        "operation": [in_words(rule.operation) for rule in rules],
+        "operation": [kafka_name(rule.operation) for rule in rules],
         **about,
         "resource-pattern-type": "prefixed" if rule.is_prefixed else None,
     }

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from console.cluster.acls.words import deciding_words
+from console.cluster.acls.decision_text import deciding_text
 from console.kit.gateway.acls.decisions import AclDecision, AclDecisions
 from console.kit.gateway.acls.interface import ANYBODY, OPERATIONS, WILDCARD, AclRule, AclView
 
@@ -57,7 +57,7 @@ class AclRow:
         """What decides where no rule does, in words."""
         return tuple(
             dict.fromkeys(
-                deciding_words(decision) for decision in self.decisions if not decision.rule and decision.is_allowed
+                deciding_text(decision) for decision in self.decisions if not decision.rule and decision.is_allowed
             )
         )
 

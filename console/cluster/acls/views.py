@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.cluster.acls.access import require_acls
+from console.cluster.acls.decision_text import sentence
 from console.cluster.acls.export import DENIAL_TITLES, MATRIX_TITLES, RULE_TITLES, denial_rows, matrix_rows, rule_rows
 from console.cluster.acls.kept import rule_id
 from console.cluster.acls.plan import OBJECT_NAME, OBJECT_TYPE
@@ -26,7 +27,6 @@ from console.cluster.acls.queries import (
     text_of,
 )
 from console.cluster.acls.rows import Matrix
-from console.cluster.acls.words import sentence
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
@@ -37,8 +37,8 @@ from console.kit.gateway.acls.interface import (
     NO_AUTHORIZER,
     OPERATIONS,
     AclView,
-    in_words,
     java_host,
+    kafka_name,
 )
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError, RefusedError
@@ -84,7 +84,7 @@ def matrix(request: UserRequest) -> HttpResponseBase:
         "page": page,
         "is_cluster": choice.resource == "CLUSTER",
         "columns": [operation.replace("_", " ").title() for operation in choice.operations],
-        "operations": [(operation, in_words(operation)) for operation in OPERATIONS[choice.resource]],
+        "operations": [(operation, kafka_name(operation)) for operation in OPERATIONS[choice.resource]],
     }
     return render(request, "acls/matrix.html", context)
 
@@ -102,7 +102,7 @@ def rules(request: UserRequest) -> HttpResponseBase:
         "chosen": chosen,
         "page": page,
         "rows": [(rule_id(item), item) for item in page],
-        "operations": [(operation, in_words(operation)) for operation in ALL_OPERATIONS],
+        "operations": [(operation, kafka_name(operation)) for operation in ALL_OPERATIONS],
         "kept": inverses_of(OBJECT_TYPE, OBJECT_NAME)[:KEPT_SHOWN],
     }
     return render(request, "acls/rules.html", context)
@@ -117,7 +117,7 @@ def try_out(request: UserRequest) -> HttpResponseBase:
         **_common(view, "try-out"),
         "asked": question,
         "offered": sorted(known_principals(view))[:OFFERED_MAX],
-        "operations": [(operation, in_words(operation)) for operation in ALL_OPERATIONS if operation != "ALL"],
+        "operations": [(operation, kafka_name(operation)) for operation in ALL_OPERATIONS if operation != "ALL"],
     }
     if question["principal"] and question["name"]:
         decisions = AclDecisions(view).of(
@@ -158,7 +158,7 @@ def _common(view: AclView, tab: str) -> dict[str, object]:
         "tab": tab,
         "view": view,
         "rule_count": len(view.rules),
-        "types": [(operation, in_words(operation)) for operation in OPERATIONS],
+        "types": [(operation, kafka_name(operation)) for operation in OPERATIONS],
         "super_users": sorted(view.super_users or ()),
         "asked_at_ms": now_ms(),
     }

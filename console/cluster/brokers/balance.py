@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from console.cluster.brokers.words import with_words
+from console.cluster.brokers.state_names import with_state_names
 from console.kit.access.reach import EVERYTHING, Reach
 from console.state.clusters.models import Broker
 
@@ -21,7 +21,7 @@ class Balance:
 
 
 def balances(reach: Reach = EVERYTHING) -> list[Balance]:
-    brokers = with_words(Broker.objects.all(), reach)
+    brokers = with_state_names(Broker.objects.all(), reach)
     registered = sum(broker.is_registered for broker in brokers)
     leaders = sum(broker.leader_count for broker in brokers)
     replicas = sum(broker.replica_count for broker in brokers)

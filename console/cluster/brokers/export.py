@@ -17,7 +17,7 @@ REQUEST_TITLES = ("api", "per_second", "p50_ms", "p95_ms", "p99_ms", "max_ms", "
 
 
 def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple[object, ...]]:
-    """Return the rows of brokers `with_words` and `with_restart_safety`."""
+    """Return the rows of brokers `with_state_names` and `with_restart_safety`."""
     for broker in brokers:
         since = datetime.fromtimestamp(broker.changed_at_ms / 1000, UTC) if broker.changed_at_ms else None
         counts = (broker.leader_count, broker.replica_count, broker.out_of_sync_count)

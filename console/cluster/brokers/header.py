@@ -2,7 +2,7 @@
 
 from django.urls import reverse
 
-from console.cluster.brokers.words import with_words
+from console.cluster.brokers.state_names import with_state_names
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right
 from console.kit.common.figures import byte_size, grouped, size
@@ -16,7 +16,7 @@ _RESTART, _MOVE_AWAY = "Restart…", "Move all replicas away…"
 
 def facts(broker: Broker, reach: Reach) -> HeaderFacts:
     """Return the facts of `broker`. Its main action is a restart where the console runs it and the person may do it."""
-    with_words([broker], reach)
+    with_state_names([broker], reach)
     process, address = f"broker-{broker.broker_id}", reverse("broker-partitions", args=[broker.broker_id])
     is_run_here = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, name=process).exists()
     may_restart = is_run_here and Right.OPERATE in reach.rights_on(Resource.PROCESS, process)

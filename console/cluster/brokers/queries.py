@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from console.cluster.brokers.balance import Balance, balances
 from console.cluster.brokers.models import BrokerReport
-from console.cluster.brokers.words import with_words
+from console.cluster.brokers.state_names import with_state_names
 from console.kit.access.filters import within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.processes.models import ManagedProcess
@@ -79,7 +79,7 @@ def process_of(broker_id: int, reach: Reach = EVERYTHING) -> ManagedProcess | No
 def broker_facts(broker: Broker, reach: Reach = EVERYTHING) -> dict[str, object]:
     """Return everything the broker's page shows, with topics and processes in reach."""
     process = process_of(broker.broker_id, reach)
-    with_words([broker], reach)
+    with_state_names([broker], reach)
     return {
         "broker": broker,
         "cluster": cluster_state(),

@@ -22,7 +22,7 @@ from console.cluster.brokers.queries import (
     report_of,
 )
 from console.cluster.brokers.restart_safety import with_restart_safety
-from console.cluster.brokers.words import with_words
+from console.cluster.brokers.state_names import with_state_names
 from console.kit.access.rights import Right, has_right, reach_of, require, sees_all_names
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
@@ -33,7 +33,7 @@ from console.state.clusters.models import Broker
 @require_safe
 def broker_list(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
-    brokers = with_restart_safety(with_words(Broker.objects.all(), reach_of(request.user)))
+    brokers = with_restart_safety(with_state_names(Broker.objects.all(), reach_of(request.user)))
     if wants_csv(request):
         return csv_response(request, "brokers", TITLES, broker_rows(brokers))
     return render(request, "brokers/list.html", {"brokers": brokers})

@@ -59,14 +59,12 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
     def series(curve: Curve, colour: int | None) -> Iterable[ChartSeries]:
         summary = MEASURES[curve.measure].summary
         now = past.values(curve.kind, curve.name, curve.measure)
-        yield ChartSeries(curve.words, now, bridge_ms=bridge_ms, deciding_words=summary, colour=colour)
+        yield ChartSeries(curve.words, now, bridge_ms=bridge_ms, reduce=summary, colour=colour)
         if former is not None:
             points = [
                 (at_ms + shift_ms, value) for at_ms, value in former.values(curve.kind, curve.name, curve.measure)
             ]
-            yield ChartSeries(
-                query.compared_span_text, points, bridge_ms=2 * bridge_ms, is_former=True, deciding_words=summary
-            )
+            yield ChartSeries(query.compared_span_text, points, bridge_ms=2 * bridge_ms, is_former=True, reduce=summary)
 
     happened = list(changes)[:MARKS_MAX]
     columns = column_count(to_ms - from_ms, now_ms - to_ms)

@@ -30,7 +30,7 @@ class ChartSeries:
     #: What it was before, moved to now: it has the colour of the line before it.
     is_former: bool = False
     #: What a column shows of several points.
-    deciding_words: Callable[[Sequence[float]], float] = mean
+    reduce: Callable[[Sequence[float]], float] = mean
     #: Of the palette; None: the next one, after the line before it.
     colour: int | None = None
 

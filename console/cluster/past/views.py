@@ -52,7 +52,7 @@ def past(request: UserRequest) -> HttpResponseBase:
         "brokers": brokers_then(query),
         "page": topic_page(query, reach, request.GET.get("page", "1")),
         "groups": groups,
-        **_beside(request, query),
+        **_surroundings(request, query),
     }
     return render(request, "past/partials/then.html" if request.htmx else "past/page.html", context)
 
@@ -81,7 +81,7 @@ def _file(request: UserRequest, query: PastQuery, table: str) -> HttpResponseBas
     return csv_response(request, "topics-then", TOPIC_TITLES, topic_cells(topics_then(query, reach)))
 
 
-def _beside(request: UserRequest, query: PastQuery) -> dict[str, object]:
+def _surroundings(request: UserRequest, query: PastQuery) -> dict[str, object]:
     reach = reach_of(request.user)
     changes = changes_within(reach)
     before = changes.filter(at_ms__lte=query.at_ms)[:CHANGES_BESIDE]

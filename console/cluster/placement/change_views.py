@@ -13,7 +13,7 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from console.cluster.brokers.words import with_words
+from console.cluster.brokers.state_names import with_state_names
 from console.cluster.placement.actions import do_call_off, do_move
 from console.cluster.placement.cancel import plan_cancel
 from console.cluster.placement.forms import CHANGES_WISE, GoalsForm, MoveForm, ThrottleForm
@@ -120,7 +120,7 @@ def _ask(request: UserRequest, kind: str, context: dict[str, object]) -> int:
         context |= {
             "topics": _topics_found(request, context),
             "goals_form": GoalsForm(initial={"goal": list(GOALS), "changes": CHANGES_WISE}),
-            "brokers": with_words(Broker.objects.all(), reach_of(request.user)),
+            "brokers": with_state_names(Broker.objects.all(), reach_of(request.user)),
         }
         return 200
     topic = access_topic(request.user, request.GET["topic"], Right.OPERATE)

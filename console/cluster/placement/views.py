@@ -5,7 +5,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from console.cluster.brokers.words import with_words
+from console.cluster.brokers.state_names import with_state_names
 from console.cluster.placement.actions import do_elect_preferred_leaders
 from console.cluster.placement.export import MOVE_TITLES, REASSIGNMENT_TITLES, move_rows, reassignment_rows
 from console.cluster.placement.queries import (
@@ -44,7 +44,7 @@ def placement(request: UserRequest) -> HttpResponseBase:
     context = {
         "page": page,
         "rows": matrix_rows(list(page)),
-        "brokers": with_words(Broker.objects.all(), reach),
+        "brokers": with_state_names(Broker.objects.all(), reach),
         "search": search,
         "shows_internal": shows_internal,
         **placement_facts(reach),

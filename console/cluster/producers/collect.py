@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 
-from console.cluster.producers.standing import open_transactions
+from console.cluster.producers.open_transactions import open_transactions
 from console.cluster.producers.stuck import StableOffsets, StuckTransaction, stuck_transaction
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError
 from console.kit.gateway.groups.interface import TopicPartition

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from console.cluster.producers.standing import OpenTransaction, OpenTransactionState
+from console.cluster.producers.open_transactions import OpenTransaction, OpenTransactionState
 from console.kit.gateway.commands import shell_command
 from console.kit.plans.plan import Plan, PlanLine
 
@@ -57,7 +57,7 @@ def abort_plan(topic: str, transaction: OpenTransaction, bootstrap_servers: str,
 def _touches(place: str, transaction: OpenTransaction) -> Iterable[str]:
     yield (
         f"Readers of committed records wait at offset {transaction.open_from} of {place}, then go on from there; "
-        f"{transaction.waits_in_words} wait behind it, those of other producers among them."
+        f"{transaction.waiting_text} wait behind it, those of other producers among them."
     )
     yield "Compaction of the partition goes on behind it, too."
     yield "If its producer is still alive, its next write is refused: it has to restart."

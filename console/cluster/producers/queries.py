@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from console.cluster.producers.standing import OpenTransaction, open_transactions
+from console.cluster.producers.open_transactions import OpenTransaction, open_transactions
 from console.kit.common.clock import now_ms, utc
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.producers.interface import ProducerView

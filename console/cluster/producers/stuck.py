@@ -7,7 +7,7 @@ on behind it, a transaction is open there (KIP-664).
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from console.cluster.producers.standing import OpenTransaction, OpenTransactionState
+from console.cluster.producers.open_transactions import OpenTransaction, OpenTransactionState
 from console.kit.gateway.groups.interface import TopicPartition
 
 #: A partition is looked into when it has stood still for so long: most transactions take less.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.quorum.interface import FeatureView
-from console.kit.gateway.quorum.metadata_versions import FEATURE, level_in_words
+from console.kit.gateway.quorum.metadata_versions import FEATURE, level_text
 from console.kit.plans.plan import Plan, PlanLine
 
 UPGRADE = "upgrade feature"
@@ -30,7 +30,7 @@ def upgrade_plan(feature: FeatureView, level: int, bootstrap_servers: str, *, re
         action=UPGRADE,
         object_type="feature",
         object_name=feature.name,
-        lines=(PlanLine("level", feature.finalized_text or "not finalized", level_in_words(feature.name, level)),),
+        lines=(PlanLine("level", feature.finalized_text or "not finalized", level_text(feature.name, level)),),
         read=(f"finalized={feature.finalized}", f"supported={feature.supported_min}-{feature.supported_max}"),
         touches=(_JOINING, *((_METADATA,) if is_metadata else ())),
         losses=(),
@@ -46,5 +46,5 @@ def _obstacle(feature: FeatureView, level: int) -> str:
     if feature.finalized is not None and level <= feature.finalized:
         return f"It is at {feature.finalized_text} already; a level is not lowered here."
     if level > feature.supported_max:
-        return f"This broker supports {level_in_words(feature.name, feature.supported_max)} at most."
+        return f"This broker supports {level_text(feature.name, feature.supported_max)} at most."
     return ""

@@ -13,7 +13,7 @@ from console.kit.common.current_cluster import here
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError, RefusedError
-from console.kit.gateway.quorum.metadata_versions import level_in_words
+from console.kit.gateway.quorum.metadata_versions import level_text
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import refusable
@@ -56,7 +56,7 @@ def feature_upgrade(request: UserRequest, feature: str) -> HttpResponse:
                 Confirmation.parse(request.POST),
                 lambda: cluster_gateway().quorum.upgrade(feature, plan.level),
             )
-            messages.success(request, f"{feature} is at {level_in_words(feature, plan.level)} now.")
+            messages.success(request, f"{feature} is at {level_text(feature, plan.level)} now.")
             return redirect("quorum")
     return render(request, "quorum/upgrade.html", context | {"error": answer.error}, status=answer.status)
 

@@ -42,7 +42,7 @@ FEATURE = Feature(
     ),
     hooks=(
         Hook(
-            "console.state.client_applications.quota_words.QUOTAS_OF_CLIENTS",
+            "console.state.client_applications.client_quota.QUOTAS_OF_CLIENTS",
             "console.cluster.quotas.of_clients.quotas_of",
         ),
     ),

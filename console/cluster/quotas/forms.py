@@ -5,8 +5,8 @@ from typing import Any
 
 from django import forms
 
+from console.cluster.quotas.amounts import hint, label, value_of
 from console.cluster.quotas.queries import NAME_LENGTH_MAX
-from console.cluster.quotas.words import hint, label, value_of
 from console.kit.gateway.quotas.interface import (
     LABEL_ORDER,
     EntityType,

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from django.db import models
 
-from console.cluster.quotas.words import amount, label
+from console.cluster.quotas.amounts import amount, label
 from console.kit.common.figures import grouped
 from console.kit.common.stored_fields import from_stored
 from console.kit.gateway.quotas.interface import LABEL_ORDER, QuotaEntity, entity_at

@@ -6,8 +6,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from console.cluster.quotas.models import QuotaRow
-from console.kit.gateway.quotas.interface import QuotaKey, deciding, in_words, order_for
-from console.state.client_applications.quota_words import ClientQuota
+from console.kit.gateway.quotas.interface import QuotaKey, deciding, entity_text, order_for
+from console.state.client_applications.client_quota import ClientQuota
 
 _KEYS = (QuotaKey.PRODUCER_BYTE_RATE, QuotaKey.CONSUMER_BYTE_RATE, QuotaKey.REQUEST_PERCENTAGE)
 
@@ -25,5 +25,5 @@ def quotas_of(clients: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], 
             limits = ", ".join(f"{limit.label}: {limit.text}" for limit in row.limits)
             address = f"{reverse('quotas')}?{urlencode({'search': row.words.rpartition(' ')[2]})}"
             is_held = any(use.client_id in ("", client_id) and use.is_held for use in row.seen)
-            quotas_of[user, client_id] = ClientQuota(in_words(entity), limits, address, is_held)
+            quotas_of[user, client_id] = ClientQuota(entity_text(entity), limits, address, is_held)
     return quotas_of

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from console.cluster.quotas.amounts import amount, exact, label
 from console.cluster.quotas.models import ObservedQuotaUse
-from console.cluster.quotas.words import amount, exact, label
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.quotas.interface import (
     DEFAULT,
@@ -14,7 +14,7 @@ from console.kit.gateway.quotas.interface import (
     Quotas,
     Values,
     deciding,
-    in_words,
+    entity_text,
     order_for,
     order_for_address,
     rank_of,
@@ -52,7 +52,7 @@ def quota_plan(
     changes = {key: wanted[key] for key in LABEL_ORDER if key in wanted and wanted[key] != own.get(key)}
     values = {key: value for key, value in {**own, **changes}.items() if value is not None}
     after = {**quotas, entity: values}
-    words = in_words(entity)
+    words = entity_text(entity)
     blocks = changes.get(QuotaKey.CONNECTION_CREATION_RATE) == 0
     return QuotaPlan(
         entity=entity,
@@ -102,7 +102,7 @@ def _touches(
 
 
 def _what_counts(entity: QuotaEntity, key: str, value: float | None, after: Quotas) -> str:
-    words = in_words(entity)
+    words = entity_text(entity)
     if value is not None:
         return f"{label(key)}: {words} may use {amount(key, value)} of each broker."
     below = deciding(
@@ -112,7 +112,7 @@ def _what_counts(entity: QuotaEntity, key: str, value: float | None, after: Quot
     )
     if below is None:
         return f"{label(key)}: {words} is not limited any more."
-    return f"{label(key)}: for {words} the quota of {in_words(below)} counts then, {amount(key, after[below][key])}."
+    return f"{label(key)}: for {words} the quota of {entity_text(below)} counts then, {amount(key, after[below][key])}."
 
 
 def _felt(
@@ -163,7 +163,7 @@ def _not_for(entity: QuotaEntity, key: str, quotas: Quotas) -> list[str]:
         for item, values in quotas.items()
         if key in values and rank_of(item) < rank_of(entity) and _overlap(item, entity)
     ]
-    return [in_words(item) for item in sorted(first, key=lambda directory: (rank_of(directory), directory.path))]
+    return [entity_text(item) for item in sorted(first, key=lambda directory: (rank_of(directory), directory.path))]
 
 
 def _overlap(one: QuotaEntity, other: QuotaEntity) -> bool:

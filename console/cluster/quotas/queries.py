@@ -11,8 +11,8 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
+from console.cluster.quotas.amounts import amount, label
 from console.cluster.quotas.models import ObservedQuotaUse, QuotaLook, QuotaRow
-from console.cluster.quotas.words import amount, label
 from console.kit.gateway.quotas.interface import (
     LABEL_ORDER,
     EntityType,
@@ -21,7 +21,7 @@ from console.kit.gateway.quotas.interface import (
     Quotas,
     deciding,
     entity_at,
-    in_words,
+    entity_text,
     order_for,
     order_for_address,
 )
@@ -153,4 +153,4 @@ def tables_of(verdicts: list[QuotaVerdict]) -> list[QuotaTable]:
 
 def _step(entity: QuotaEntity, key: str, quotas: Quotas, decides: bool) -> QuotaStep:
     value = quotas.get(entity, {}).get(key)
-    return QuotaStep(in_words(entity), "" if value is None else amount(key, value), decides)
+    return QuotaStep(entity_text(entity), "" if value is None else amount(key, value), decides)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from console.cluster.quotas.models import QuotaLook, QuotaRow, digest_of_path
 from console.cluster.quotas.rows import QuotaEntityRow
 from console.kit.common.databases import cluster_atomic
-from console.kit.gateway.quotas.interface import QuotaEntity, in_words, rank_of
+from console.kit.gateway.quotas.interface import QuotaEntity, entity_text, rank_of
 
 _FIELDS = ["path", "words", "rank", "values", "uses", "use_counts", "held_since_ms"]
 
@@ -63,7 +63,7 @@ def _model(row: QuotaEntityRow) -> QuotaRow:
     return QuotaRow(
         digest=digest_of_path(row.entity.path),
         path=row.entity.path,
-        words=in_words(row.entity),
+        words=entity_text(row.entity),
         rank=rank_of(row.entity),
         values=dict(row.values),
         uses=[use.as_json() for use in row.uses],

@@ -41,7 +41,7 @@ def subject_list(request: UserRequest) -> HttpResponse:
     return render(request, "schemas/partials/subject-table.html" if is_part else "schemas/list.html", context)
 
 
-def _registry_words() -> dict[str, str]:
+def _registry_text() -> dict[str, str]:
     """Return the registry's address and the user it is asked as, for a command that is shown."""
     known = here.SCHEMA_REGISTRY
     if not isinstance(known, RegistryAddress):

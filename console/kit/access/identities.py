@@ -13,7 +13,7 @@ def identity_of(person: Person | None) -> Identity | None:
     return Identity.objects.filter(user_id=person.pk).first() if person is not None and person.pk else None
 
 
-def words_of(person: Person | None) -> str:
+def identity_text(person: Person | None) -> str:
     """Return the subject and issuer that the audit shows beside the account; empty for a local account."""
     identity = identity_of(person)
     return str(identity) if identity else ""

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from console.kit.access.identities import words_of
+from console.kit.access.identities import identity_text
 from console.kit.access.rights import Person
 from console.kit.audit.chain import VERSION, ChainEnd, ChainLink, seal_of
 from console.kit.audit.models import AuditEnd, AuditEvent
@@ -56,7 +56,7 @@ def record_event(
         previous_seal="",
         version=VERSION,
         actor_number=None if actor is None else actor.pk,
-        actor_identity=words_of(actor),
+        actor_identity=identity_text(actor),
         cluster=cluster_audited(),
     )
     return _append(link)

@@ -102,7 +102,7 @@ class LimitSetting(Protocol):
 
 
 @register.filter
-def limit_in_words(setting: LimitSetting) -> str:
+def limit_text(setting: LimitSetting) -> str:
     """Return `(7 d)` for 604800000 of a setting in ms, `(1.5 GB)` for one in bytes, `(no limit)` for the largest number
     and a retention of -1; nothing for other settings.
     """

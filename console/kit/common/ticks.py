@@ -15,6 +15,6 @@ def tick() -> None:
         feature_tick()
 
 
-async def tick_beside() -> None:
+async def tick_in_thread() -> None:
     """Do the same on a thread of the pool, since Redis may be slow."""
     await asyncio.to_thread(tick)

@@ -89,7 +89,7 @@ def refusal(code: int, sentence: str = "") -> RefusedError:
 
 
 @contextmanager
-def in_our_words() -> Iterator[None]:
+def as_gateway_errors() -> Iterator[None]:
     """Turn errors of our own client into the gateway's."""
     try:
         yield

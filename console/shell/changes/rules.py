@@ -80,7 +80,7 @@ class RuleDemand:
         if not approval and not closed:
             return None
         needs = [f"It needs a second person ({_names(approval)})."] if approval else []
-        needs += [_closed_words(closed, self.opens_at)] if closed else []
+        needs += [_closed_text(closed, self.opens_at)] if closed else []
         has_secret = any(part.action in _SECRET for part in (plan, *plan.parts))
         is_refused = any(item.outside == REFUSE for item in closed)
         if has_secret:
@@ -171,7 +171,7 @@ def _head(pattern: str) -> str:
     return pattern[: min((at for name in _WILD if (at := pattern.find(name)) >= 0), default=len(pattern))]
 
 
-def _closed_words(closed: Sequence[ApprovalRule], opens_at: datetime | None) -> str:
+def _closed_text(closed: Sequence[ApprovalRule], opens_at: datetime | None) -> str:
     whys = "; ".join(f"{rule.name}{f': {rule.why}' if rule.why else ''}" for rule in closed)
     when = f"possible from {opens_at:%Y-%m-%d %H:%M} UTC" if opens_at else "not possible within the next weeks"
     return f"It may not be made now ({whys}); it is {when}."

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from console.cluster.brokers.restart_safety import with_restart_safety
-from console.cluster.brokers.words import with_words
+from console.cluster.brokers.state_names import with_state_names
 from console.cluster.placement.queries import placement_facts
 from console.cluster.zookeeper.queries import ensemble_facts
 from console.kit.access.reach import EVERYTHING
@@ -134,7 +134,7 @@ class Announcer:
         return [(groups.CLUSTER_OVERVIEW, html) for html in (*drawn, version)]
 
     def _brokers(self) -> list[tuple[str, str]]:
-        context = {"brokers": with_restart_safety(with_words(all_brokers())), **_of_cluster()}
+        context = {"brokers": with_restart_safety(with_state_names(all_brokers())), **_of_cluster()}
         return self._if_new(groups.BROKERS, "broker-table", "brokers/partials/broker-table.html", context)
 
     def _fleet(self) -> list[tuple[str, str]]:

@@ -34,7 +34,7 @@ def do_remove(actor: User, plan: Plan, confirmation: Confirmation) -> None:
     carry_out(actor, plan, confirmation, take_away)
 
 
-def do_start_afresh(actor: User, plan: Plan, confirmation: Confirmation) -> None:
+def do_reset_cluster(actor: User, plan: Plan, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError."""
 
     def forget() -> None:

@@ -18,11 +18,11 @@ from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connection.trial import Trial, TrialStep, try_cluster
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
-from console.shell.fleet.actions import do_keep, do_remove, do_start_afresh, note_trial
-from console.shell.fleet.beside import service_steps
+from console.shell.fleet.actions import do_keep, do_remove, do_reset_cluster, note_trial
 from console.shell.fleet.forms import ClusterForm
 from console.shell.fleet.kept import SECRETS, KeptForm, added_names, kept_of
 from console.shell.fleet.plan import afresh_plan, keep_plan, remove_plan
+from console.shell.fleet.service_trials import service_steps
 from console.state.clusters.queries import cluster_state
 
 _METHODS = ["GET", "HEAD", "POST"]
@@ -83,7 +83,7 @@ def afresh(request: UserRequest, cluster: str) -> HttpResponse:
             state, obstacle = cluster_state(), why_read_only()
         plan = afresh_plan(cluster, state.cluster_id, state.brokers_error, obstacle)
         if is_confirmed(request):
-            do_start_afresh(request.user, plan, Confirmation.parse(request.POST))
+            do_reset_cluster(request.user, plan, Confirmation.parse(request.POST))
             messages.success(request, f"{cluster} starts afresh, when the console's processes have started again.")
             return redirect("clusters")
     context = {"plan": plan, "state": state, "address": request.path, "error": answer.error}

@@ -62,7 +62,7 @@ def facts_of_both(user: User, left: str, right: str) -> tuple[ClusterFacts, Clus
     with ThreadPoolExecutor(2) as threads:
         futures = [threads.submit(_told_in, name, shared, with_rules) for name in (left, right)]
         told_left, told_right = (future.result() for future in futures)
-    _lay_beside(stored[0], stored[1], told_left.settings, told_right.settings)
+    _compare_topic_settings(stored[0], stored[1], told_left.settings, told_right.settings)
     return _facts(stored[0], told_left), _facts(stored[1], told_right)
 
 
@@ -133,7 +133,9 @@ def _topic_settings(topics: list[str]) -> _Settings:
         return dict(zip(topics, threads.map(bound(ask), topics), strict=True))
 
 
-def _lay_beside(left: dict[str, Section], right: dict[str, Section], of_left: _Settings, of_right: _Settings) -> None:
+def _compare_topic_settings(
+    left: dict[str, Section], right: dict[str, Section], of_left: _Settings, of_right: _Settings
+) -> None:
     """Compare settings that a topic sets itself in either cluster, with the effective values of both."""
     topics_left, topics_right = dict(left[TOPICS]), dict(right[TOPICS])
     for topic in of_left.keys() & of_right.keys():

@@ -13,7 +13,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 
 from broker.common.punctual_http import PunctualProtocol
-from console.kit.common.ticks import EVERY_S, tick_beside
+from console.kit.common.ticks import EVERY_S, tick_in_thread
 from console.kit.gateway.connection.own_requests import begin
 
 #: Pages, sockets and requests at one time; beyond it the answer is 503.
@@ -100,7 +100,7 @@ def web_config(port: int) -> uvicorn.Config:
         log_level="warning",
         # Whom to believe about who asks is decided by console/shell/web/proxy.py.
         proxy_headers=False,
-        callback_notify=tick_beside,
+        callback_notify=tick_in_thread,
         timeout_notify=EVERY_S,
     )
 

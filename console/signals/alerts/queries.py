@@ -133,5 +133,5 @@ def rule_text_of(rule: AlertRule) -> str:
         of = "" if rule.objects == "*" else f" of {rule.objects}"
         limit = MEASURES[rule.measure].amount(rule.threshold)
         what = f"{rule.kind}.{rule.measure}{of} {'above' if rule.is_above else 'below'} {limit}"
-    for_words = f" for {duration(rule.for_ms)}" if rule.for_ms else ""
-    return f"{what}{for_words} → {', '.join(rule.channels) or 'this page'}"
+    pending_text = f" for {duration(rule.for_ms)}" if rule.for_ms else ""
+    return f"{what}{pending_text} → {', '.join(rule.channels) or 'this page'}"

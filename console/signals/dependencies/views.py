@@ -85,10 +85,10 @@ def _around(request: UserRequest, middle: DependencyNode, reach: Reach) -> HttpR
 
 def _words(neighbours: list[Neighbour]) -> list[str]:
     return [
-        f"{neighbour.node.kind}:{neighbour.node.name}{_rate_words(neighbour.records_per_second)}"
+        f"{neighbour.node.kind}:{neighbour.node.name}{_rate_text(neighbour.records_per_second)}"
         for neighbour in neighbours
     ]
 
 
-def _rate_words(records_per_second: float | None) -> str:
+def _rate_text(records_per_second: float | None) -> str:
     return "" if records_per_second is None else f" {round(records_per_second, 2)}/s"

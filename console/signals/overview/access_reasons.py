@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from console.cluster.acls.denied import DeniedClient
 from console.cluster.brokers.leader_skew import LeaderSkew
 from console.kit.common.figures import grouped
-from console.kit.gateway.acls.interface import in_words
+from console.kit.gateway.acls.interface import kafka_name
 from console.signals.overview.health import HealthLevel, HealthReason
 from console.signals.overview.next_action import NextAction
 
@@ -25,7 +25,7 @@ def denial_reasons(denied: Sequence[DeniedClient]) -> Iterable[HealthReason]:
 def _denied(client: DeniedClient) -> HealthReason:
     principal = _short(client.principal)
     what = " ".join(filter(None, [client.resource.lower().replace("_", " "), _short(client.name)]))
-    text = f"{principal} is denied {in_words(client.operation)} on {what}: no ACL allows it, or one denies it."
+    text = f"{principal} is denied {kafka_name(client.operation)} on {what}: no ACL allows it, or one denies it."
     action = NextAction("See which rule decides, then add the rule that it needs", "acl-denials")
     evidence = f"{grouped(client.recent)} denial{_s(client.recent)} in the last minute"
     key = f"denied:{client.principal[:200]}:{client.operation}:{client.resource}:{client.name[:249]}"

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 
-from console.cluster.brokers.words import with_words
+from console.cluster.brokers.state_names import with_state_names
 from console.cluster.topics.grace_queries import open_deletions_within
 from console.cluster.topics.models import PlannedDeletion
 from console.kit.access.filters import within
@@ -53,7 +53,7 @@ def _totals(reach: Reach) -> QuerySet[Topic]:
 def overview_facts(reach: Reach = EVERYTHING) -> dict[str, Any]:
     """Return everything the overview's partials show, for the page and for the push alike, of the topics in reach."""
     state = state_within(reach)
-    brokers = with_words(all_brokers(), reach)
+    brokers = with_state_names(all_brokers(), reach)
     totals = topic_totals(reach)
     troubled = troubled_partitions(reach) if _is_troubled(totals) else []
     processes = shown_processes(reach)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.cluster.producers.standing import OpenTransactionState
+from console.cluster.producers.open_transactions import OpenTransactionState
 from console.cluster.producers.stuck import StuckTransaction
 from console.kit.common.figures import duration, grouped
 from console.signals.overview.health import HealthLevel, HealthReason

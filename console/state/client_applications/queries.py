@@ -10,8 +10,8 @@ from django.http import QueryDict
 from console.kit.access.filters import within
 from console.kit.access.reach import Reach, Resource
 from console.kit.common.clock import utc
+from console.state.client_applications.client_quota import QUOTAS_OF_CLIENTS, ClientQuota
 from console.state.client_applications.models import ClientLook, ClientTraffic
-from console.state.client_applications.quota_words import QUOTAS_OF_CLIENTS, ClientQuota
 
 ROWS_PER_PAGE = 50
 #: Clients that a topic's page shows; the file has all.

@@ -130,7 +130,7 @@ class Broker(models.Model):
     speaks = models.CharField(max_length=10, blank=True)
     api_count = models.IntegerField(null=True)
 
-    #: Set by `with_words` of the room of brokers, and no columns.
+    #: Set by `with_state_names` of the room of brokers, and no columns.
     word: str
     tone: str
     #: Set by `with_restart_safety` of that room, and no columns.

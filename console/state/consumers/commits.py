@@ -68,7 +68,7 @@ class CommitRing:
 
         Its order is the truth: a commit that bears an earlier time than the one before it counts as made then.
         """
-        self._note_way_back(offset)
+        self._note_rewind(offset)
         self._logged_offset, self._logged_at_ms = offset, at_ms if now_ms is None else now_ms
         self._is_set = False
         self._put(offset, at_ms, log_end, waited_ms)
@@ -90,7 +90,7 @@ class CommitRing:
         """
         if self._is_set and offset == self._logged_offset:
             return
-        self._note_way_back(offset)
+        self._note_rewind(offset)
         self.alive_ms = self.last_alive_ms
         self.commits.clear()
         self.moved_ms, self._is_set = None, True
@@ -167,7 +167,7 @@ class CommitRing:
         if len(self.commits) > COMMITS_MAX:
             del self.commits[0]
 
-    def _note_way_back(self, offset: int) -> None:
+    def _note_rewind(self, offset: int) -> None:
         before = self._logged_offset
         if before is not None and offset < before:
             self.left_offset = max(before, self.left_offset or 0)

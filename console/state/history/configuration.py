@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from console.kit.gateway.acls.interface import AclRule
 from console.kit.gateway.brokers.interface import BrokerSetting
 from console.kit.gateway.moves.interface import RATE_KEYS, REPLICA_KEYS
-from console.kit.gateway.quotas.interface import Quotas, in_words, value_text
+from console.kit.gateway.quotas.interface import Quotas, entity_text, value_text
 from console.state.history.damage import tone_of
 from console.state.history.differences import HistoryEvent, Values
 
@@ -109,7 +109,7 @@ def acl_events(before: State, after: State) -> list[HistoryEvent]:
 
 def quota_state(quotas: Quotas) -> dict[str, dict[str, str]]:
     return {
-        in_words(entity): {key: value_text(key, value) for key, value in values.items()}
+        entity_text(entity): {key: value_text(key, value) for key, value in values.items()}
         for entity, values in quotas.items()
     }
 

@@ -156,7 +156,7 @@ def chosen_actions(query: HistoryQuery) -> QuerySet[AuditEvent]:
 def action_entry(event: AuditEvent) -> TimelineEntry:
     """Return a timeline entry for an audit row."""
     sentence = f"{event.action} {event.object_name}".strip()
-    words = _values_in_words(event.before or {}, event.after or {})
+    words = _values_text(event.before or {}, event.after or {})
     sentence += f": {words}" if words else ""
     if event.result != "done":
         sentence += f" ({event.result})"
@@ -168,7 +168,7 @@ def action_entry(event: AuditEvent) -> TimelineEntry:
     )
 
 
-def _values_in_words(before: Mapping[str, object], after: Mapping[str, object]) -> str:
+def _values_text(before: Mapping[str, object], after: Mapping[str, object]) -> str:
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     named = [f"{name} {_short(before.get(name))} → {_short(after.get(name))}" for name in names[:_VALUES_MAX]]
     more = len(names) - len(named)

@@ -9,7 +9,7 @@ import pytest
 from broker.common import logs
 from broker.common.errors import StartupError
 from broker.common.limits import LOGGED_TEXT_LENGTH_MAX
-from broker.common.logs import _one_line, log_apart, logger
+from broker.common.logs import _one_line, log_to_own_file, logger
 
 
 def logged_value(text: str) -> str:
@@ -49,7 +49,7 @@ def test_a_logger_can_have_a_file_of_its_own_which_does_not_grow_for_ever(tmp_pa
     one = logging.getLogger("broker.test_apart")
     one.setLevel(logging.INFO)
     path = tmp_path / "own.log"
-    end = log_apart("broker.test_apart", path)
+    end = log_to_own_file("broker.test_apart", path)
     for number in range(100):
         one.info("told apart %d", number)
     assert 'level=info event="told apart 99"' in path.read_text().splitlines()[-1]
@@ -63,7 +63,7 @@ def test_a_logger_can_have_a_file_of_its_own_which_does_not_grow_for_ever(tmp_pa
 
 def test_a_file_that_cannot_be_written_is_said_at_the_start(tmp_path):
     with pytest.raises(StartupError, match=r"nowhere/own\.log cannot be written: No such file"):
-        log_apart("broker.test_apart", tmp_path / "nowhere" / "own.log")
+        log_to_own_file("broker.test_apart", tmp_path / "nowhere" / "own.log")
 
 
 def test_a_process_that_configures_no_logs_tells_no_values_of_local_variables(capsys):

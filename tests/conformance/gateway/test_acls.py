@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from console.kit.gateway.acls.decisions import AclDecisions
-from console.kit.gateway.acls.interface import NO_AUTHORIZER, OPERATIONS, AclRule, in_words
+from console.kit.gateway.acls.interface import NO_AUTHORIZER, OPERATIONS, AclRule, kafka_name
 from console.kit.gateway.errors import RefusedError
 from tests.barnabas_cluster import running_cluster
 from tests.conformance.gateway.real import kafka_gateway
@@ -118,7 +118,7 @@ def test_what_was_denied_is_told_and_the_try_out_says_what_the_broker_did(zookee
         with pytest.raises(RefusedError):
             gateway.change_topic_settings(name, {"retention.ms": "1000"})
         (denied,) = eventually(gateway.acls.denials, bool)
-        assert (denied.principal, denied.last_host, in_words(denied.last_operation)) == (
+        assert (denied.principal, denied.last_host, kafka_name(denied.last_operation)) == (
             ANONYMOUS,
             "127.0.0.1",
             "AlterConfigs",

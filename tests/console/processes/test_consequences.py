@@ -6,7 +6,7 @@ from django.urls import reverse
 from console.kit.common.clock import now_ms
 from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes.guard import FRESH_MS, Ensemble, ServerAbsence, absence_of_server
-from console.processes.guard_words import server_continuation_sentence, server_harm_warnings
+from console.processes.guard_sentences import server_continuation_sentence, server_harm_warnings
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import ClusterState
 from tests.console.confirming import digest_in

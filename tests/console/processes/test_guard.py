@@ -3,7 +3,7 @@
 import pytest
 
 from console.processes.guard import FRESH_MS, GuardFacts, Hosted, PartitionFate, absence_of, fate_of
-from console.processes.guard_words import continuation_sentences, harm_warnings
+from console.processes.guard_sentences import continuation_sentences, harm_warnings
 
 NOW_MS = 1_000_000
 

@@ -110,20 +110,20 @@ TABLE = [
         ProcessStep.NOTHING,
     ),
     (
-        {"exit_status": -9, "last_words": "all is well"},
+        {"exit_status": -9, "last_log_line": "all is well"},
         Observed.EXITED,
         "exited: killed by signal 9 (SIGKILL) at 12:03:04 UTC; started again in 1 s (try 1), at 12:03:05 UTC",
         ProcessStep.NOTHING,
     ),
     (
-        {"exit_status": 1, "restart": Policy.NEVER, "last_words": "server: port 9092 is taken"},
+        {"exit_status": 1, "restart": Policy.NEVER, "last_log_line": "server: port 9092 is taken"},
         Observed.EXITED,
         "exited: ended by itself with status 1 at 12:03:04 UTC; it is not started again: auto-restart is off; "
         "its last line: server: port 9092 is taken",
         ProcessStep.NOTHING,
     ),
     (
-        {"exit_status": 1, "restart": Policy.NEVER, "last_words": "x is no INT", "may_quote_records": True},
+        {"exit_status": 1, "restart": Policy.NEVER, "last_log_line": "x is no INT", "may_quote_records": True},
         Observed.EXITED,
         "exited: ended by itself with status 1 at 12:03:04 UTC; it is not started again: auto-restart is off; "
         "the last line of its log: x is no INT",
@@ -136,7 +136,7 @@ TABLE = [
         ProcessStep.NOTHING,
     ),
     (
-        {"exit_status": 78, "deaths_in_a_row": 2, "last_words": "server: listeners is missing"},
+        {"exit_status": 78, "deaths_in_a_row": 2, "last_log_line": "server: listeners is missing"},
         Observed.FAILED,
         "failed: ended by itself with status 78 at 12:03:04 UTC; gave up after 3 tries: correct its "
         "configuration and start it; its last line: server: listeners is missing",

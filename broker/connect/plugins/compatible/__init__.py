@@ -1,6 +1,6 @@
 """Connectors of other products: their class names and settings, and which of ours they are."""
 
 from broker.connect.plugins.compatible.connectors import advice_for, own_class
-from broker.connect.plugins.compatible.translation import ConfigTranslation, in_their_words, translate
+from broker.connect.plugins.compatible.translation import ConfigTranslation, rename_to_source_keys, translate
 
-__all__ = ["ConfigTranslation", "advice_for", "in_their_words", "own_class", "translate"]
+__all__ = ["ConfigTranslation", "advice_for", "own_class", "rename_to_source_keys", "translate"]

@@ -37,7 +37,7 @@ def translate(props: Mapping[str, Any]) -> ConfigTranslation:
     return translation
 
 
-def in_their_words(values: dict[str, ConfigValue], translation: ConfigTranslation) -> None:
+def rename_to_source_keys(values: dict[str, ConfigValue], translation: ConfigTranslation) -> None:
     """Rename, in place, what validation has found of our keys to theirs, and add what has no counterpart."""
     for ours, theirs in translation.origins.items():
         if (item := values.pop(ours, None)) is None:

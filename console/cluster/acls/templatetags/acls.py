@@ -4,14 +4,14 @@ from urllib.parse import urlencode
 
 from django import template
 
+from console.cluster.acls.decision_text import sentence
 from console.cluster.acls.effects import AclEffect
 from console.cluster.acls.rows import AclRow
-from console.cluster.acls.words import sentence
 from console.kit.gateway.acls.decisions import AclDecision, DecisionCause
-from console.kit.gateway.acls.interface import Denials, in_words
+from console.kit.gateway.acls.interface import Denials, kafka_name
 
 register = template.Library()
-register.filter("words", in_words)
+register.filter("words", kafka_name)
 register.filter("in_a_sentence", sentence)
 
 

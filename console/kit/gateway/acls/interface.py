@@ -57,13 +57,13 @@ class AclRule:
 
     @property
     def does(self) -> str:
-        return in_words(self.operation)
+        return kafka_name(self.operation)
 
     @property
     def about(self) -> str:
         if self.resource == ResourceType.CLUSTER.name:
             return "Cluster"
-        return f"{in_words(self.resource)} {self.name}{' (prefix)' if self.is_prefixed else ''}"
+        return f"{kafka_name(self.resource)} {self.name}{' (prefix)' if self.is_prefixed else ''}"
 
     @property
     def place(self) -> str:
@@ -132,7 +132,7 @@ class AclGateway(Protocol):
         ...
 
 
-def in_words(name: str) -> str:
+def kafka_name(name: str) -> str:
     """DESCRIBE_CONFIGS as Kafka writes it: DescribeConfigs."""
     return name.title().replace("_", "")
 
@@ -143,7 +143,7 @@ def rule_refusal(rule: AclRule) -> str:
     if not (kind and separator and name):
         return "A principal is a type and a name, as User:alice."
     if rule.operation not in (*OPERATIONS.get(rule.resource, ()), AclOperation.ALL.name):
-        return f"There is no {rule.does} on {in_words(rule.resource)}."
+        return f"There is no {rule.does} on {kafka_name(rule.resource)}."
     return refusal_of(binding_of(rule))
 
 

@@ -8,7 +8,7 @@ from confluent_kafka.admin import ListOffsetsResultInfo, OffsetSpec
 
 from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.connection.client import ClusterClient
-from console.kit.gateway.errors import GatewayError, in_our_words
+from console.kit.gateway.errors import GatewayError, as_gateway_errors
 from console.kit.gateway.groups.changes import GroupOperations
 from console.kit.gateway.groups.commit_log import CommitLog
 from console.kit.gateway.groups.interface import (
@@ -51,7 +51,7 @@ class KafkaGroups:
         return GroupsView(tuple(by_name[name] for name in sorted(by_name)), answered)
 
     def describe_one(self, group_id: str) -> GroupView:
-        with in_our_words():
+        with as_gateway_errors():
             return ask_group(self._client, group_id, self._timeout)
 
     def commits(self) -> list[CommitView]:
@@ -60,7 +60,7 @@ class KafkaGroups:
     def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
         if not positions:
             return {}
-        with in_our_words():
+        with as_gateway_errors():
             return ask_first_unread(self._client, positions, self._timeout)
 
     def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetBounds]:
@@ -80,23 +80,23 @@ class KafkaGroups:
         return {place: offset for place, offset in {**offsets, **ends}.items() if offset >= 0}
 
     def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
-        with in_our_words():
+        with as_gateway_errors():
             return OffsetRefusals(self._changes.commit(group_id, offsets))
 
     def set_share_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
-        with in_our_words():
+        with as_gateway_errors():
             return OffsetRefusals(self._changes.set_share_offsets(group_id, offsets))
 
     def delete_share_offsets(self, group_id: str, topics: Iterable[str]) -> Mapping[str, str]:
-        with in_our_words():
+        with as_gateway_errors():
             return self._changes.delete_share_offsets(group_id, topics)
 
     def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
-        with in_our_words():
+        with as_gateway_errors():
             return OffsetRefusals(self._changes.forget(group_id, places))
 
     def delete_group(self, group_id: str) -> None:
-        with in_our_words():
+        with as_gateway_errors():
             self._changes.delete(group_id)
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from console.kit.gateway.errors import (
     ClusterUnreachableError,
     GatewayError,
     OtherClusterError,
-    in_our_words,
+    as_gateway_errors,
     refusal,
     unanswered,
 )
@@ -80,7 +80,7 @@ def _views_by_broker(
     results = {}
     for address, heard in responses.items():
         try:
-            with in_our_words():
+            with as_gateway_errors():
                 if heard.error is not None:
                     raise heard.error
                 results[address] = read(address, heard)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from console.kit.gateway.quorum.metadata_versions import level_in_words
+from console.kit.gateway.quorum.metadata_versions import level_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class FeatureView:
 
     @property
     def finalized_text(self) -> str:
-        return "" if self.finalized is None else level_in_words(self.name, self.finalized)
+        return "" if self.finalized is None else level_text(self.name, self.finalized)
 
     @property
     def upgrade(self) -> int | None:
@@ -54,8 +54,8 @@ class FeatureView:
         return self.supported_max if self.supported_max > (self.finalized or 0) else None
 
     @property
-    def supported_in_words(self) -> str:
-        return " to ".join(level_in_words(self.name, level) for level in (self.supported_min, self.supported_max))
+    def supported_text(self) -> str:
+        return " to ".join(level_text(self.name, level) for level in (self.supported_min, self.supported_max))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def release_of(level: int) -> str:
     )
 
 
-def level_in_words(feature: str, level: int) -> str:
+def level_text(feature: str, level: int) -> str:
     """Return Kafka's name of a level of metadata.version, as `4.4-IV2`, or else the number."""
     if feature != FEATURE or not release_of(level):
         return str(level)

@@ -58,7 +58,7 @@ class QuotaGateway(Protocol):
         ...
 
 
-def in_words(entity: QuotaEntity) -> str:
+def entity_text(entity: QuotaEntity) -> str:
     """Return `user alice, client id app`; a default entity is `default user`."""
     return ", ".join(
         f"default {_KINDS[EntityType(kind)]}" if name is None else f"{_KINDS[EntityType(kind)]} {name}"

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from broker.common.request_bodies import RequestBodies, SharedBodies
 from broker.connect.api import ConfigDef, SourceConnector
-from broker.connect.herder.beside import Alone
+from broker.connect.herder.collaborators import Alone
 from broker.connect.herder.herder import Herder
 from broker.connect.plugins import Plugin, catalog
 from broker.connect.rest import app

@@ -78,7 +78,7 @@ class Logs:
         if T_0 in missing and self.disk.log is None and self.disk.aside is not None:
             self.records_aside[T_0] = [Path("t-0.…-stray")]
 
-    def way_back(self, _partition) -> str:
+    def recovery_advice(self, _partition) -> str:
         return "move it back"
 
     def set_aside_as_stray(self, _partition, _reason) -> Path:

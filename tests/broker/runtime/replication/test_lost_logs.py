@@ -72,7 +72,7 @@ class Logs:
     def find_records_aside(self, topic_ids) -> None:
         """`records_aside` is given."""
 
-    def way_back(self, _partition) -> str:
+    def recovery_advice(self, _partition) -> str:
         return "restore it"
 
     def note_machine_start(self) -> None:

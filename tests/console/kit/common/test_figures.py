@@ -7,7 +7,7 @@ from console.kit.common.figures import (
     duration,
     facts,
     grouped,
-    limit_in_words,
+    limit_text,
     moment,
     rate,
     short_moment,
@@ -107,4 +107,4 @@ def test_bytes_are_shown_with_three_figures(count, shown):
     ],
 )
 def test_limits_are_also_said_in_words(name, value, words):
-    assert limit_in_words(SettingView(name, value, "topic")).replace("\u202f", " ") == words
+    assert limit_text(SettingView(name, value, "topic")).replace("\u202f", " ") == words

@@ -13,7 +13,7 @@ from broker.connect.api import DataError, Field, Schema, Struct, Type
 from broker.connect.api.schema import DECIMAL, SCALE, validate_value
 from broker.connect.converters.columns import converted
 from broker.connect.converters.logical import from_primitive, to_primitive
-from broker.connect.converters.registry.avro import words
+from broker.connect.converters.registry.avro import connect_names
 from broker.connect.converters.registry.avro.defaults import default_from_json
 from broker.registry.avro.model import NO_DEFAULT
 from broker.registry.avro.model import AvroType as AvroType
@@ -35,7 +35,7 @@ _NAME_OF_LOGICAL = {
     ("bytes", "decimal"): DECIMAL,
     ("fixed", "decimal"): DECIMAL,
     **{("int" if word != "timestamp-millis" else "long", word): name
-       for name, word in words.LOGICAL.items() if name != DECIMAL},
+       for name, word in connect_names.LOGICAL.items() if name != DECIMAL},
 }  # fmt: skip
 _SMALL = {type_.value: type_ for type_ in (Type.INT8, Type.INT16)}
 
@@ -137,7 +137,7 @@ class _AvroSchemaReader:
     def _primitive(self, type_: AvroType) -> AvroNode:
         kind = _PRIMITIVES[type_.kind]
         if type_.kind == "int":
-            kind = _SMALL.get(str(type_.properties.get(words.TYPE)), kind)
+            kind = _SMALL.get(str(type_.properties.get(connect_names.TYPE)), kind)
         schema = _schema(type_, kind)
         codec: Any = type_.kind
         if type_.kind == "fixed":
@@ -207,7 +207,9 @@ class _AvroSchemaReader:
         if len({field for field, _, _ in parts}) < len(parts):
             raise DataError("A union of two types of the same name, in two namespaces")
         fields = tuple(Field(field, replace(inner.schema, optional=True)) for field, _, inner in parts)
-        return AvroNode(Schema(Type.STRUCT, is_optional, words.UNION, fields=fields), codec, "", *_chosen(parts))
+        return AvroNode(
+            Schema(Type.STRUCT, is_optional, connect_names.UNION, fields=fields), codec, "", *_chosen(parts)
+        )
 
     def _name(self) -> str:
         self._names += 1
@@ -217,26 +219,28 @@ class _AvroSchemaReader:
 def _schema(type_: AvroType, kind: Type, **more: Any) -> Schema:
     properties = type_.properties
     logical = _NAME_OF_LOGICAL.get((type_.kind, str(properties.get("logicalType"))))
-    parameters = _parameters(properties.get(words.PARAMETERS))
+    parameters = _parameters(properties.get(connect_names.PARAMETERS))
     if logical == DECIMAL:
         parameters.setdefault(SCALE, str(properties.get("scale", 0)))
-        if properties.get("precision", words.PRECISION_DEFAULT) != words.PRECISION_DEFAULT:
-            parameters.setdefault(words.PRECISION, str(properties["precision"]))
+        if properties.get("precision", connect_names.PRECISION_DEFAULT) != connect_names.PRECISION_DEFAULT:
+            parameters.setdefault(connect_names.PRECISION, str(properties["precision"]))
     if type_.kind == "enum" and type_.name:
         parameters = {
-            words.ENUM: type_.name.full, **{f"{words.ENUM}.{symbol}": symbol for symbol in type_.symbols}, **parameters,
+            connect_names.ENUM: type_.name.full,
+            **{f"{connect_names.ENUM}.{symbol}": symbol for symbol in type_.symbols},
+            **parameters,
         }  # fmt: skip
     elif type_.kind == "fixed":
-        parameters.setdefault(words.FIXED_SIZE, str(type_.size))
-    version = properties.get(words.VERSION, 1 if logical else None)
-    doc = properties.get(words.DOC, type_.doc)
+        parameters.setdefault(connect_names.FIXED_SIZE, str(type_.size))
+    version = properties.get(connect_names.VERSION, 1 if logical else None)
+    doc = properties.get(connect_names.DOC, type_.doc)
     made = Schema(
         kind, False, _name(type_, logical), version if isinstance(version, int) else None,
         doc if isinstance(doc, str) else None, parameters, **more,
     )  # fmt: skip
-    if properties.get(words.DEFAULT) is None:
+    if properties.get(connect_names.DEFAULT) is None:
         return made
-    return replace(made, default=default_from_json(made, properties[words.DEFAULT]))
+    return replace(made, default=default_from_json(made, properties[connect_names.DEFAULT]))
 
 
 def _parameters(document: Any) -> dict[str, str]:
@@ -251,10 +255,10 @@ def _parameters(document: Any) -> dict[str, str]:
 
 
 def _name(type_: AvroType, logical: str | None) -> str | None:
-    name = type_.properties.get(words.NAME)
+    name = type_.properties.get(connect_names.NAME)
     if isinstance(name, str):
         return name
-    if logical or type_.name is None or type_.name.full.startswith(words.DEFAULT_NAME):
+    if logical or type_.name is None or type_.name.full.startswith(connect_names.DEFAULT_NAME):
         return logical
     return type_.name.full
 
@@ -262,8 +266,8 @@ def _name(type_: AvroType, logical: str | None) -> str | None:
 def _is_entry(type_: AvroType) -> bool:
     if type_.kind != "record" or [field.name for field in type_.fields] != ["key", "value"] or type_.name is None:
         return False
-    is_marked = type_.properties.get(words.INTERNAL_TYPE) == words.MAP_ENTRY
-    return is_marked or type_.name.full == f"{words.SPACE}.{words.MAP_ENTRY}"
+    is_marked = type_.properties.get(connect_names.INTERNAL_TYPE) == connect_names.MAP_ENTRY
+    return is_marked or type_.name.full == f"{connect_names.SPACE}.{connect_names.MAP_ENTRY}"
 
 
 def _has_bytes(type_: AvroType) -> bool:
@@ -286,7 +290,7 @@ def _to_primitive(schema: Schema, value: Any) -> Any:
     validate_value(schema, value)
     made = to_primitive(schema, value)
     made = bytes(made) if isinstance(made, bytearray | memoryview) else made
-    size = schema.parameters.get(words.FIXED_SIZE)
+    size = schema.parameters.get(connect_names.FIXED_SIZE)
     if size is not None and schema.name == DECIMAL:
         number = int.from_bytes(made, "big", signed=True)
         try:

@@ -10,7 +10,7 @@ from broker.connect.api import DataError, Schema, Type
 from broker.connect.api.schema import DECIMAL
 from broker.connect.converters.json_schema_form import DEPTH_MAX
 from broker.connect.converters.logical import scale_of
-from broker.connect.converters.registry.avro import words
+from broker.connect.converters.registry.avro import connect_names
 from broker.connect.converters.registry.avro.defaults import default_to_json, has_text_keys
 
 _PRIMITIVES = {
@@ -36,7 +36,7 @@ def name_of(schema: Schema, scrubs: bool = False) -> str | None:
     """Return the Avro name of a struct or enum; None for all else."""
     if schema.type is not Type.STRUCT:
         return None
-    name = schema.name or words.DEFAULT_NAME
+    name = schema.name or connect_names.DEFAULT_NAME
     return ".".join(map(scrubbed_name, name.split("."))) if scrubs else name
 
 
@@ -66,12 +66,12 @@ class _AvroSchemaEncoder:
 
     def _plain(self, schema: Schema, depth: int) -> Any:
         if schema.type is Type.STRUCT:
-            if schema.name == words.UNION:
+            if schema.name == connect_names.UNION:
                 return [self.say(replace(field.schema, optional=False), depth + 1) for field in schema.fields]
             return self._record(schema, depth)
-        if words.ENUM in schema.parameters and schema.type is Type.STRING:
+        if connect_names.ENUM in schema.parameters and schema.type is Type.STRING:
             return self._enum(schema)
-        if words.FIXED_SIZE in schema.parameters and schema.type is Type.BYTES:
+        if connect_names.FIXED_SIZE in schema.parameters and schema.type is Type.BYTES:
             return self._fixed(schema)
         document: dict[str, Any] = {"type": _PRIMITIVES.get(schema.type, "array")}
         if schema.type is Type.ARRAY and schema.value_schema:
@@ -81,10 +81,10 @@ class _AvroSchemaEncoder:
         elif schema.type is Type.MAP:
             document["items"] = self._entries(schema, depth)
         elif schema.type in (Type.INT8, Type.INT16):
-            document[words.TYPE] = schema.type.value
+            document[connect_names.TYPE] = schema.type.value
         document |= _logical(schema) | _about(schema)
         if schema.default is not None:
-            document[words.DEFAULT] = default_to_json(schema, schema.default, self._rename)
+            document[connect_names.DEFAULT] = default_to_json(schema, schema.default, self._rename)
         return document if len(document) > 1 else document["type"]
 
     def _record(self, schema: Schema, depth: int) -> Any:
@@ -92,7 +92,7 @@ class _AvroSchemaEncoder:
         said_as = self._full(schema.name or "")
         if said_as and self._is_said(said_as, known):
             return said_as
-        name = said_as or self._free(words.DEFAULT_NAME)
+        name = said_as or self._free(connect_names.DEFAULT_NAME)
         self._named[name] = known
         document: dict[str, Any] = {"type": "record", **_split(name)}
         document["fields"] = [self._field(field.name, field.schema, depth) for field in schema.fields]
@@ -107,7 +107,7 @@ class _AvroSchemaEncoder:
         return document
 
     def _enum(self, schema: Schema) -> Any:
-        name, prefix = self._full(schema.parameters[words.ENUM]), f"{words.ENUM}."
+        name, prefix = self._full(schema.parameters[connect_names.ENUM]), f"{connect_names.ENUM}."
         known = replace(schema, optional=False, default=None)
         if self._is_said(name, known):
             return name
@@ -117,25 +117,25 @@ class _AvroSchemaEncoder:
 
     def _fixed(self, schema: Schema) -> Any:
         own = self._full(schema.name or "") if schema.name != DECIMAL else ""
-        name = own or self._free(f"{words.SPACE}.ConnectFixed")
+        name = own or self._free(f"{connect_names.SPACE}.ConnectFixed")
         known = replace(schema, optional=False, default=None)
         if self._is_said(name, known):
             return name
         self._named[name] = known
         try:
-            size = int(schema.parameters[words.FIXED_SIZE])
+            size = int(schema.parameters[connect_names.FIXED_SIZE])
         except ValueError:
-            raise DataError(f"Invalid schema: {words.FIXED_SIZE} is no number") from None
+            raise DataError(f"Invalid schema: {connect_names.FIXED_SIZE} is no number") from None
         return {"type": "fixed", **_split(name), "size": size} | _logical(schema) | _about(schema)
 
     def _entries(self, schema: Schema, depth: int) -> Any:
         """Return the entries of a map whose keys are no texts."""
         if schema.key_schema is None or schema.value_schema is None:
             raise DataError("A map without the schemas of its keys and values")
-        first = f"{words.SPACE}.{words.MAP_ENTRY}"
+        first = f"{connect_names.SPACE}.{connect_names.MAP_ENTRY}"
         name = self._free(self._full(schema.name or first))
         self._named[name] = None
-        marked = {} if name == first else {words.INTERNAL_TYPE: words.MAP_ENTRY}
+        marked = {} if name == first else {connect_names.INTERNAL_TYPE: connect_names.MAP_ENTRY}
         fields = [self._field("key", schema.key_schema, depth), self._field("value", schema.value_schema, depth)]
         return {"type": "record", **_split(name), "fields": fields, **marked}
 
@@ -163,25 +163,25 @@ def _split(name: str) -> dict[str, str]:
 
 
 def _logical(schema: Schema) -> dict[str, Any]:
-    word = words.LOGICAL.get(schema.name or "")
+    word = connect_names.LOGICAL.get(schema.name or "")
     if word is None:
         return {}
     if schema.name != DECIMAL:
         return {"logicalType": word}
-    precision = schema.parameters.get(words.PRECISION, str(words.PRECISION_DEFAULT))
+    precision = schema.parameters.get(connect_names.PRECISION, str(connect_names.PRECISION_DEFAULT))
     if not precision.isascii() or not precision.isdigit():
-        raise DataError(f"Invalid schema: {words.PRECISION} is no number")
+        raise DataError(f"Invalid schema: {connect_names.PRECISION} is no number")
     return {"logicalType": word, "precision": int(precision), "scale": scale_of(schema)}
 
 
 def _about(schema: Schema) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     if schema.doc is not None:
-        properties[words.DOC] = schema.doc
+        properties[connect_names.DOC] = schema.doc
     if schema.version is not None:
-        properties[words.VERSION] = schema.version
+        properties[connect_names.VERSION] = schema.version
     if schema.parameters:
-        properties[words.PARAMETERS] = dict(schema.parameters)
+        properties[connect_names.PARAMETERS] = dict(schema.parameters)
     if schema.name is not None:
-        properties[words.NAME] = schema.name
+        properties[connect_names.NAME] = schema.name
     return properties

@@ -12,7 +12,7 @@ import orjson
 
 from broker.connect.api import DataError, Field, Schema, Type
 from broker.connect.converters.json_schema_form import DEPTH_MAX
-from broker.connect.converters.registry.json_schema import words
+from broker.connect.converters.registry.json_schema import connect_names
 from broker.connect.converters.registry.json_schema.values import SchemaValues
 from broker.registry.schema import NamedSchema
 
@@ -58,13 +58,13 @@ class _JsonSchemaReader:
         return self._about(document, self._plain(document, root, depth))
 
     def _plain(self, document: dict[str, Any], root: Any, depth: int) -> Schema:
-        kind, hint = document.get("type"), str(document.get(words.TYPE))
+        kind, hint = document.get("type"), str(document.get(connect_names.TYPE))
         if kind is None:
             kind = "object" if "properties" in document else _kind_of_enum(document)
         if kind == "integer":
-            return Schema(words.INTEGERS.get(hint, Type.INT64))
+            return Schema(connect_names.INTEGERS.get(hint, Type.INT64))
         if kind == "number":
-            return Schema(words.NUMBERS.get(hint, Type.FLOAT64))
+            return Schema(connect_names.NUMBERS.get(hint, Type.FLOAT64))
         if kind == "string" and hint == "bytes":
             return Schema(Type.BYTES)
         if kind in _SIMPLE:
@@ -109,9 +109,10 @@ class _JsonSchemaReader:
             known = replace(schemas[0], optional=is_optional or schemas[0].optional)
             return self._about({key: document[key] for key in ("default",) if key in document}, known)
         fields = tuple(
-            Field(f"{words.UNION_FIELD}{at}", replace(schema, optional=True)) for at, schema in enumerate(schemas)
+            Field(f"{connect_names.UNION_FIELD}{at}", replace(schema, optional=True))
+            for at, schema in enumerate(schemas)
         )
-        return Schema(Type.STRUCT, is_optional, words.UNION, fields=fields)
+        return Schema(Type.STRUCT, is_optional, connect_names.UNION, fields=fields)
 
     def _referred(self, reference: str, node: dict[str, Any], root: Any, depth: int) -> Schema:
         document, _, path = reference.partition("#")
@@ -149,8 +150,8 @@ class _JsonSchemaReader:
         return merged, root
 
     def _about(self, document: dict[str, Any], schema: Schema) -> Schema:
-        version, doc, name = document.get(words.VERSION), document.get("description"), document.get("title")
-        parameters = {str(key): str(value) for key, value in _dict(document.get(words.PARAMETERS)).items()}
+        version, doc, name = document.get(connect_names.VERSION), document.get("description"), document.get("title")
+        parameters = {str(key): str(value) for key, value in _dict(document.get(connect_names.PARAMETERS)).items()}
         made = replace(
             schema,
             name=name if isinstance(name, str) else schema.name,
@@ -180,7 +181,7 @@ def _kind_of_enum(document: dict[str, Any]) -> str | None:
 
 
 def _index(member: tuple[str, Any]) -> int:
-    at = member[1].get(words.INDEX) if isinstance(member[1], dict) else None
+    at = member[1].get(connect_names.INDEX) if isinstance(member[1], dict) else None
     return at if isinstance(at, int) else 1 << 31
 
 

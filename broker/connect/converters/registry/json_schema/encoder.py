@@ -7,7 +7,7 @@ from broker.connect.api.schema import DECIMAL
 from broker.connect.converters.json_schema_form import DEPTH_MAX
 from broker.connect.converters.json_text import dump
 from broker.connect.converters.json_values import is_object
-from broker.connect.converters.registry.json_schema import words
+from broker.connect.converters.registry.json_schema import connect_names
 from broker.connect.converters.registry.json_schema.values import SchemaValues
 
 _JSON = {
@@ -35,9 +35,12 @@ class Sayer:
     def _say(self, schema: Schema, depth: int) -> dict[str, Any]:
         if depth > DEPTH_MAX:
             raise DataError(f"A schema of more than {DEPTH_MAX} levels")
-        if schema.name == words.UNION and schema.type is Type.STRUCT:
+        if schema.name == connect_names.UNION and schema.type is Type.STRUCT:
             branches = [self._plain(field.schema, depth + 1) for field in schema.fields]
-            return {"title": words.UNION, "oneOf": [*([{"type": "null"}] if schema.optional else []), *branches]}
+            return {
+                "title": connect_names.UNION,
+                "oneOf": [*([{"type": "null"}] if schema.optional else []), *branches],
+            }
         document = self._plain(schema, depth)
         return {"oneOf": [{"type": "null"}, document]} if schema.optional else document
 
@@ -45,7 +48,7 @@ class Sayer:
         document: dict[str, Any] = {"type": _JSON.get(schema.type, "integer")}
         inner = schema.value_schema
         if schema.type in (Type.INT8, Type.INT16, Type.INT32, Type.INT64, Type.FLOAT32, Type.FLOAT64, Type.BYTES):
-            document[words.TYPE] = schema.type.value
+            document[connect_names.TYPE] = schema.type.value
             if schema.name == DECIMAL and self._numeric_decimals:
                 document["type"] = "number"
         elif schema.type is Type.ARRAY and inner:
@@ -58,14 +61,15 @@ class Sayer:
 
     def _map(self, schema: Schema, keys: Schema, values: Schema, depth: int) -> dict[str, Any]:
         if is_object(schema):
-            return {"type": "object", words.TYPE: "map", "additionalProperties": self._say(values, depth + 1)}
+            return {"type": "object", connect_names.TYPE: "map", "additionalProperties": self._say(values, depth + 1)}
         entry = {"type": "object", **self._members([("key", keys), ("value", values)], depth)}
-        return {"type": "array", words.TYPE: "map", "items": entry}
+        return {"type": "array", connect_names.TYPE: "map", "items": entry}
 
     def _members(self, members: list[tuple[str, Schema]], depth: int) -> dict[str, Any]:
         document: dict[str, Any] = {
             "properties": {
-                name: {**self._say(schema, depth + 1), words.INDEX: at} for at, (name, schema) in enumerate(members)
+                name: {**self._say(schema, depth + 1), connect_names.INDEX: at}
+                for at, (name, schema) in enumerate(members)
             }
         }
         required = [name for name, schema in members if not schema.optional and schema.default is None]
@@ -76,11 +80,11 @@ class Sayer:
         if schema.name is not None:
             document["title"] = schema.name
         if schema.version is not None:
-            document[words.VERSION] = schema.version
+            document[connect_names.VERSION] = schema.version
         if schema.doc is not None:
             document["description"] = schema.doc
         if schema.parameters:
-            document[words.PARAMETERS] = dict(schema.parameters)
+            document[connect_names.PARAMETERS] = dict(schema.parameters)
         if schema.default is not None:
             document["default"] = self._values.to_json(schema, schema.default)
         return document

@@ -4,12 +4,12 @@ from typing import Any
 
 from broker.connect.api import DataError, Schema, Struct, Type
 from broker.connect.converters.json_values import JsonValues, is_object
-from broker.connect.converters.registry.json_schema import words
+from broker.connect.converters.registry.json_schema import connect_names
 
 
 class SchemaValues(JsonValues):
     def _struct_to_json(self, schema: Schema, value: Any) -> Any:
-        if schema.name != words.UNION:
+        if schema.name != connect_names.UNION:
             return super()._struct_to_json(schema, value)
         given = [field for field in schema.fields if isinstance(value, Struct) and value.get(field.name) is not None]
         if len(given) != 1:
@@ -21,7 +21,7 @@ class SchemaValues(JsonValues):
         return pairs if is_object(schema) else [{"key": key, "value": pair} for key, pair in pairs]
 
     def from_json(self, schema: Schema, value: Any) -> Any:
-        if value is None or schema.type is not Type.STRUCT or schema.name != words.UNION:
+        if value is None or schema.type is not Type.STRUCT or schema.name != connect_names.UNION:
             return super().from_json(schema, value)
         for field in schema.fields:
             try:

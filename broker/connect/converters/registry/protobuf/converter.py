@@ -40,14 +40,14 @@ class ProtobufConverter(RegistryConverter):
     )
 
     def _read_own(self, values: dict[str, Any]) -> None:
-        self._optional_words, self._wrappers = values["optional.for.nullables"], values["wrapper.for.nullables"]
+        self._uses_optional, self._wrappers = values["optional.for.nullables"], values["wrapper.for.nullables"]
 
     def _say(self, schema: Schema) -> EncodedSchema:
-        text = proto_of(schema, optional_words=self._optional_words, wrappers=self._wrappers)
+        text = proto_of(schema, uses_optional=self._uses_optional, wrappers=self._wrappers)
         return EncodedSchema(text, name_of(schema))
 
     def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
-        reader = MessageReader(parse(text, referred, is_new=False).files, self._optional_words)
+        reader = MessageReader(parse(text, referred, is_new=False).files, self._uses_optional)
         return ProtobufCodec(reader, reader.path_of(name_of(said_by)) if said_by else None)
 
 

@@ -11,7 +11,7 @@ from google.protobuf.descriptor_pb2 import FieldOptions, FileDescriptorProto, Me
 
 from broker.connect.api import DataError, Field, Schema, Struct, Type
 from broker.connect.api.schema import DECIMAL, SCALE, TIMESTAMP, validate_value
-from broker.connect.converters.registry.protobuf import words
+from broker.connect.converters.registry.protobuf import connect_names
 from broker.connect.converters.registry.protobuf.logical import LOGICAL_VALUES
 from broker.registry.protobuf.compiler import MAIN
 
@@ -31,7 +31,7 @@ _SCALARS = {
 }
 _UNSIGNED = (_FD.TYPE_UINT64, _FD.TYPE_FIXED64)
 _SMALL = {type_.value: type_ for type_ in (Type.INT8, Type.INT16)}
-_LOGICAL = {message: name for name, (message, _) in words.LOGICAL.items()}
+_LOGICAL = {message: name for name, (message, _) in connect_names.LOGICAL.items()}
 _WRAPPERS = {f"google.protobuf.{item}Value" for item in
              ("Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "Bool", "String", "Bytes")}  # fmt: skip
 
@@ -57,9 +57,9 @@ class MessagePart:
 
 
 class MessageReader:
-    """`optional_words`: optional.for.nullables, so that nothing else than `optional` is optional."""
+    """`uses_optional`: optional.for.nullables, so that nothing else than `optional` is optional."""
 
-    def __init__(self, files: Sequence[FileDescriptorProto], optional_words: bool):
+    def __init__(self, files: Sequence[FileDescriptorProto], uses_optional: bool):
         """Raises DataError."""
         pool = descriptor_pool.DescriptorPool()
         try:
@@ -68,7 +68,7 @@ class MessageReader:
             self._main: FileDescriptor = pool.FindFileByName(MAIN)
         except (KeyError, TypeError) as error:
             raise DataError(f"Invalid Protobuf schema: {error}") from None
-        self._proto, self._optional_words = files[-1], optional_words
+        self._proto, self._uses_optional = files[-1], uses_optional
         self._open: set[str] = set()
 
     def message(self, path: tuple[int, ...]) -> tuple[Any, ProtobufNode]:
@@ -112,8 +112,8 @@ class MessageReader:
         self._open.discard(descriptor.full_name)
         meta = MessageOptions.FromString(descriptor.GetOptions().SerializeToString()).Extensions[_META.message_meta]
         params = dict(meta.params)
-        is_named = not descriptor.name.startswith(words.DEFAULT_NAME)
-        name = params.pop(words.NAME, descriptor.full_name if is_named else None)
+        is_named = not descriptor.name.startswith(connect_names.DEFAULT_NAME)
+        name = params.pop(connect_names.NAME, descriptor.full_name if is_named else None)
         schema = Schema(
             Type.STRUCT,
             False,
@@ -128,13 +128,13 @@ class MessageReader:
 
     def _part(self, field: FieldDescriptor) -> MessagePart:
         schema, put, get = self._field(field)
-        parameters = {**schema.parameters, words.TAG: str(field.number)}
+        parameters = {**schema.parameters, connect_names.TAG: str(field.number)}
         is_optional = schema.optional or self._is_optional(field)
         schema = replace(schema, parameters=parameters, optional=is_optional)
         return MessagePart(Field(field.name, schema), put(schema), get(schema))
 
     def _is_optional(self, field: FieldDescriptor) -> bool:
-        if self._optional_words:
+        if self._uses_optional:
             return _is_synthetic(field)
         return not field.is_required
 
@@ -173,7 +173,7 @@ class MessageReader:
                 inner = self._type(field.message_type.fields_by_name["value"])
                 make = message_factory.GetMessageClass(field.message_type)
                 return ProtobufNode(
-                    _about(field, replace(inner.schema, optional=not field.is_repeated), {words.TYPE}),
+                    _about(field, replace(inner.schema, optional=not field.is_repeated), {connect_names.TYPE}),
                     lambda value: make(value=inner.to(value)),
                     lambda schema, value: value.value,
                 )
@@ -188,7 +188,7 @@ class MessageReader:
             parts.append(replace(part, field=Field(field.name, schema)))
         name = f"{oneof.name}_{oneof.index}"
         schema = Schema(
-            Type.STRUCT, True, f"{words.UNION}{oneof.name}", fields=tuple(part.field for part in parts)
+            Type.STRUCT, True, f"{connect_names.UNION}{oneof.name}", fields=tuple(part.field for part in parts)
         )  # fmt: skip
         by_name = {part.field.name: part for part in parts}
 
@@ -217,7 +217,7 @@ def _is_entry(field: FieldDescriptor) -> bool:
     if message is None:
         return False
     return message.GetOptions().map_entry or (
-        message.name.endswith(words.ENTRY) and {field.name for field in message.fields} == {"key", "value"}
+        message.name.endswith(connect_names.ENTRY) and {field.name for field in message.fields} == {"key", "value"}
     )
 
 
@@ -225,7 +225,7 @@ def _about(field: FieldDescriptor, schema: Schema, known: set[str]) -> Schema:
     """Return the schema with Confluent's options; those in `known` are left out."""
     meta = FieldOptions.FromString(field.GetOptions().SerializeToString()).Extensions[_META.field_meta]
     params = {key: value for key, value in meta.params.items() if key not in known}
-    name, version = params.pop(words.NAME, schema.name), _version(params)
+    name, version = params.pop(connect_names.NAME, schema.name), _version(params)
     return replace(
         schema,
         name=name,
@@ -236,7 +236,7 @@ def _about(field: FieldDescriptor, schema: Schema, known: set[str]) -> Schema:
 
 
 def _version(params: dict[str, str]) -> int | None:
-    version = params.pop(words.VERSION, "")
+    version = params.pop(connect_names.VERSION, "")
     return int(version) if version.isascii() and version.isdigit() and len(version) < 10 else None
 
 
@@ -244,7 +244,7 @@ def _scalar_node(field: FieldDescriptor) -> ProtobufNode:
     meta = FieldOptions.FromString(field.GetOptions().SerializeToString()).Extensions[_META.field_meta]
     kind = _SCALARS[field.type]
     if kind is Type.INT32:
-        kind = _SMALL.get(meta.params.get(words.TYPE, ""), kind)
+        kind = _SMALL.get(meta.params.get(connect_names.TYPE, ""), kind)
     if field.type == _FD.TYPE_ENUM:
         return _enum_node(field)
     plain = Schema(kind)
@@ -262,14 +262,14 @@ def _scalar_node(field: FieldDescriptor) -> ProtobufNode:
     def unsigned(value: Any) -> Any:
         return to(value) % (1 << 64)
 
-    return ProtobufNode(_about(field, plain, {words.TYPE}), unsigned if field.type in _UNSIGNED else to, of)
+    return ProtobufNode(_about(field, plain, {connect_names.TYPE}), unsigned if field.type in _UNSIGNED else to, of)
 
 
 def _enum_node(field: FieldDescriptor) -> ProtobufNode:
     values = field.enum_type.values
     parameters = {
-        words.ENUM: field.enum_type.name,
-        **{f"{words.ENUM}.{value.name}": str(value.number) for value in values},
+        connect_names.ENUM: field.enum_type.name,
+        **{f"{connect_names.ENUM}.{value.name}": str(value.number) for value in values},
     }
 
     def to(value: Any) -> Any:
@@ -303,7 +303,9 @@ def _logical_node(field: FieldDescriptor, name: str) -> ProtobufNode:
 
 
 def _without_tag(schema: Schema) -> Schema:
-    return replace(schema, parameters={key: item for key, item in schema.parameters.items() if key != words.TAG})
+    return replace(
+        schema, parameters={key: item for key, item in schema.parameters.items() if key != connect_names.TAG}
+    )
 
 
 def _struct_values(make: Any, parts: list[MessagePart]) -> tuple[Make, Callable[[Schema, Any], Any]]:

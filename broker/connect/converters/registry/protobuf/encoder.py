@@ -10,7 +10,7 @@ from dataclasses import replace
 from broker.connect.api import DataError, Field, Schema, Type
 from broker.connect.api.schema import DECIMAL
 from broker.connect.converters.json_schema_form import DEPTH_MAX
-from broker.connect.converters.registry.protobuf import words
+from broker.connect.converters.registry.protobuf import connect_names
 
 _SCALARS = {
     Type.INT8: "int32",
@@ -37,23 +37,23 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAG_MAX = (1 << 29) - 1
 
 
-def proto_of(schema: Schema, *, optional_words: bool, wrappers: bool) -> str:
-    """Return the .proto text of a schema. `optional_words`: optional.for.nullables; `wrappers`: wrapper.for.nullables.
+def proto_of(schema: Schema, *, uses_optional: bool, wrappers: bool) -> str:
+    """Return the .proto text of a schema. `uses_optional`: optional.for.nullables; `wrappers`: wrapper.for.nullables.
     Raises DataError.
     """
     if schema.type is not Type.STRUCT:
         raise DataError(f"Protobuf has messages alone: a struct is wanted, not {schema.type}")
-    return _ProtobufSchemaEncoder(optional_words, wrappers).file(schema)
+    return _ProtobufSchemaEncoder(uses_optional, wrappers).file(schema)
 
 
 def name_of(schema: Schema) -> str:
     """Return the full name of the message."""
-    return schema.name or f"{words.DEFAULT_NAME}1"
+    return schema.name or f"{connect_names.DEFAULT_NAME}1"
 
 
 class _ProtobufSchemaEncoder:
-    def __init__(self, optional_words: bool, wrappers: bool):
-        self._optional_words, self._wrappers = optional_words, wrappers
+    def __init__(self, uses_optional: bool, wrappers: bool):
+        self._uses_optional, self._wrappers = uses_optional, wrappers
         self._imports: set[str] = set()
         self._unnamed = 0
 
@@ -67,7 +67,7 @@ class _ProtobufSchemaEncoder:
         if schema.name:
             return _checked(schema.name.rpartition(".")[2])
         self._unnamed += 1
-        return f"{words.DEFAULT_NAME}{self._unnamed}"
+        return f"{connect_names.DEFAULT_NAME}{self._unnamed}"
 
     def _message(self, name: str, schema: Schema, depth: int) -> list[str]:
         if depth > DEPTH_MAX:
@@ -75,12 +75,16 @@ class _ProtobufSchemaEncoder:
         within = _Within(name)
         fields: list[str] = []
         for field in schema.fields:
-            if field.schema.type is Type.STRUCT and (field.schema.name or "").startswith(words.UNION):
+            if field.schema.type is Type.STRUCT and (field.schema.name or "").startswith(connect_names.UNION):
                 inner = [self._field(part.name, part.schema, within, depth, "") for part in field.schema.fields]
-                fields += [f"oneof {_checked((field.schema.name or '').removeprefix(words.UNION))} {{", *inner, "}"]
+                fields += [
+                    f"oneof {_checked((field.schema.name or '').removeprefix(connect_names.UNION))} {{",
+                    *inner,
+                    "}",
+                ]
             else:
                 fields.append(self._field(field.name, field.schema, within, depth, None))
-        params = {words.NAME: schema.name, words.VERSION: schema.version, **schema.parameters}
+        params = {connect_names.NAME: schema.name, connect_names.VERSION: schema.version, **schema.parameters}
         option = self._meta(schema.doc, params)
         lines = [f"option (confluent.message_meta) = {option};"] if option else []
         return [f"message {name} {{", *lines, *fields, *within.messages, "}"]
@@ -102,19 +106,19 @@ class _ProtobufSchemaEncoder:
             params = {**params, **_type_params(schema)}
         if label is None:
             is_wrapped = field_type.startswith(".google.protobuf.") and field_type.endswith("Value")
-            label = "optional " if schema.optional and self._optional_words and not is_wrapped else ""
+            label = "optional " if schema.optional and self._uses_optional and not is_wrapped else ""
         option = self._meta(doc, params)
         meta = f" [(confluent.field_meta) = {option}]" if option else ""
         return f"{label}{field_type} {_checked(name)} = {tag}{meta};"
 
     def _scalar(self, schema: Schema, *, is_nullable: bool) -> str:
-        if schema.name in words.LOGICAL:
-            message, file = words.LOGICAL[schema.name]
+        if schema.name in connect_names.LOGICAL:
+            message, file = connect_names.LOGICAL[schema.name]
             self._imports.add(file)
             return f".{message}"
         scalar = _SCALARS[schema.type]
         if is_nullable and self._wrappers:
-            self._imports.add(words.WRAPPERS)
+            self._imports.add(connect_names.WRAPPERS)
             return f".google.protobuf.{_WRAPPERS[scalar]}"
         return scalar
 
@@ -143,17 +147,17 @@ class _ProtobufSchemaEncoder:
         if has_own_key and is_simple and (values.type is Type.STRUCT or _is_plain(values)):
             inner = self._element(values, within, depth)
             return f"map<{_SCALARS[keys.type]}, {inner}>", ""
-        entry = within.free("".join(part.capitalize() for part in name.split("_")) + words.ENTRY)
+        entry = within.free("".join(part.capitalize() for part in name.split("_")) + connect_names.ENTRY)
         within.known[entry] = None
         fields = (Field("key", keys), Field("value", values))
         within.messages += self._message(entry, Schema(Type.STRUCT, fields=fields), depth + 1)
         return entry, "repeated "
 
     def _meta(self, doc: str | None, params: Mapping[str, object]) -> str:
-        given = {key: str(value) for key, value in params.items() if value is not None and key != words.TAG}
+        given = {key: str(value) for key, value in params.items() if value is not None and key != connect_names.TAG}
         if not given and doc is None:
             return ""
-        self._imports.add(words.META)
+        self._imports.add(connect_names.META)
         parts = [f"doc: {_quoted(doc)}"] if doc is not None else []
         parts += [f"params: {{ key: {_quoted(key)} value: {_quoted(value)} }}" for key, value in given.items()]
         return "{ " + " ".join(parts) + " }"
@@ -170,7 +174,7 @@ class _Within:
 
     def tag(self, schema: Schema) -> int:
         """Return the schema's field number if it has a free one, else the next."""
-        text = schema.parameters.get(words.TAG, "")
+        text = schema.parameters.get(connect_names.TAG, "")
         tag = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
         if not 0 < tag <= _TAG_MAX or tag in self._tags or 19_000 <= tag < 20_000:
             tag = max(self._tags, default=0) + 1
@@ -188,22 +192,22 @@ class _Within:
 
 def _is_plain(schema: Schema) -> bool:
     """Return whether its type in Protobuf alone says all of it."""
-    is_own_type = schema.type not in (Type.INT8, Type.INT16) or schema.name in words.LOGICAL
+    is_own_type = schema.type not in (Type.INT8, Type.INT16) or schema.name in connect_names.LOGICAL
     parameters = _without_tag(schema)
-    if schema.name in words.LOGICAL:
+    if schema.name in connect_names.LOGICAL:
         return schema.name != DECIMAL and not parameters and schema.doc is None and schema.version == 1
     return is_own_type and not parameters and (schema.name, schema.version, schema.doc) == (None, None, None)
 
 
 def _without_tag(schema: Schema) -> dict[str, str]:
-    return {key: value for key, value in schema.parameters.items() if key != words.TAG}
+    return {key: value for key, value in schema.parameters.items() if key != connect_names.TAG}
 
 
 def _type_params(schema: Schema) -> Mapping[str, object]:
-    if schema.name in words.LOGICAL:
-        return {} if schema.version == 1 else {words.VERSION: schema.version}
-    small = {words.TYPE: schema.type.value} if schema.type in (Type.INT8, Type.INT16) else {}
-    return {**small, words.NAME: schema.name, words.VERSION: schema.version}
+    if schema.name in connect_names.LOGICAL:
+        return {} if schema.version == 1 else {connect_names.VERSION: schema.version}
+    small = {connect_names.TYPE: schema.type.value} if schema.type in (Type.INT8, Type.INT16) else {}
+    return {**small, connect_names.NAME: schema.name, connect_names.VERSION: schema.version}
 
 
 def _checked(name: str) -> str:

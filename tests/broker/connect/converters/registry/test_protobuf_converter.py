@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from broker.connect.api import DataError, Field, Schema, Struct, Type
 from broker.connect.api import schema as types
 from broker.connect.converters.registry.framing import index_bytes, split_indexes
-from broker.connect.converters.registry.protobuf import words
+from broker.connect.converters.registry.protobuf import connect_names
 from broker.connect.converters.registry.protobuf.converter import ProtobufConverter
 from broker.registry.schema import Content
 from tests.broker.connect.converters.fake_registry import FakeRegistry, converter_of
@@ -32,7 +32,7 @@ def untagged(schema):
         return None
     return replace(
         schema,
-        parameters={key: value for key, value in schema.parameters.items() if key != words.TAG},
+        parameters={key: value for key, value in schema.parameters.items() if key != connect_names.TAG},
         fields=tuple(Field(field.name, untagged(field.schema)) for field in schema.fields),
         key_schema=untagged(schema.key_schema),
         value_schema=untagged(schema.value_schema),

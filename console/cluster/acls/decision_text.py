@@ -1,7 +1,7 @@
 """Decisions in sentences. Pure."""
 
 from console.kit.gateway.acls.decisions import AclDecision, DecisionCause
-from console.kit.gateway.acls.interface import in_words
+from console.kit.gateway.acls.interface import kafka_name
 
 _CAUSES = {
     DecisionCause.SUPER_USER: "super user",
@@ -10,14 +10,14 @@ _CAUSES = {
 }
 
 
-def deciding_words(decision: AclDecision) -> str:
+def deciding_text(decision: AclDecision) -> str:
     """Return what decides, in a few words."""
     return str(decision.rule) if decision.rule else _CAUSES[decision.cause]
 
 
 def sentence(decision: AclDecision) -> str:
     """Return the whole explanation of the decision, for one operation."""
-    done = in_words(decision.operation)
+    done = kafka_name(decision.operation)
     if decision.cause is DecisionCause.SUPER_USER:
         return f"{done} is allowed: a super user may do everything, whatever the rules say."
     if decision.cause is DecisionCause.NO_RULE:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from console.cluster.producers.open_transactions import HANGS_AFTER_MS, OpenTransactionState, open_transactions
 from console.cluster.producers.plan import abort_plan
-from console.cluster.producers.standing import HANGS_AFTER_MS, OpenTransactionState, open_transactions
 from console.kit.gateway.producers.interface import ProducerView, TransactionsView, TransactionView
 
 NOW = 1_780_000_000_000

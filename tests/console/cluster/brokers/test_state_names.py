@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.cluster.brokers.words import with_words
+from console.cluster.brokers.state_names import with_state_names
 from console.kit.common.clock import now_ms
 from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes.models import ManagedProcess
@@ -49,13 +49,13 @@ def test_a_broker_that_left_is_called_what_its_process_is(broker, viewer, client
     ],
 )
 def test_a_broker_that_is_not_ours_is_called_by_the_same_rules(fields, word, db):
-    (broker,) = with_words([Broker.objects.create(broker_id=7, **fields)])
+    (broker,) = with_state_names([Broker.objects.create(broker_id=7, **fields)])
     assert broker.word == word
 
 
 def test_a_word_that_is_out_of_date_is_not_repeated(broker):
     ManagedProcess.objects.update(state="healthy")
-    (gone,) = with_words([Broker.objects.create(broker_id=2, is_registered=False), *()])
+    (gone,) = with_state_names([Broker.objects.create(broker_id=2, is_registered=False), *()])
     assert (gone.word, gone.tone) == ("missing", "critical")
     Broker.objects.filter(broker_id=1).update(is_registered=False)
-    assert with_words(Broker.objects.filter(broker_id=1))[0].word == "missing"
+    assert with_state_names(Broker.objects.filter(broker_id=1))[0].word == "missing"

@@ -57,7 +57,7 @@ class OpenTransaction:
         return _TONES[self.standing]
 
     @property
-    def waits_in_words(self) -> str:
+    def waiting_text(self) -> str:
         return "what comes after" if self.waiting is None else f"{grouped(self.waiting)} offsets"
 
 

@@ -18,5 +18,5 @@ class ClientQuota:
 
 #: Called with (user, client id) of clients; returns the quotas of those that have one.
 QUOTAS_OF_CLIENTS = HookPoint[Callable[[Collection[tuple[str, str]]], Mapping[tuple[str, str], ClientQuota]]](
-    "console.state.client_applications.quota_words.QUOTAS_OF_CLIENTS"
+    "console.state.client_applications.client_quota.QUOTAS_OF_CLIENTS"
 )

@@ -21,7 +21,7 @@ UNKNOWN = "unknown"
 _PRESENT = (ProcessState.HEALTHY, ProcessState.REGISTERED, ProcessState.CATCHING_UP, ProcessState.RUNNING)
 
 
-def with_words(brokers: Iterable[Broker], reach: Reach = EVERYTHING) -> list[Broker]:
+def with_state_names(brokers: Iterable[Broker], reach: Reach = EVERYTHING) -> list[Broker]:
     """Return the brokers, each with `word` and the `tone` beside it; of processes out of reach nothing is told."""
     states = {row.name: row.state for row in kept_rows(_processes_of_brokers, reach)}
     listed, is_unknown = list(brokers), bool(cluster_state().brokers_outage)
