@@ -53,9 +53,9 @@ class BrokerWatch:
     def fail(self, broker: int, why: str, *, is_broken: bool) -> None:
         """Note that a broker did not answer; `is_broken`: its connection failed."""
         if broker in self.brokers:
-            standing = self.brokers[broker]
-            standing.is_asked, standing.why = True, why
-            standing.broken += is_broken
+            blame = self.brokers[broker]
+            blame.is_asked, blame.why = True, why
+            blame.broken += is_broken
 
     def tick(self, at_ms: float, now_ms: int) -> list[int]:
         """Return the brokers to blame from now on.
@@ -79,5 +79,5 @@ class BrokerWatch:
         return {broker: item for broker, item in self.brokers.items() if item.is_blamed}
 
 
-def _is_gone(standing: BrokerBlame) -> bool:
-    return standing.silent_ms >= SILENT_MS or (standing.broken >= BROKEN_TIMES and standing.silent_ms >= BROKEN_MS)
+def _is_gone(blame: BrokerBlame) -> bool:
+    return blame.silent_ms >= SILENT_MS or (blame.broken >= BROKEN_TIMES and blame.silent_ms >= BROKEN_MS)

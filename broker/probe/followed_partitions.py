@@ -251,14 +251,14 @@ class FollowedPartitions:
         }
 
     def _standing(self, broker: int) -> dict[str, object]:
-        standing = self.watch.brokers[broker]
+        blame = self.watch.brokers[broker]
         figures: dict[str, object] = {
             "leads": len(self.led_by(broker)),
             "registered": broker in self.topology.addresses,
         }
-        if standing.is_blamed:
-            figures |= {"blamed_at_ms": standing.blamed_at_ms, "noticed_after_ms": round(standing.noticed_after_ms)}
-            figures |= {"silent_ms": round(standing.silent_ms), "why": standing.why}
+        if blame.is_blamed:
+            figures |= {"blamed_at_ms": blame.blamed_at_ms, "noticed_after_ms": round(blame.noticed_after_ms)}
+            figures |= {"silent_ms": round(blame.silent_ms), "why": blame.why}
         return figures
 
     def _mirror(self) -> dict[str, object]:

@@ -33,8 +33,8 @@ class ProbeMetrics(Collector):
             yield from self._counts()
             yield from self._latencies()
             silent = GaugeMetricFamily("barnabas_probe_broker_silent", "1: it does not answer.", labels=["broker"])
-            for broker, standing in self._desk.book.watch.brokers.items():
-                silent.add_metric([str(broker)], float(standing.is_blamed))
+            for broker, blame in self._desk.book.watch.brokers.items():
+                silent.add_metric([str(broker)], float(blame.is_blamed))
             yield silent
 
     def _counts(self) -> Iterable[Metric]:

@@ -133,10 +133,10 @@ class ControllerStore:
                 with contextlib.suppress(NodeMissing, NodeNotEmpty):
                     await self.fenced([Delete(path) for path in chunk])
             last = (znodes.topic_path(topic), znodes.config_path("topics", topic), znodes.delete_topic_path(topic))
-            standing = [path for path in last if await self._session.exists(path)]
+            existing = [path for path in last if await self._session.exists(path)]
             with contextlib.suppress(NodeMissing, NodeNotEmpty):
-                if standing:
-                    await self.fenced([Delete(path) for path in standing])
+                if existing:
+                    await self.fenced([Delete(path) for path in existing])
                 return
 
     async def remove_deletion_request(self, topic: str) -> None:

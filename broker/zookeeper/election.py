@@ -69,7 +69,7 @@ async def try_become_controller(
             await _write_own_name(session, broker_id, now_ms, holder)
         return ControllerEpoch(epoch, zk_version)
     if holder.session_id == _NOBODY:
-        _log.error("/controller is not ephemeral, so no broker made it: removed", said=holder.data)
+        _log.error("/controller is not ephemeral, so no broker made it: removed", data=holder.data)
         removed = Delete(CONTROLLER, holder.version)
         return await _take_office(session, broker_id, now_ms, epoch, zk_version, [removed])
     return None
@@ -77,7 +77,7 @@ async def try_become_controller(
 
 async def _write_own_name(session: ZooKeeperSession, broker_id: int, now_ms: int, holder: "_Holder") -> None:
     """Write our id into the znode. A concurrent write is seen at the next look, which the znode's change triggers."""
-    _log.error("/controller was overwritten by another client, written again", controller=broker_id, said=holder.data)
+    _log.error("/controller was overwritten by another client, written again", controller=broker_id, data=holder.data)
     with contextlib.suppress(NodeMissing, WrongVersion):
         await session.set(CONTROLLER, encode_controller(broker_id, now_ms), holder.version)
 
@@ -204,5 +204,5 @@ async def _read_epoch(session: ZooKeeperSession) -> tuple[int | None, int]:
     try:
         return decode_controller_epoch(znode.data), znode.version
     except MalformedZnode as error:
-        _log.error("/controller_epoch is no epoch", reason=str(error), said=znode.data[:_SAID_BYTES_MAX])
+        _log.error("/controller_epoch is no epoch", reason=str(error), data=znode.data[:_SAID_BYTES_MAX])
         return None, znode.version

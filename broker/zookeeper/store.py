@@ -80,8 +80,8 @@ class ClusterStore:
     async def update_registration(self, registration: BrokerRegistration) -> None:
         """Say something else of a broker that this session has registered; without its znode nothing happens."""
         path = znodes.broker_path(registration.broker_id)
-        standing = await self.session.exists(path)
-        if standing is not None and standing.ephemeral_owner == self.session.session_id:
+        znode = await self.session.exists(path)
+        if znode is not None and znode.ephemeral_owner == self.session.session_id:
             with contextlib.suppress(NodeMissing):
                 await self.session.set(path, znodes.encode_broker(registration, self._clock.now_ms()))
 
@@ -107,15 +107,15 @@ class ClusterStore:
 
     async def registered_epoch(self, broker_id: int) -> int | None:
         """Return the broker epoch under which the broker is registered now, None if it is not."""
-        standing = await self.session.exists(znodes.broker_path(broker_id))
-        return standing.czxid if standing else None
+        znode = await self.session.exists(znodes.broker_path(broker_id))
+        return znode.czxid if znode else None
 
     async def own_epoch(self, broker_id: int) -> int:
         """Return the broker epoch under which this session has registered the broker, -1 if it has not."""
         path = znodes.broker_path(broker_id)
         await self.session.sync(path)
-        standing = await self.session.exists(path)
-        return standing.czxid if standing and standing.ephemeral_owner == self.session.session_id else -1
+        znode = await self.session.exists(path)
+        return znode.czxid if znode and znode.ephemeral_owner == self.session.session_id else -1
 
     async def controller_epoch(self) -> int:
         """Return the newest controller's epoch, 0 before the first."""
@@ -127,14 +127,14 @@ class ClusterStore:
 
     async def _try_register(self, path: str, registration: BrokerRegistration) -> int | None:
         gone = asyncio.Event()
-        standing = await self.session.exists(path, gone.set)
-        if standing is None:
+        znode = await self.session.exists(path, gone.set)
+        if znode is None:
             with contextlib.suppress(NodeExists):
                 data = znodes.encode_broker(registration, self._clock.now_ms())
                 await self.session.create(path, data, ephemeral=True)
             return None
-        if standing.ephemeral_owner == self.session.session_id:
-            return standing.czxid
+        if znode.ephemeral_owner == self.session.session_id:
+            return znode.czxid
         log.info("waiting for the earlier registration to expire", broker_id=registration.broker_id)
         await gone.wait()
         return None
@@ -142,8 +142,8 @@ class ClusterStore:
     async def unregister_broker(self, broker_id: int) -> None:
         """Leave at once instead of when the session ends. Nothing happens to another session's registration."""
         path = znodes.broker_path(broker_id)
-        standing = await self.session.exists(path)
-        if standing is not None and standing.ephemeral_owner == self.session.session_id:
+        znode = await self.session.exists(path)
+        if znode is not None and znode.ephemeral_owner == self.session.session_id:
             with contextlib.suppress(NodeMissing):
                 await self.session.delete(path)
 

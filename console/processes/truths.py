@@ -33,7 +33,7 @@ class RegistrationState(StrEnum):
 class ClusterTruth:
     """What the cluster knows of a process: a sentence, when it was seen (epoch ms, 0: never), and its replicas."""
 
-    standing: RegistrationState
+    registration: RegistrationState
     sentence: str
     at_ms: int = 0
     partitions_at_ms: int = 0
@@ -136,7 +136,7 @@ def honest_state(truths: Truths) -> ReportedState:
 
 def _gone(truths: Truths) -> ReportedState:
     seen_after_ms = truths.cluster.at_ms - (truths.ended_ms or 0)
-    if truths.cluster.standing is RegistrationState.PRESENT and seen_after_ms >= LEAVING_MS:
+    if truths.cluster.registration is RegistrationState.PRESENT and seen_after_ms >= LEAVING_MS:
         return ReportedState(
             ProcessState.DEAD_REGISTERED, f"the cluster counts on it until its session ends; {truths.sentence}"
         )
@@ -149,7 +149,7 @@ def _running(truths: Truths) -> ReportedState:
     cluster, up_ms = truths.cluster, truths.now_ms - (truths.running_since_ms or truths.now_ms)
     if truths.deaths >= FLAPPING_DEATHS and up_ms < CALM_MS:
         return ReportedState(ProcessState.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
-    match cluster.standing:
+    match cluster.registration:
         case RegistrationState.NONE:
             return ReportedState(ProcessState.HEALTHY, truths.sentence)
         case RegistrationState.UNKNOWN:

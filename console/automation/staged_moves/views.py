@@ -44,7 +44,7 @@ def stage(request: UserRequest) -> HttpResponse:
             confirmation = Confirmation.parse(request.POST)
             arguments = (
                 context["plan"],
-                context["found"],
+                context["move_plan"],
                 form["size"],
                 form["begins"],
                 confirmation,
@@ -70,7 +70,7 @@ def _ask(request: UserRequest, context: dict[str, Any]) -> bool:
     if not form.is_valid():
         return False
     # Whether another throttled move is under way matters when it begins, and not now.
-    move_plan = context["found"] = planned(targets).throttled(form.rate)
+    move_plan = context["move_plan"] = planned(targets).throttled(form.rate)
     size, begins = form.cleaned_data["size"], form.cleaned_data["begins"]
     against = obstacle_of(begins, timezone.now(), targets, spoken_for(), StagedMove.open_ones().count())
     action = ACTIONS.get(context["kind"], ACTIONS[""])

@@ -74,16 +74,16 @@ def _give(
         return render(request, "credentials/password.html", context, status=422 if form.errors else 200)
     context |= {"fields": form.fields_again, "asks_password": form.is_typed}
     with refusable() as answer:
-        standing = standing_of(name or form.cleaned_data["name"])
-        if bool(standing.mechanisms) != bool(name):
+        user_state = user_state_of(name or form.cleaned_data["name"])
+        if bool(user_state.mechanisms) != bool(name):
             raise RefusedError("RESOURCE_NOT_FOUND", _GONE) if name else RefusedError("DUPLICATE_RESOURCE", _EXISTS)
         bootstrap = here.BOOTSTRAP_SERVERS
-        plan = password_plan(standing, form.wanted, is_typed=form.is_typed, bootstrap_servers=bootstrap)
+        plan = password_plan(user_state, form.wanted, is_typed=form.is_typed, bootstrap_servers=bootstrap)
         context["plan"] = plan
         if is_confirmed(request):
             made = _chosen(request, form)
             do_set_password(request.user, plan, form.wanted, made, Confirmation.parse(request.POST))
-            return _given(request, standing.name, "" if form.is_typed else made)
+            return _given(request, user_state.name, "" if form.is_typed else made)
     return render(request, "credentials/password.html", context | {"error": answer.error}, status=answer.status)
 
 
@@ -114,11 +114,11 @@ def delete(request: UserRequest, number: int) -> HttpResponse:
     only = only if only in MECHANISMS else ""
     context: dict[str, object] = {"scram_user": user, "only": only, "fields": [("mechanism", only)] if only else []}
     with refusable() as answer:
-        standing = standing_of(user.name)
-        doomed = [name for name in standing.mechanisms if only in ("", name)]
+        user_state = user_state_of(user.name)
+        doomed = [name for name in user_state.mechanisms if only in ("", name)]
         if not doomed:
             raise RefusedError("RESOURCE_NOT_FOUND", _GONE)
-        plan = context["plan"] = deletion_plan(standing, doomed, here.BOOTSTRAP_SERVERS)
+        plan = context["plan"] = deletion_plan(user_state, doomed, here.BOOTSTRAP_SERVERS)
         if is_confirmed(request):
             do_delete(request.user, plan, doomed, Confirmation.parse(request.POST))
             messages.success(request, f"{user.name} cannot log in by {' or '.join(doomed)} any more.")
@@ -126,7 +126,7 @@ def delete(request: UserRequest, number: int) -> HttpResponse:
     return render(request, "credentials/delete.html", context | {"error": answer.error}, status=answer.status)
 
 
-def standing_of(name: str) -> UserState:
+def user_state_of(name: str) -> UserState:
     """Return the user's state from the cluster, with the last known uses of quotas. Raises GatewayError."""
     gateway = cluster_gateway().credentials
     view = gateway.describe()

@@ -224,7 +224,7 @@ def _put(kind: str, context: dict[str, object], move_plan: MovePlan) -> Plan:
     fields = [("moves", json.dumps(move_plan.wanted)), ("rate", move_plan.rate or ""), ("kind", kind)]
     context |= {
         "plan": plan,
-        "found": move_plan,
+        "move_plan": move_plan,
         "fields": fields,
         "shown": move_plan.moves[:MOVES_SHOWN],
         "hidden_move_count": max(0, len(move_plan.moves) - MOVES_SHOWN),

@@ -35,7 +35,7 @@ def what_if(request: HttpRequest) -> HttpResponseBase:
     context = {
         "form": form,
         "is_asked": not form.scenario.is_nothing,
-        "found": what_if_outcome,
+        "outcome": what_if_outcome,
         "goals": [GOAL_WORDS[goal] for goal in GOALS],
         "loads": [
             (load, zip(GOAL_WORDS.values(), figures(load.before), figures(load.after), strict=True))

@@ -64,7 +64,7 @@ def _planned(request: UserRequest, ends: Ends, group: str, context: dict[str, An
     count = len(state.reset.moves)
     context |= {
         "ends": ends,
-        "found": state,
+        "group_state": state,
         "plan": plan,
         "kept": kept,
         "moves": state.reset.moves[:SHOWN],

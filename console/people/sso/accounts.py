@@ -12,7 +12,7 @@ from console.people.sso.errors import LoginRefusedError
 from console.people.sso.group_rules import NO_ROLE, Grant
 from console.people.sso.people import Person, usernames
 from console.people.users.actions import end_logins, write_user_rights
-from console.people.users.queries import UserRights, standing_of
+from console.people.users.queries import UserRights, user_rights_of
 
 
 class IdentitySource(Protocol):
@@ -55,7 +55,7 @@ def admit(person: Person, grant: Grant | None, configuration: IdentitySource) ->
         )
         identity.proved_at = timezone.now()
         identity.save()
-        kept = standing_of(identity.user).clusters
+        kept = user_rights_of(identity.user).clusters
         _give(identity.user, UserRights(grant.role, True, grant.rules, kept), f"By the groups of {configuration.name}.")
     return User.objects.get(pk=identity.user.pk)
 
@@ -83,7 +83,7 @@ def _make_account(person: Person, configuration: IdentitySource) -> Identity:
 
 
 def _give(user: User, wanted: UserRights, why: str) -> None:
-    now = standing_of(user)
+    now = user_rights_of(user)
     if (now.role, now.rules, now.clusters) == (wanted.role, wanted.rules, wanted.clusters):
         return
     write_user_rights(user, wanted)
@@ -98,5 +98,5 @@ def _take_everything(identity: Identity) -> None:
     end_logins(user)
 
 
-def _as_audited(standing: UserRights) -> dict[str, object]:
-    return {"role": standing.role, "rules": [str(rule) for rule in standing.rules]}
+def _as_audited(user_rights: UserRights) -> dict[str, object]:
+    return {"role": user_rights.role, "rules": [str(rule) for rule in user_rights.rules]}

@@ -77,7 +77,7 @@ class UserRightsForm(forms.Form):
         return tuple(sorted((name, role) for name, role in {**self._clusters_now, **typed}.items() if role))
 
     @property
-    def standing(self) -> UserRights:
+    def user_rights(self) -> UserRights:
         typed = self.cleaned_data
         return UserRights(typed["role"], typed["is_active"], typed["rules"], self._clusters)
 
@@ -92,10 +92,10 @@ class UserRightsForm(forms.Form):
 
     @property
     def fields_again(self) -> list[tuple[str, str]]:
-        """The form fields that make the same standing again."""
-        standing = self.standing
-        fields = [("role", standing.role), *([("is_active", "on")] if standing.is_active else [])]
-        for rule in standing.rules:
+        """The form fields that make the same user_rights again."""
+        user_rights = self.user_rights
+        fields = [("role", user_rights.role), *([("is_active", "on")] if user_rights.is_active else [])]
+        for rule in user_rights.rules:
             fields += [("resource", rule.resource), ("pattern", rule.pattern), ("level", rule.level)]
         return fields + [(cluster.html_name, self.cleaned_data[cluster.name]) for cluster in self.of_clusters]
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from console.kit.access.identities import BY_SINGLE_SIGN_ON, may_have_password
 from console.kit.access.roles import ROLES
 from console.kit.plans.plan import Plan, PlanLine
-from console.people.users.queries import UserRights, is_last_administrator, logins_of, standing_of
+from console.people.users.queries import UserRights, is_last_administrator, logins_of, user_rights_of
 
 OBJECT_TYPE = "user"
 LAST_ADMINISTRATOR = (
@@ -34,7 +34,7 @@ def creation_plan(username: str, wanted: UserRights) -> Plan:
 
 
 def change_plan(user: User, wanted: UserRights) -> Plan:
-    now = standing_of(user)
+    now = user_rights_of(user)
     loses_administration = wanted.role != "admin" or not wanted.is_active
     return Plan(
         action="change user",

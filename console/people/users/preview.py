@@ -1,4 +1,4 @@
-"""What a standing comes to: how many objects of each kind a person would see and operate, beside what it is now."""
+"""What a user_rights comes to: how many objects of each kind a person would see and operate, beside what it is now."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ NAMES_SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class VisibleObjects:
-    """One kind of object under one standing."""
+    """One kind of object under one user_rights."""
 
     seen: int
     operable: int
@@ -46,8 +46,8 @@ def preview(now: UserRights, then: UserRights) -> list[PreviewRow]:
     ]
 
 
-def cluster_text_of(standing: UserRights) -> str:
-    rights = standing.reach.rights_on(Resource.CLUSTER, CLUSTER)
+def cluster_text_of(user_rights: UserRights) -> str:
+    rights = user_rights.reach.rights_on(Resource.CLUSTER, CLUSTER)
     if Right.OPERATE in rights:
         return "see and operate"
     return "see" if rights else "nothing"

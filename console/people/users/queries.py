@@ -58,7 +58,7 @@ def role_of(user: User) -> str:
     return next((role for role in reversed(ROLES) if role in held), NO_ROLE)
 
 
-def standing_of(user: User) -> UserRights:
+def user_rights_of(user: User) -> UserRights:
     rules = tuple(sorted(rule.rule for rule in user.name_rules.all()))
     clusters = tuple(sorted((role.cluster, role.role) for role in user.cluster_roles.all()))
     return UserRights(role_of(user), user.is_active, rules, clusters)
@@ -68,7 +68,7 @@ def wanted_of(user: User, typed: UserRights) -> UserRights:
     """Return the wanted rights; of a linked account only whether it may log in, since groups decide the rest."""
     if getattr(user, "identity", None) is None:
         return typed
-    now = standing_of(user)
+    now = user_rights_of(user)
     return UserRights(now.role, typed.is_active, now.rules, typed.clusters)
 
 
@@ -89,8 +89,14 @@ def logins_of(user: User) -> list[Session]:
 
 def person_rows(users: Iterable[User]) -> Iterator[tuple[object, ...]]:
     for user in users:
-        standing = standing_of(user)
-        what = (user.username, standing.role, user.is_active, user.last_login, "; ".join(map(str, standing.rules)))
+        user_rights = user_rights_of(user)
+        what = (
+            user.username,
+            user_rights.role,
+            user.is_active,
+            user.last_login,
+            "; ".join(map(str, user_rights.rules)),
+        )
         yield (*what, *_origin_of(user))
 
 

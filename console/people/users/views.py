@@ -32,7 +32,7 @@ from console.people.users.actions import (
 from console.people.users.forms import CreateUserForm, UserRightsForm
 from console.people.users.plan import change_plan, creation_plan, end_logins_plan, password_plan
 from console.people.users.preview import cluster_text_of, preview
-from console.people.users.queries import TITLES, UserRights, people, person_rows, standing_of, wanted_of
+from console.people.users.queries import TITLES, UserRights, people, person_rows, user_rights_of, wanted_of
 from console.people.users.throttle import BROWSER, begin_attempt, forget_failures, name_as_counted
 
 PEOPLE_PER_PAGE = 50
@@ -46,7 +46,7 @@ def user_list(request: UserRequest) -> HttpResponseBase:
     if wants_csv(request):
         return csv_response(request, "users", TITLES, person_rows(users))
     page = Paginator(users, PEOPLE_PER_PAGE).get_page(request.GET.get("page", "1"))
-    shown = [(user, standing_of(user)) for user in page]
+    shown = [(user, user_rights_of(user)) for user in page]
     return render(request, "users/users.html", {"page": page, "people": shown, "search": search})
 
 
@@ -73,7 +73,7 @@ def user_page(request: UserRequest, number: int) -> HttpResponse:
     """Show the form, then the plan with its effects; a post with the plan's digest confirms it."""
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(people(), pk=number)
-    now = standing_of(person)
+    now = user_rights_of(person)
     form = UserRightsForm(
         request.POST or None,
         initial={"role": now.role, "is_active": now.is_active, "rules": now.rules},
@@ -81,7 +81,7 @@ def user_page(request: UserRequest, number: int) -> HttpResponse:
     )
     if request.method != "POST" or not form.is_valid():
         return _user_page(request, person, form, {"preview": preview(now, now)}, 422 if form.errors else 200)
-    wanted = wanted_of(person, form.standing)
+    wanted = wanted_of(person, form.user_rights)
     plan = change_plan(person, wanted)
     with refusable(409) as answer:
         if is_confirmed(request):
@@ -101,7 +101,7 @@ def _user_page(
         "form": form,
         "resources": list(Resource),
         "levels": list(AccessLevel),
-        "cluster_now": cluster_text_of(standing_of(person)),
+        "cluster_now": cluster_text_of(user_rights_of(person)),
     }
     return render(request, "users/user.html", context, status=status)
 

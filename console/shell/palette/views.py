@@ -33,7 +33,7 @@ def _results(request: HttpRequest) -> HttpResponse:
         request,
         "palette/found.html",
         {
-            "found": find(text, reach_of(request.user), clusters, views_seen_by(request.user)),
+            "results": find(text, reach_of(request.user), clusters, views_seen_by(request.user)),
             "text": text,
         },
     )

@@ -61,21 +61,21 @@ class AlertWatch:
         for key, condition in self._conditions(ruleset, before, now_ms).items():
             rule, row = ruleset.rules[key[0]], before.get(key)
             is_known = condition.is_bad is not None
-            standing, event = advance(
-                row.standing if row else None,
+            alert_state, event = advance(
+                row.alert_state if row else None,
                 AlertVerdict(condition.is_bad),
                 rule,
                 now_ms,
                 is_silenced=rule.name in silenced,
             )
-            if standing is None:
+            if alert_state is None:
                 continue
             sentence = condition.sentence if is_known or row is None else row.sentence
             link = condition.link or (row.link if row else "")
-            after[key] = store.AlertRow(standing, rule.severity, sentence, link)
+            after[key] = store.AlertRow(alert_state, rule.severity, sentence, link)
             if event is not None:
                 objects[rule.name, event].append(
-                    MessageObject(key[1], sentence, standing.since_ms, _full(ruleset, link))
+                    MessageObject(key[1], sentence, alert_state.since_ms, _full(ruleset, link))
                 )
         return after, objects
 
@@ -85,7 +85,7 @@ class AlertWatch:
         """Return conditions that are bad, those that were bad before, and unknown ones; at most OBJECTS_MAX new ones of
         a rule.
         """
-        firing = {key for key, row in before.items() if row.standing.state is AlertPhase.FIRING}
+        firing = {key for key, row in before.items() if row.alert_state.state is AlertPhase.FIRING}
         alert_conditions: dict[Key, AlertCondition] = {}
         counts: dict[str, int] = defaultdict(int)
         health = health_within(EVERYTHING)

@@ -87,18 +87,18 @@ def _firing(
             event = AlertEvent.RESOLVED if before.notified_ms is not None else None
             return replace(before, state=AlertPhase.RESOLVED, fine_since_ms=fine_since_ms), event
         return replace(before, fine_since_ms=fine_since_ms), None
-    standing = replace(before, fine_since_ms=None) if verdict.is_bad else before
-    if is_silenced or _is_acknowledged(standing, now_ms):
-        return standing, None
-    if standing.notified_ms is None:
-        return replace(standing, notified_ms=now_ms), AlertEvent.FIRED
-    fired_for_ms = 0 if standing.fired_ms is None else now_ms - standing.fired_ms
-    if rule.escalate_to and not standing.is_escalated and fired_for_ms >= rule.escalate_after_ms:
-        return replace(standing, is_escalated=True), AlertEvent.ESCALATED
-    if rule.repeat_ms and now_ms - standing.notified_ms >= rule.repeat_ms:
-        return replace(standing, notified_ms=now_ms), AlertEvent.REPEATED
-    return standing, None
+    alert_state = replace(before, fine_since_ms=None) if verdict.is_bad else before
+    if is_silenced or _is_acknowledged(alert_state, now_ms):
+        return alert_state, None
+    if alert_state.notified_ms is None:
+        return replace(alert_state, notified_ms=now_ms), AlertEvent.FIRED
+    fired_for_ms = 0 if alert_state.fired_ms is None else now_ms - alert_state.fired_ms
+    if rule.escalate_to and not alert_state.is_escalated and fired_for_ms >= rule.escalate_after_ms:
+        return replace(alert_state, is_escalated=True), AlertEvent.ESCALATED
+    if rule.repeat_ms and now_ms - alert_state.notified_ms >= rule.repeat_ms:
+        return replace(alert_state, notified_ms=now_ms), AlertEvent.REPEATED
+    return alert_state, None
 
 
-def _is_acknowledged(standing: AlertState, now_ms: int) -> bool:
-    return standing.acknowledged_until_ms is not None and now_ms < standing.acknowledged_until_ms
+def _is_acknowledged(alert_state: AlertState, now_ms: int) -> bool:
+    return alert_state.acknowledged_until_ms is not None and now_ms < alert_state.acknowledged_until_ms

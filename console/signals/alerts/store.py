@@ -13,29 +13,29 @@ from console.signals.alerts.models import HISTORY_MAX, SENTENCE_LENGTH_MAX, Aler
 from console.signals.alerts.rules import AlertRule, Ruleset
 from console.state.clusters.queries import cluster_state
 
-_STANDING = [field.name for field in fields(AlertState)]
-_WRITTEN = [*_STANDING, "severity", "sentence", "link"]
+_STATE_FIELDS = [field.name for field in fields(AlertState)]
+_WRITTEN = [*_STATE_FIELDS, "severity", "sentence", "link"]
 
 
 @dataclass(frozen=True, slots=True)
 class AlertRow:
-    standing: AlertState
+    alert_state: AlertState
     severity: str
     sentence: str
     link: str
 
     def columns(self) -> dict[str, object]:
         shown = {"severity": self.severity, "sentence": self.sentence[:SENTENCE_LENGTH_MAX], "link": self.link[:2_000]}
-        return {name: getattr(self.standing, name) for name in _STANDING} | shown
+        return {name: getattr(self.alert_state, name) for name in _STATE_FIELDS} | shown
 
 
 def open_alerts() -> dict[tuple[str, str], AlertRow]:
     """Return the open alerts by rule and object."""
     alerts = {}
     for alert in Alert.objects.exclude(state=AlertPhase.RESOLVED):
-        values = {name: getattr(alert, name) for name in _STANDING}
-        standing = AlertState(**{**values, "state": AlertPhase(alert.state)})
-        alerts[alert.rule, alert.object_name] = AlertRow(standing, alert.severity, alert.sentence, alert.link)
+        values = {name: getattr(alert, name) for name in _STATE_FIELDS}
+        alert_state = AlertState(**{**values, "state": AlertPhase(alert.state)})
+        alerts[alert.rule, alert.object_name] = AlertRow(alert_state, alert.severity, alert.sentence, alert.link)
     return alerts
 
 

@@ -28,7 +28,7 @@ def quiet_list(request: UserRequest) -> HttpResponse:
     reach = reach_of(request.user)
     seen = [reason for reason in quiet_reasons(now_ms(), reach) if reason.name or not reach.is_limited_somewhere]
     health = health_within(reach)
-    context = {"health": health, "reasons": (*health.reasons, *health.muted), "said": seen}
+    context = {"health": health, "reasons": (*health.reasons, *health.muted), "acknowledgements": seen}
     return render(request, "overview/quiet-list.html", context)
 
 

@@ -32,15 +32,15 @@ def transaction_reasons(transactions: Sequence[StuckTransaction], now_ms: int) -
 def _stuck(transaction: StuckTransaction, now_ms: int) -> HealthReason:
     topic = transaction.topic
     name = topic if len(topic) <= _NAME_LENGTH_MAX else f"{topic[:_NAME_LENGTH_MAX]}…"
-    standing = OpenTransactionState(transaction.standing)
-    why = _WHY.get(standing, "its coordinator waits for its producer")
+    transaction_state = OpenTransactionState(transaction.standing)
+    why = _WHY.get(transaction_state, "its coordinator waits for its producer")
     text = f"A transaction in {name}-{transaction.partition} does not end: {why}."
     evidence = (
         f"read_committed consumers wait at offset {transaction.offset}, "
         f"{grouped(transaction.waiting)} records behind it"
         f" · open for {duration(now_ms - transaction.since_ms)} · producer id {transaction.producer_id}"
     )
-    hangs = standing in (OpenTransactionState.HANGING, OpenTransactionState.UNCLAIMED)
+    hangs = transaction_state in (OpenTransactionState.HANGING, OpenTransactionState.UNCLAIMED)
     action = NextAction(_ABORT if hangs else _LOOK, "topic-producers", topic)
     key = f"transaction:{topic}:{transaction.partition}:{transaction.producer_id}"
     return HealthReason(

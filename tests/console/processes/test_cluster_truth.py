@@ -27,7 +27,7 @@ def process(**fields) -> ManagedProcess:
 
 
 @pytest.mark.parametrize(
-    ("given", "standing", "sentence"),
+    ("given", "registration", "sentence"),
     [
         (
             {"brokers": {1: BrokerPresence(True, 12, 9)}},
@@ -46,14 +46,14 @@ def process(**fields) -> ManagedProcess:
         ({"brokers_at_ms": NOW - FRESH_MS - 1}, RegistrationState.UNKNOWN, "the collector has not looked of late"),
     ],
 )
-def test_broker_is_what_the_collector_saw_of_it(given, standing, sentence):
+def test_broker_is_what_the_collector_saw_of_it(given, registration, sentence):
     truth = broker.cluster_truth(process(), look(**given))
-    assert truth.standing is standing
+    assert truth.registration is registration
     assert sentence in truth.sentence
 
 
 @pytest.mark.parametrize(
-    ("port", "given", "standing", "sentence"),
+    ("port", "given", "registration", "sentence"),
     [
         (2181, {}, RegistrationState.PRESENT, "it serves as leader of 2 servers"),
         (2181, {"zookeeper": [SERVES]}, RegistrationState.PRESENT, "it serves as leader"),
@@ -62,13 +62,13 @@ def test_broker_is_what_the_collector_saw_of_it(given, standing, sentence):
         (2181, {"zookeeper_at_ms": 0}, RegistrationState.UNKNOWN, "the collector has not asked this server of late"),
     ],
 )
-def test_server_is_what_it_told_the_collector(port, given, standing, sentence):
+def test_server_is_what_it_told_the_collector(port, given, registration, sentence):
     truth = zookeeper.cluster_truth(process(ports=[port]), look(**given))
-    assert (truth.standing, truth.sentence) == (standing, sentence)
+    assert (truth.registration, truth.sentence) == (registration, sentence)
 
 
 def test_client_is_on_no_list_of_the_cluster():
-    assert connect.cluster_truth(process(), look()).standing is RegistrationState.NONE
+    assert connect.cluster_truth(process(), look()).registration is RegistrationState.NONE
 
 
 def test_step_writes_the_state_that_follows_from_what_the_collector_wrote(make_process, settings):

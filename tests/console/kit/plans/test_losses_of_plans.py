@@ -24,7 +24,7 @@ from console.kit.gateway.groups.interface import GroupView
 from console.kit.gateway.records.interface import RecordView
 from console.kit.gateway.retention.interface import SettingView
 from console.people.users.plan import change_plan, end_logins_plan, password_plan
-from console.people.users.queries import standing_of
+from console.people.users.queries import user_rights_of
 from console.shell.changes.rule_plan import rule_plan as change_rule_plan
 from console.shell.fleet.plan import keep_plan
 from console.signals.alerts.rule_plan import rule_plan as alert_rule_plan
@@ -139,7 +139,7 @@ def test_a_rolling_restart_is_called_safe_only_without_gaps_and_doubts():
 
 class TestAccounts:
     def test_who_may_not_log_in_or_do_as_much_loses_access(self, operator):
-        now = standing_of(operator)
+        now = user_rights_of(operator)
         assert "cannot log in" in change_plan(operator, replace(now, is_active=False)).losses[0]
         assert "may do less" in change_plan(operator, replace(now, role="viewer")).losses[0]
         assert change_plan(operator, replace(now, role="admin")).losses == ()

@@ -9,7 +9,7 @@ from console.kit.access.models import NameRule, PasswordToChange
 from console.kit.access.reach import AccessLevel, AccessRule, Resource
 from console.kit.audit.models import AuditEvent
 from console.people.users.preview import VisibleObjects, preview
-from console.people.users.queries import logins_of, role_of, standing_of
+from console.people.users.queries import logins_of, role_of, user_rights_of
 from console.state.clusters.models import Topic
 from tests.console.confirming import digest_in
 
@@ -106,7 +106,7 @@ def test_role_and_rules_are_changed_as_planned_and_audited(admin, viewer):
     wanted = standing("operator", ("nothing", "topic", "secret-*"), ("viewer", "group", "g**"), ("viewer", "topic", ""))
     assert apply(admin, page_of(viewer), wanted).status_code == 302
 
-    now = standing_of(User.objects.get(pk=viewer.pk))
+    now = user_rights_of(User.objects.get(pk=viewer.pk))
     assert now.role == "operator"
     assert set(now.rules) == {
         AccessRule(Resource.TOPIC, "secret-*", AccessLevel.NOTHING),
@@ -236,6 +236,6 @@ def test_an_administrator_may_operate_every_group(administrator, cluster, collec
     for name in ("billing", "shipping"):
         cluster.commit(name, "orders", 0, 0)
     collect()
-    now, then = standing_of(administrator), standing_of(viewer)
+    now, then = user_rights_of(administrator), user_rights_of(viewer)
     row = next(rule for rule in preview(now, then) if rule.resource is Resource.GROUP)
     assert (row.total, row.now, row.then) == (2, VisibleObjects(2, 2), VisibleObjects(2, 0))

@@ -18,14 +18,16 @@ class Story:
     def __init__(self, **times: int):
         minutes = {f"{name}_ms": value * MINUTE_MS for name, value in times.items()}
         self.rule = AlertRule("r", ("ops",), escalate_to=("boss",) if "escalate_after" in times else (), **minutes)
-        self.standing: AlertState | None = None
+        self.alert_state: AlertState | None = None
         self.now_ms = 0
         self.is_silenced = False
 
     def look(self, *verdicts: AlertVerdict) -> list[AlertEvent | None]:
         messages = []
         for verdict in verdicts:
-            self.standing, event = advance(self.standing, verdict, self.rule, self.now_ms, is_silenced=self.is_silenced)
+            self.alert_state, event = advance(
+                self.alert_state, verdict, self.rule, self.now_ms, is_silenced=self.is_silenced
+            )
             self.now_ms += MINUTE_MS
             messages.append(event)
         return messages
@@ -68,14 +70,14 @@ def test_what_nobody_was_told_of_is_over_without_a_word():
     story = Story()
     story.is_silenced = True
     assert story.look(BAD, WELL) == [None, None]
-    assert story.standing.state is AlertPhase.RESOLVED
+    assert story.alert_state.state is AlertPhase.RESOLVED
 
 
 def test_who_acknowledges_is_not_told_again_but_that_it_is_over():
     story = Story(repeat=1, escalate_after=2)
     story.look(BAD)
-    story.standing = story.standing.__class__(
-        **{name: getattr(story.standing, name) for name in story.standing.__slots__}
+    story.alert_state = story.alert_state.__class__(
+        **{name: getattr(story.alert_state, name) for name in story.alert_state.__slots__}
         | {"acknowledged_until_ms": 10 * MINUTE_MS}
     )
     assert story.look(*[BAD] * 5, WELL) == [*[None] * 5, AlertEvent.RESOLVED]
