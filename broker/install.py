@@ -60,7 +60,7 @@ def main(argv: list[str]) -> int:
 
 
 class InstallError(Exception):
-    """One sentence for who types `make`."""
+    """One sentence for a user of `make`."""
 
 
 def install(venv: Path, lock: Path) -> None:

@@ -15,7 +15,9 @@ _STEPS = 2
 
 
 class WindowDifference(NamedTuple):
-    """Of one window of a partition between two tiers; `first` and `last` are the offsets either has in it."""
+    """Window difference of one window of a partition between two tiers; `first` and `last` are the offsets either has
+    in it.
+    """
 
     surplus: int
     first: int

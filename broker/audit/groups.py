@@ -20,7 +20,9 @@ QUIET_WINDOWS = 10
 
 @dataclass(frozen=True, slots=True)
 class GroupMove:
-    """Offsets from `start` to `end` (exclusive) that a group went back over, or was set past by who is no member."""
+    """Offsets from `start` to `end` (exclusive) that a group read again, or skipped by a reset of a client that is no
+    member.
+    """
 
     topic: str
     group: str
@@ -32,7 +34,7 @@ class GroupMove:
 
 
 class AuditedGroups:
-    """Of one topic. `stories`: of the log, by partition."""
+    """Audited groups of one topic. `stories`: of the log, by partition."""
 
     def __init__(self, ledger: AuditState, topic: str, stories: Mapping[int, AuditStory], quiet_before_ms: int):
         self._stories = stories

@@ -48,7 +48,7 @@ def counted(message: Any, *, is_disordered: bool = False, is_unsure: bool = Fals
 
 
 class AuditedProducer:
-    """As `Producer`, whose other methods are those of `producer`. `close` it, or call it incomplete."""
+    """Wraps `Producer`, whose other methods are those of `producer`. `close` it, or call it incomplete."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class AuditedProducer:
 
 
 class AuditedConsumer:
-    """As `Consumer`, of which `consumer` has the rest; `commit` commits all that was returned and gone on from."""
+    """Wraps `Consumer`, of which `consumer` has the rest; `commit` commits all that was returned and gone on from."""
 
     def __init__(
         self,

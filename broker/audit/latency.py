@@ -82,7 +82,7 @@ class Latency:
 
 
 class WindowLatencies:
-    """Of what is counted since the last increment, by partition and window, in memory that is bounded."""
+    """Latencies of the records counted since the last increment, by partition and window, in bounded memory."""
 
     def __init__(self, buckets_max: int = BUCKETS_MAX):
         self._open: dict[TopicPartition, dict[int, Latency]] = {}

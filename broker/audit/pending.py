@@ -38,7 +38,7 @@ class AuditReport(NamedTuple):
 
 
 class _PendingSum:
-    """Of records in the order of their offsets. Latencies are of the moment it is told at."""
+    """Sums records in the order of their offsets. Latencies are those at the time of reporting."""
 
     def __init__(self, window_ms: int) -> None:
         self._window_ms = window_ms
@@ -80,7 +80,7 @@ class _PendingPartition:
 
 
 class Pending:
-    """By partition. Offsets of a partition only go up, but for what `rewind` takes away."""
+    """Counts that are not reported yet, by partition. Offsets of a partition only go up, except after `rewind`."""
 
     def __init__(self, window_ms: int = WINDOW_MS, pending_max: int = PENDING_MAX):
         self._window_ms, self._max = window_ms, pending_max

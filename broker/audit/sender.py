@@ -1,4 +1,4 @@
-"""Sends increments of who has other work to do: what is not acknowledged goes again with the next, within bounds.
+"""Sends increments for a busy caller: what is not acknowledged is sent again with the next, within bounds.
 
 Whoever copies or writes records must not stand still because the audit does. What cannot be kept until it is taken is
 dropped: its offsets are a gap then, of which the verdict says UNKNOWN and never MISSING.
@@ -24,7 +24,7 @@ _WARN_EVERY_S = 60.0
 
 
 class IncrementSender:
-    """On one thread. An increment that may have arrived is sent again under its id: it counts once."""
+    """Sends from one thread. An increment whose delivery is unknown is sent again under its id: it counts once."""
 
     def __init__(self, config: Mapping[str, Any]):
         self._producer = Producer(with_quiet_logging({**config, "acks": "all", "message.timeout.ms": _GIVEN_UP_MS}))

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class WindowState(StrEnum):
-    """Of a window; the worst of its partitions and pairs of tiers counts, in this order."""
+    """State of a window; the worst of its partitions and pairs of tiers counts, in this order."""
 
     COMPLETE = "complete"
     PENDING = "pending"  #: too young, or a tier has not come so far

@@ -60,7 +60,9 @@ class AuditWindow:
 
 @dataclass(frozen=True, slots=True)
 class AuditVerdict:
-    """Of one topic. `complete_until` is the end in ms of the last window before the first that is not complete."""
+    """Audit verdict of one topic. `complete_until` is the end in ms of the last window before the first that is not
+    complete.
+    """
 
     topic: str
     window_ms: int
@@ -241,7 +243,7 @@ class _Judging:
 
 
 class _Producers:
-    """Of a topic: around which moments one may have produced more than it could tell."""
+    """A topic's producers: around which moments one may have produced more than it could report."""
 
     def __init__(self, stories: Iterable[AuditStory], grace_ms: int):
         self._is_doubtful = False

@@ -1,4 +1,4 @@
-"""`barnabas api …`: a console asked over its HTTP API, for scripts and for who would rather type.
+"""`barnabas api …`: requests to a console's HTTP API, for scripts and the command line.
 
     barnabas api get topics search=orders
     barnabas api plan create-topic name=clicks partition_count=3 replication_factor=2

@@ -1,4 +1,4 @@
-"""The console's HTTP API, asked with a token that goes to that console and to nobody else."""
+"""Client of the console's HTTP API; its token goes to that console only."""
 
 import json
 import ssl

@@ -1,4 +1,4 @@
-"""`kafka-acls`: who may do what with which topics, groups and the cluster: tell it, add to it, take away."""
+"""`kafka-acls`: list, add and remove ACLs of topics, groups and the cluster."""
 
 import sys
 from collections.abc import Iterator, Sequence

@@ -54,7 +54,7 @@ class SentRequest(NamedTuple, Generic[AnyResponse]):
 
 
 class RequestMeter(Protocol):
-    """Told of every request of the connections that have it. Threads share it."""
+    """Notified of every request of the connections that have it. Threads share it."""
 
     def turn(self, address: str, timeout_s: float) -> AbstractContextManager[object]:
         """Return a context for one awaited request. Raises BrokerUnreachable if its turn does not come in time."""

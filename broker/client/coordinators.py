@@ -1,4 +1,4 @@
-"""Who coordinates a group or a transactional id, and requests that only this broker answers."""
+"""Finds the coordinator of a group or a transactional id, and sends requests that only this broker answers."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _ONE_KEY = 3
 
 
 class Coordinators:
-    """Of one cluster, remembered until they have moved."""
+    """Coordinators of one cluster, remembered until they have moved."""
 
     def __init__(self, cluster: ClusterConnections, *, timeout_s: float = 60.0):
         """`timeout_s` is for each `ask`, coordinators that move meanwhile included."""

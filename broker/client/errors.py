@@ -20,7 +20,7 @@ class AccessRefused(BarnabasError):
 
 
 class LoginRefused(AccessRefused):
-    """The broker does not take this client for who it says it is."""
+    """The broker rejects this client's identity."""
 
 
 class NotTrusted(AccessRefused):

@@ -57,7 +57,7 @@ class CoordinatorAddress:
 
 
 class GroupClient:
-    """Of one cluster. Each call raises ApiError when it is refused, BrokerUnreachable, ApiNotServed."""
+    """Group client of one cluster. Each call raises ApiError when it is refused, BrokerUnreachable, ApiNotServed."""
 
     def __init__(self, cluster: ClusterConnections, *, timeout_s: float = 5.0):
         """`timeout_s`: how long coordinators that load or move are waited for."""

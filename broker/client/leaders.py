@@ -1,4 +1,4 @@
-"""Who leads which partition: asked once for a topic, and again when a leader has moved."""
+"""Finds the leaders of partitions: asked once for a topic, and again when a leader has moved."""
 
 import time
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ Address = tuple[str, int]
 
 
 class Leaders:
-    """Of one cluster, remembered until `forget`."""
+    """Leaders of one cluster, remembered until `forget`."""
 
     def __init__(self, cluster: ClusterConnections):
         self._cluster = cluster

@@ -1,4 +1,4 @@
-"""Offsets of many partitions at once, for whom a partition without a leader is no reason to tell nothing."""
+"""Reads offsets of many partitions at once; a partition without a leader does not fail the others."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""Who may ask a REST of ours at all: names and passwords from a file that only its owner may read, if there is one."""
+"""Logins of our REST APIs: names and passwords from a file that only its owner may read, if there is one."""
 
 import asyncio
 import base64

@@ -41,8 +41,10 @@ class JoinedGroup:
 
 
 class MembershipClient:
-    """On one thread. Each call raises ApiError as the coordinator says, or BrokerUnreachable; after UNKNOWN_MEMBER_ID
-    the next `join` is that of a new member. A coordinator that has moved is looked for by the next call."""
+    """Group membership, used by one thread. Each call raises ApiError as the coordinator says, or BrokerUnreachable;
+    after UNKNOWN_MEMBER_ID the next `join` is that of a new member. A coordinator that has moved is looked for by the
+    next call.
+    """
 
     def __init__(
         self,

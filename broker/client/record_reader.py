@@ -83,7 +83,7 @@ class _Fetched(NamedTuple):
 
 
 class RecordReader:
-    """On one thread, until `close`; the cluster stays open."""
+    """Used by one thread, until `close`; the cluster stays open."""
 
     def __init__(
         self,

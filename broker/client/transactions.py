@@ -44,7 +44,7 @@ _TRANSACTION = CoordinatorType.TRANSACTION
 
 
 class ProducerIdentity(NamedTuple):
-    """Who writes. A transaction of an older epoch cannot be ended or written to any more."""
+    """The writer's identity. A transaction of an older epoch cannot be ended or written to any more."""
 
     transactional_id: str
     producer_id: int

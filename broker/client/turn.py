@@ -1,4 +1,4 @@
-"""One of several processes at a time: whoever leads a group of the target has the turn, the others wait for it.
+"""Lets one of several processes work at a time: the leader of a group of the target has the turn, the others wait.
 
 The clock goes on while a process is suspended: `holds` is false before anybody else can have the turn.
 """

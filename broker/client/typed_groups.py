@@ -48,7 +48,7 @@ class TypedGroup:
 
 @dataclass(frozen=True, slots=True)
 class ShareOffset:
-    """Of the first record that is not acknowledged. `lag` None: the broker does not tell (KIP-1226)."""
+    """Offset of the first record that is not acknowledged. `lag` None: the broker does not report it (KIP-1226)."""
 
     start: int
     lag: int | None

@@ -29,7 +29,9 @@ class ReceiveBuffer:
 
 
 class Wire:
-    """Of a connected socket, plain or not. Raises TimeoutError behind a deadline (by the monotonic clock), OSError."""
+    """Reads and writes a connected socket, plain or TLS. Raises TimeoutError behind a deadline (by the monotonic
+    clock), OSError.
+    """
 
     def __init__(self, sock: socket.socket, *, is_plain: bool):
         self._socket, self._is_plain = sock, is_plain

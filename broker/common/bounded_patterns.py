@@ -90,7 +90,7 @@ _shared = PatternProcess()
 
 
 class BoundedPattern:
-    """Of a name as a whole, and any number of times the same ones: answers are kept."""
+    """Matches whole names, and any number of times the same ones: answers are kept."""
 
     def __init__(self, pattern: re.Pattern[str], written: str | None = None):
         """`written` is the pattern before it was translated: its ways are counted."""

@@ -28,7 +28,7 @@ BUCKETS = _bucket_of(_UNITS_MAX) + 1
 
 
 class Durations:
-    """For one thread. `max_ns` is exact."""
+    """A histogram of durations, for one thread. `max_ns` is exact."""
 
     __slots__ = ("_counts", "max_ns")
 

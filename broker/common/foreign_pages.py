@@ -1,4 +1,4 @@
-"""REST that no page of somebody else's changes or reads anything by.
+"""Protects a REST API from requests of foreign web pages.
 
 A browser on a host where REST is open sends it what any page it shows wants sent, a form or a text, without asking
 first; and says in `Origin` whose page that is. Programs say no `Origin`. Who owns a name can have it stand for this

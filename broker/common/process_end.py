@@ -1,4 +1,4 @@
-"""What a process says on its own log before it ends: who told it to, with which status, or where it crashed.
+"""Logs why a process ends: the signal or caller, the exit status, or where it crashed.
 
 A process that is killed (SIGKILL, also by the kernel when memory is short) says nothing; whoever started it has its
 status. So a log that ends without a word means a kill.

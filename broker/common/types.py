@@ -1,4 +1,4 @@
-"""What every room has a word for: a partition of a topic, and the values that stand for nobody."""
+"""Types that every package uses: a partition of a topic, and the values that stand for no broker or offset."""
 
 from enum import IntEnum
 from typing import NamedTuple

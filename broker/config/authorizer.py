@@ -1,4 +1,4 @@
-"""What a broker is told of who may do what: Kafka's keys, and a file for what was denied."""
+"""Settings of the authorizer: Kafka's keys, and a file for denials."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ AUTHORIZERS = ("kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.S
 
 
 class SuperUsers(NamedTuple):
-    """Who may do everything, each as `User:alice`; names may have commas in them (CN=alice,O=acme)."""
+    """Users who may do everything, each as `User:alice`; names may have commas in them (CN=alice,O=acme)."""
 
     principals: tuple[str, ...] = ()
 
@@ -26,7 +26,7 @@ def parse_super_users(text: str) -> SuperUsers:
 
 
 class AuthorizerKeys:
-    """By attribute, as `BrokerSettings`."""
+    """Values by attribute, as in `BrokerSettings`."""
 
     authorizer_class_name = setting(
         str,

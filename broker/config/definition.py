@@ -96,7 +96,7 @@ def parse_list(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Password:
-    """A secret, which whoever uses it asks for; written or logged it is hidden."""
+    """A secret; written or logged it is hidden."""
 
     value: str
 

@@ -4,7 +4,7 @@ from broker.config.definition import parse_int, parse_password, setting
 
 
 class DelegationTokenKeys:
-    """By attribute, as in `BrokerSettings`."""
+    """Values by attribute, as in `BrokerSettings`."""
 
     delegation_token_secret_key = setting(
         parse_password,

@@ -69,7 +69,7 @@ OF_LISTENER = frozenset(
 
 
 class NotDynamicError(ConfigError):
-    """It cannot be changed so while a broker runs, whatever the value."""
+    """The key cannot be changed so while a broker runs, whatever the value."""
 
     def __init__(self, message: str):
         ApiError.__init__(self, ErrorCode.INVALID_REQUEST, message)

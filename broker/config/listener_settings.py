@@ -26,7 +26,7 @@ _STORE_TYPES = ("JKS", "PKCS12", "PEM")
 
 
 class ListenerKeys:
-    """By attribute, as in `BrokerSettings`."""
+    """Values by attribute, as in `BrokerSettings`."""
 
     ssl_keystore_type = setting(str, "JKS", "Form of the keystore.", choices=_STORE_TYPES)
     ssl_keystore_location = setting(str, None, "File with the listener's private key and certificate.")

@@ -45,7 +45,7 @@ def parse_host_limits(text: str) -> tuple[HostLimit, ...]:
 
 
 class NetworkSettings:
-    """By attribute, as in `BrokerSettings`."""
+    """Values by attribute, as in `BrokerSettings`."""
 
     socket_request_max_bytes = setting(parse_int32, 104_857_600, "Largest request accepted.", at_least=1)
     queued_max_request_bytes = setting(

@@ -26,7 +26,7 @@ _STORE_TYPES = ("JKS", "PKCS12", "PEM")
 
 
 class ZooKeeperTlsKeys:
-    """By attribute, as in `BrokerSettings`."""
+    """Values by attribute, as in `BrokerSettings`."""
 
     zookeeper_ssl_client_enable = setting(parse_boolean, False, "Whether ZooKeeper is spoken to within TLS.")
     zookeeper_ssl_keystore_type = setting(str, "JKS", "Form of the keystore.", choices=_STORE_TYPES)

@@ -24,7 +24,7 @@ Ask = Callable[[str, str, Files], str | None]
 
 
 class Providers:
-    """Those that a worker's properties name. Raises ConfigError for one that is none."""
+    """The config providers that a worker's properties name. Raises ConfigError for an invalid one."""
 
     def __init__(self, props: Mapping[str, str]):
         self._asks: dict[str, Ask] = {}

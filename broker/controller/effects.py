@@ -115,7 +115,7 @@ class SendLeaderAndIsr(ControllerEffect):
 
 @dataclass(frozen=True, slots=True)
 class SendUpdateMetadata(ControllerEffect):
-    """To each of `broker_ids`: these partitions, and all live brokers."""
+    """Sends these partitions, and all live brokers, to each of `broker_ids`."""
 
     broker_ids: tuple[int, ...]
     controller_epoch: int
@@ -244,7 +244,7 @@ class TellUncleanElections(ControllerEffect):
 
 @dataclass(frozen=True, slots=True)
 class TellRestorations(ControllerEffect):
-    """Let an operator know of states that were removed: who waits for the logs of all replicas, and who leads now."""
+    """Logs states that were removed: partitions that wait for the logs of all replicas, and their new leaders."""
 
     waiting: tuple[TopicPartition, ...]
     #: Partition → its leader, after it waited.

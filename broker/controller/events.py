@@ -202,7 +202,7 @@ class ElectionAsked(ControllerEvent):
 
 @dataclass(frozen=True, slots=True)
 class ElectionTried(ControllerEvent):
-    """The states elected for ElectionAsked are written, except where somebody else had written meanwhile."""
+    """The states elected for ElectionAsked are written, except where another broker has written meanwhile."""
 
     request: ElectionAsked
     tried: tuple[TopicPartition, ...]

@@ -1,4 +1,4 @@
-"""Leaders shrink and grow their ISRs by themselves and announce it; the controller takes note and tells everybody.
+"""Leaders shrink and grow their ISRs by themselves and announce it; the controller takes note and updates all brokers.
 
 Only UpdateMetadata follows: whoever leads knows already, and nobody's role has changed. A state that is not as it
 should be now (a leader counted a broker in that has just died) is corrected like any other.

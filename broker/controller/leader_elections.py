@@ -1,4 +1,4 @@
-"""Leaders elected because somebody asks: the preferred ones (KIP-183), or any that is alive (KIP-460)."""
+"""Leader elections on request: the preferred leaders (KIP-183), or any live replica (KIP-460)."""
 
 from broker.common.cluster import LeaderAndIsr
 from broker.common.errors import ApiError, ErrorCode

@@ -1,4 +1,4 @@
-"""From "these partitions may not be as they should be" to what is written and who is told.
+"""Turns "these partitions may not be as they should be" into the states to write and the requests to send.
 
 Three steps, the same for every cause: compare with what should be, write the difference, and when it is written (or
 somebody else's state was found instead) tell the brokers.

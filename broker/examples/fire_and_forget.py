@@ -1,4 +1,4 @@
-"""Fire and forget: records are handed over, and nobody asks what became of them.
+"""Fire and forget: records are handed over without waiting for the result.
 
 Most arrive, since Kafka is there nearly always; some may be lost without a word.
 """

@@ -15,7 +15,7 @@ Named = TypeVar("Named", bound=IntEnum)
 
 
 class WireFilter(Protocol):
-    """Of DescribeAcls and DeleteAcls."""
+    """The filter of DescribeAcls and DeleteAcls."""
 
     resource_type_filter: int
     resource_name_filter: str | None

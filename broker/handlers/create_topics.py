@@ -1,4 +1,4 @@
-"""CreateTopics: only the controller creates, so that a client's answer comes from who decides."""
+"""CreateTopics: only the controller creates, so that a client's answer comes from the broker that decides."""
 
 from collections import Counter
 

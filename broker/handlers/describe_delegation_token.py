@@ -1,4 +1,4 @@
-"""DescribeDelegationToken: tokens of whom is asked for, those left out that who asks may not know of."""
+"""DescribeDelegationToken: tokens of the chosen owners, without those that the client may not see."""
 
 from broker.common.errors import ApiError
 from broker.handlers.delegation_token_request import asker_of, require_enabled

@@ -1,4 +1,4 @@
-"""DescribeProducers: who has written to a partition of late, and whose transaction is open there (KIP-664).
+"""DescribeProducers: recent producers of a partition, and its open transactions (KIP-664).
 
 Any replica answers. A transaction that hangs is found so: its producer, where it began, and the coordinator epoch to
 abort it with by WriteTxnMarkers.

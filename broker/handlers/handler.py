@@ -122,7 +122,7 @@ def for_members(
 
 
 class AuthorizationFailed(BarnabasError):
-    """Raised by a plain function: `response` says no, and the log who was refused what.
+    """Raised by a plain function: `response` has the error, and the log the client and the operation.
 
     With `is_last` the connection is closed after the answer.
     """

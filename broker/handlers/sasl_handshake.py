@@ -1,5 +1,5 @@
-"""SaslHandshake of who is served already: a login that is done again (KIP-368), or a member of the cluster on a
-listener where others need none. On a listener with SASL the first login is not asked of handlers.
+"""SaslHandshake of an authenticated client: a repeated login (KIP-368), or a member of the cluster on a listener where
+others need none. On a listener with SASL the first login is not handled here.
 """
 
 from broker.common.errors import ErrorCode

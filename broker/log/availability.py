@@ -1,4 +1,4 @@
-"""Whether a log may be read and written, and who is told when its disk is broken.
+"""Whether a log may be read and written, and the listeners for a broken disk.
 
 A disk that is full refuses one write and takes the next when there is room; `on_disk_full` hears of each. Failures of
 another kind are told to `on_disk_error`, whose owner takes the whole directory offline.
@@ -15,7 +15,7 @@ _LENT = "the log is being cut"
 
 
 class LogAvailability:
-    """Of one log; its owner changes it, worker threads look and report."""
+    """Log availability of one log; its owner changes it, worker threads look and report."""
 
     __slots__ = ("on_disk_error", "on_disk_full", "read_refusal", "refusal")
 

@@ -41,7 +41,7 @@ class ColdPart:
 
 
 class ColdReadError(BarnabasError):
-    """Not now: `part` is to be fetched first, by a worker thread."""
+    """Raised for a read from disk: `part` is to be fetched first, by a worker thread."""
 
     def __init__(self, part: ColdPart):
         super().__init__("the records lie on the disk only")

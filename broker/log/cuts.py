@@ -11,7 +11,7 @@ from threading import Lock
 
 
 class Cuts:
-    """Of one log. The owner waits at most while a thread writes down one number."""
+    """Cuts of one log. The owner waits at most while a thread writes down one number."""
 
     __slots__ = ("_lock", "count")
 

@@ -27,7 +27,7 @@ _log = logger(__name__)
 
 
 class DamagedParts:
-    """Of one log, for one start. The directory is made for the first part that is kept."""
+    """Damaged parts of one log, for one start. The directory is made for the first part that is kept."""
 
     def __init__(self, directory: Path):
         self._directory = directory

@@ -24,7 +24,7 @@ assert _TRANSACTION_ENTRY.size == TRANSACTION_ENTRY_BYTES
 
 @dataclass
 class IndexDump:
-    """Of an `.index` or `.timeindex`; compared with the log beside it, if that is there."""
+    """Prints an `.index` or `.timeindex`; compared with the log beside it, if that is there."""
 
     path: Path
     #: Only say what does not agree.

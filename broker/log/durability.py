@@ -19,14 +19,14 @@ _FLUSH_TRIES = 5
 
 
 class _Ending(NamedTuple):
-    """Where a log ended: it has not been written to since, nor cut, nor rolled, if it still does."""
+    """The end of a log: if it is still the same, the log was not written to, truncated or rolled since."""
 
     offset: int
     active_serial: int
 
 
 class Durability:
-    """Of one log: up to where everything has been fsynced, the `recovery_point`, and what is still to be."""
+    """Durability of one log: up to where everything has been fsynced, the `recovery_point`, and what is still to be."""
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ from broker.records.batch import HEADER_BYTES
 
 
 class LogParts:
-    """Of one log, which alone uses them."""
+    """Parts of one log, which alone uses them."""
 
     def __init__(
         self,

@@ -39,7 +39,9 @@ class LookedUp(NamedTuple):
 
 
 class LogReader:
-    """Of one log. What reads indexes and headers (`look_up`) is for worker threads; the rest is for the owner."""
+    """Log reader of one log. What reads indexes and headers (`look_up`) is for worker threads; the rest is for the
+    owner.
+    """
 
     __slots__ = ("_availability", "_cuts", "_looked_up", "_segments", "directory")
 

@@ -30,7 +30,7 @@ _UNKNOWN = -(2**63)
 
 
 class AppendResult(NamedTuple):
-    """Where a batch went, or where the batch went that it repeats. Both offsets are inclusive."""
+    """Where a batch was written, or the batch that it repeats. Both offsets are inclusive."""
 
     base_offset: int
     last_offset: int
@@ -38,7 +38,7 @@ class AppendResult(NamedTuple):
 
 
 class LogWriter:
-    """Of one log, for its owner. Whoever calls has seen that the log may be written."""
+    """Writes one log, for its owner. The caller has checked that the log may be written."""
 
     __slots__ = (
         "_availability",

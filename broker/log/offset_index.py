@@ -22,7 +22,7 @@ RELATIVE_OFFSET_MAX = 2**31 - 1
 
 
 class OffsetIndex:
-    """In memory: two parallel arrays, both strictly increasing. Positions are starts of batches.
+    """Kept in memory as two parallel arrays, both strictly increasing. Positions are starts of batches.
 
     One thread may write while others ask `entry_for_offset`.
     """

@@ -12,7 +12,7 @@ from broker.log.segment import Segment
 
 
 class OpenSegments:
-    """Of all logs of a broker. For their owner; `forget` also for a worker thread that was lent a log."""
+    """Open segments of all logs of a broker. For their owner; `forget` also for a worker thread that was lent a log."""
 
     def __init__(self, count_max: int = OPEN_SEALED_SEGMENTS_MAX, bytes_max: int = OPEN_SEALED_INDEX_BYTES_MAX):
         self._count_max = count_max

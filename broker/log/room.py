@@ -39,7 +39,7 @@ class DirectorySpace(NamedTuple):
 
 
 class DirectoryRoom:
-    """Of one log directory; for the broker's loop. Times are monotonic."""
+    """Directory room of one log directory; for the broker's loop. Times are monotonic."""
 
     __slots__ = ("_ended_ms", "_room_since_ms", "_steady", "is_full", "refuses_writes", "steady_ms")
 

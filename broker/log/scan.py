@@ -29,7 +29,7 @@ _OLD_MAGICS = (0, 1)
 
 
 class BadBatchError(BarnabasError):
-    """At `position` of a segment file there is no intact batch that fits; the message says what is wrong."""
+    """There is no intact batch at `position` of a segment file that fits; the message says what is wrong."""
 
     def __init__(self, position: int, reason: str):
         super().__init__(f"{reason} at byte {position}")
@@ -38,7 +38,7 @@ class BadBatchError(BarnabasError):
 
 
 class OldFormatError(BadBatchError):
-    """At `position` there is an intact message of format 0 or 1, as Kafka before 0.11 wrote them: no damage."""
+    """There is an intact message of format 0 or 1 at `position`, as Kafka before 0.11 wrote them: no damage."""
 
 
 def scan_batches(

@@ -30,7 +30,7 @@ class TimeEntry(NamedTuple):
 
 
 class TimeIndex:
-    """In memory: two parallel arrays, and the largest timestamp so far, which has perhaps no entry yet.
+    """Kept in memory as two parallel arrays, and the largest timestamp so far, which has perhaps no entry yet.
 
     One thread may write while others look entries up.
     """

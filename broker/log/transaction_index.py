@@ -39,7 +39,9 @@ class AbortedRange(NamedTuple):
 
 
 class TransactionIndex:
-    """Of all segments of one log. For the log's owner; of each segment with entries a few bytes are kept in memory."""
+    """Transaction index of all segments of one log. For the log's owner; of each segment with entries a few bytes are
+    kept in memory.
+    """
 
     def __init__(self, directory: Path):
         self.directory = directory

@@ -46,7 +46,7 @@ class Truncation(NamedTuple):
 
 
 class LogExtent(NamedTuple):
-    """Of a log, or at most; `end_offset` is exclusive.
+    """The extent of a log, or an upper bound; `end_offset` is exclusive.
 
     `start_offset` is None of a log that is emptied: it may start later.
     """

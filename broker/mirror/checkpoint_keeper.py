@@ -22,7 +22,7 @@ EMPTY = ("Empty", "Dead")
 
 
 class CheckpointKeeper:
-    """On one thread, over connections that it keeps until `close`."""
+    """Used by one thread, over connections that it keeps until `close`."""
 
     def __init__(
         self,

@@ -116,7 +116,7 @@ class Copied:
 
 
 class Flow(NamedTuple):
-    """Who copies: `SOURCE->TARGET`, the ids of both clusters, and whether in transactions."""
+    """A mirror's flow: `SOURCE->TARGET`, the ids of both clusters, and whether in transactions."""
 
     name: str
     source_id: str

@@ -31,7 +31,7 @@ class LedgerUnread(BarnabasError):
 
 
 class MirrorLedger(MirrorState):
-    """Of one cluster; who reads on while another does waits for it. A cluster without the topic has an empty one."""
+    """Ledger of one cluster; readers wait for one another. A cluster without the topic has an empty one."""
 
     def __init__(self, cluster: ClusterConnections, timeout_s: float = _TIMEOUT_S):
         super().__init__()

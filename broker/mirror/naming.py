@@ -54,7 +54,7 @@ class TopicNaming:
 
 @dataclass(frozen=True)
 class NameFilter:
-    """Of names of topics or of groups: those that match one of `include` whole and none of `exclude`.
+    """Name filter of names of topics or of groups: those that match one of `include` whole and none of `exclude`.
 
     A name of which that cannot be said in time is none of them: one made for that holds up no other.
     """

@@ -40,7 +40,7 @@ TRANSACTION_TIMEOUT_MS = 90_000
 
 
 class Fenced(BarnabasError):
-    """Somebody else writes under the transactional id now."""
+    """Another mirror writes under the transactional id now."""
 
 
 class WriteStopped(BarnabasError):
@@ -58,7 +58,7 @@ _UnderWay = tuple[Address, BrokerConnection, SentRequest[ProduceResponse], dict[
 
 
 class BatchProducer:
-    """On one thread. `transactional_id` None: idempotent only."""
+    """Used by one thread. `transactional_id` None: idempotent only."""
 
     def __init__(
         self,

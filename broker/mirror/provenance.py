@@ -20,7 +20,7 @@ Clusters = tuple[str, ...]
 
 
 class Provenance:
-    """Of what is read from one cluster."""
+    """Provenance of the records read from one cluster."""
 
     def __init__(self, ledger: MirrorLedger, cluster_id: str):
         self._ledger, self._cluster_id = ledger, cluster_id

@@ -1,4 +1,4 @@
-"""Reads partitions of the source ahead of whoever writes them to the target: committed records only, batch by batch.
+"""Reads partitions of the source ahead of the writer to the target: committed records only, batch by batch.
 
 It reads on a thread of its own, as far ahead as a few megabytes, so that source and target work at the same time.
 """

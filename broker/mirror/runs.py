@@ -21,7 +21,7 @@ class TranslatedOffset(NamedTuple):
 
 
 class Runs:
-    """Of one partition. The first run ever added stays: before it nothing was copied."""
+    """Runs of one partition. The first run ever added stays: before it nothing was copied."""
 
     def __init__(self, runs: Iterable[CopiedRun] = (), runs_max: int = RUNS_MAX):
         self._max = runs_max

@@ -17,7 +17,7 @@ _FLUSH_S = 30.0
 
 
 class SettingsKeeper:
-    """Of one flow, on one thread, over connections that it keeps until `close`."""
+    """Settings keeper of one flow, on one thread, over connections that it keeps until `close`."""
 
     def __init__(
         self,

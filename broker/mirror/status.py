@@ -1,4 +1,4 @@
-"""What a mirror says of its work, in a compacted topic of the target: whoever asks about it needs one cluster only.
+"""A mirror's status, in a compacted topic of the target, so that readers need one cluster only.
 
 Topic `barnabas-mirror-status.internal`, one partition, JSON: key [flow, topic, partition], value see `MirrorStatus`, or
 none: it is not copied any more. The partition WHOLE_TOPIC has what hinders all of a topic, or how its copy differs.
@@ -23,7 +23,8 @@ _ERROR_LENGTH_MAX = 500
 
 
 class MirrorStatus(NamedTuple):
-    """Of a partition. `lag`: records, or offsets without one, that are not copied yet; None when it is not known.
+    """Mirror status of a partition. `lag`: records, or offsets without one, that are not copied yet; None when it is
+    not known.
 
     `copied_until_ms`: timestamp of the last record copied, None before the first. `records`, `bytes` since the mirror
     has it; `skipped`: records that came from the target. `at_ms`: when this was said. `is_paused`: by who asked for it.
@@ -79,7 +80,7 @@ def understood(key: bytes | None, value: bytes | None) -> tuple[str, TopicPartit
 
 
 class StatusTeller:
-    """Of one task; says what has changed, at most every five seconds, and all of it once a minute."""
+    """Status teller of one task; says what has changed, at most every five seconds, and all of it once a minute."""
 
     def __init__(self, flow: str, producer: "Producer"):
         self._flow, self._producer = flow, producer

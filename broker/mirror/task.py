@@ -48,8 +48,9 @@ class TaskSettings:
 
 
 class MirrorTask:
-    """On one thread, but for its reader and its hands. `audit`: who is told what was copied, if anybody is; `on_wait`:
-    called now and then while the target makes a `step` last."""
+    """Runs on one thread, but for its reader and its writers. `audit`: receives counts of what was copied, if anything
+    does; `on_wait`: called now and then while the target makes a `step` last.
+    """
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ _TOLD_FROM_S, _TOLD_FOR_S = 1.0, 10.0
 
 
 class ThrottleState:
-    """Of the connections of one hand."""
+    """Throttle state of the connections of one hand."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock = clock

@@ -53,7 +53,9 @@ def _failures(futures: Mapping[str, Any]) -> dict[str, KafkaError]:
 
 
 class TopicKeeper:
-    """Does it. Each call asks both clusters anew and raises KafkaException when one does not answer."""
+    """Creates and updates topics of the target. Each call asks both clusters again and raises KafkaException when one
+    does not answer.
+    """
 
     def __init__(self, source: AdminClient, target: AdminClient, replication_factor: int):
         self._source, self._target = source, target

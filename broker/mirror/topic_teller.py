@@ -21,7 +21,9 @@ _FLUSH_S = 30.0
 
 
 class TopicTeller:
-    """Of one flow. `client`: settings of confluent-kafka for the target, which `connect` makes a client of ours for."""
+    """Topic teller of one flow. `client`: settings of confluent-kafka for the target, which `connect` makes a client of
+    ours for.
+    """
 
     def __init__(self, flow: str, client: Mapping[str, object], connect: Callable[[], ClusterConnections]):
         self._flow, self._connect = flow, connect

@@ -7,7 +7,7 @@ from broker.common.limits import UNLIMITED_RATE
 
 
 class CreationRate:
-    """Of new connections (KIP-612). Told the time in seconds, which never goes back."""
+    """Rate of new connections (KIP-612). Takes the time in seconds, which never goes back."""
 
     def __init__(self, per_second: int = UNLIMITED_RATE):
         self.per_second = per_second

@@ -1,4 +1,4 @@
-"""A connection of our own making, read and written in turn by whoever waits for it; through TLS if there is some."""
+"""A connection to a peer, read and written in turn by one caller; through TLS if it has some."""
 
 import asyncio
 import socket
@@ -11,7 +11,9 @@ _PIECE_BYTES = 256 * 1024
 
 
 class PeerConnection:
-    """Of a socket that does not block and is connected. One coroutine at a time; errors are OSError and EOFError."""
+    """Peer connection of a socket that does not block and is connected. One coroutine at a time; errors are OSError and
+    EOFError.
+    """
 
     def __init__(self, sock: socket.socket):
         self.sock = sock

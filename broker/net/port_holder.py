@@ -1,4 +1,4 @@
-"""Who has a port that cannot be bound, as far as Linux tells: for whoever has to free it or choose another."""
+"""The process that has a port which cannot be bound, as far as Linux tells, so that an operator can free it."""
 
 from collections.abc import Iterator
 from contextlib import suppress

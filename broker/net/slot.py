@@ -8,7 +8,7 @@ Parts = Sequence[Part]
 
 
 class Slot:
-    """Kept from when a request is taken up until its answer has left."""
+    """Kept from a request's arrival until its answer has left."""
 
     __slots__ = ("parts", "request_bytes")
 

@@ -1,4 +1,4 @@
-"""Who goes on next, when connections have more to do than fits into one wake-up.
+"""Gives turns to connections that have more to do than fits into one wake-up.
 
 The loop runs everything that is ready before it looks at the sockets again. Two hundred clients that each ask for
 megabytes would thus keep everybody else waiting for a second, however short the turn of each. So they queue here, and

@@ -20,7 +20,7 @@ TROUBLED_MS = 3_000.0
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """As one broker told it. `identity` of the topic: another one is a topic that was made anew."""
+    """The topology as one broker returned it. Another `identity` means that the topic was recreated."""
 
     addresses: Mapping[int, Address] = field(default_factory=dict)
     racks: Mapping[int, str | None] = field(default_factory=dict)

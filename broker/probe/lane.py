@@ -1,4 +1,4 @@
-"""The way to one broker, on a thread of its own: what is silent holds up nobody else.
+"""The connection to one broker, on a thread of its own: a silent broker holds up no other.
 
 A round writes one record to each partition that the broker leads, waits for all replicas, and reads back what is new.
 One request each is under way at a time, and none is sent again: what is measured is what the first try gives.

@@ -27,7 +27,7 @@ _NO_TAGS = b"\0"
 
 
 class Produced(NamedTuple):
-    """Where the batch for one partition went."""
+    """Where the batch for one partition was written."""
 
     index: int  # type: ignore[assignment]  # a tuple's own `index` is of no use here
     base_offset: int

@@ -21,7 +21,7 @@ CLIENT: ContextVar[str] = ContextVar("client", default="")
 
 
 class FairPool:
-    """For one event loop."""
+    """A pool for one event loop."""
 
     def __init__(self, threads: int, waiting_max: int = REGISTRY_JOBS_WAITING_MAX):
         """`waiting_max`: jobs of one client that wait; further ones are refused."""

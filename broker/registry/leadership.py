@@ -27,7 +27,7 @@ class Leader(NamedTuple):
 
 
 class Leadership:
-    """Who leads the registries: `leader` is the known leader; None while there is none."""
+    """Leader election of registries: `leader` is the known leader; None while there is none."""
 
     def __init__(self, host: str, port: int, scheme: str = "http"):
         self._address, self._scheme = (host, port), scheme

@@ -36,7 +36,7 @@ _log = logger(__name__)
 
 
 class _RegistryServer(uvicorn.Server):
-    """Whoever is told to stop has stopped well: uvicorn would raise the signal again behind its end."""
+    """A server that ends well after a signal: uvicorn would raise the signal again behind its end."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:

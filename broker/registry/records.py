@@ -22,7 +22,7 @@ class SchemaKey:
 
 @dataclass(frozen=True, slots=True)
 class CompatibilityKey:
-    """Of a subject; of all, if it is empty."""
+    """Key of a subject's compatibility; of the global one, if it is empty."""
 
     subject: str
 
@@ -56,7 +56,7 @@ class IdsKey:
 
 @dataclass(frozen=True, slots=True)
 class NoopKey:
-    """A new leader's mark: who has read it has read everything of the leaders before."""
+    """A new leader's mark: a registry that has read it has read everything of the leaders before."""
 
 
 LEVELS = ("NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE")

@@ -38,7 +38,7 @@ _log = logger(__name__)
 
 
 class NotLeader(Exception):
-    """Somebody else leads: the request is for that one."""
+    """Another registry leads: the request is for that one."""
 
 
 class SchemaRegistry:

@@ -8,7 +8,7 @@ AVRO = "AVRO"
 
 @dataclass(frozen=True, slots=True)
 class SchemaReference:
-    """Of a schema to another: `name` is how the text speaks of it (Avro name, `$ref`, import path)."""
+    """Reference of a schema to another: `name` is how the text refers to it (Avro name, `$ref`, import path)."""
 
     name: str
     subject: str

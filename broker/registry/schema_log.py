@@ -1,4 +1,4 @@
-"""The topic `_schemas`: made if it is missing, read to its end and on, written by whoever leads.
+"""The topic `_schemas`: made if it is missing, read to its end and on, written by the leader.
 
 Who writes takes one transactional id, the same for all registries of a group. To open it is to end whatever a leader
 before has begun and to fence that one (KIP-98): a leader that was stopped in the middle, and wakes up when another has
@@ -38,7 +38,7 @@ _log = logger(__name__)
 
 
 class WriteFailed(BarnabasError):
-    """It may be in the log, or not: who opens the log anew finds out. `is_refused`: not, and another try is no use."""
+    """The record may be in the log, or not: reopening the log decides. `is_refused`: not, and another try is no use."""
 
     def __init__(self, sentence: str, *, is_refused: bool = False):
         super().__init__(sentence)

@@ -1,4 +1,4 @@
-"""All the registry knows, by replay of `_schemas`: whoever has read the same records knows the same. Pure.
+"""The registry's state, by replay of `_schemas`: the same records give the same state. Pure.
 
 Nothing changes it but `apply`. Each record is applied as it stands, for a compacted topic shows the end of a story
 without its beginning: a version may be gone for good without a word of its soft deletion.

@@ -1,4 +1,4 @@
-"""Fetch sessions (KIP-227): who fetches the same partitions again and again names them once and hears only of news.
+"""Fetch sessions (KIP-227): a client that fetches the same partitions repeatedly names them once and gets only news.
 
 A session belongs to its id and its principal, not to a connection: another principal that guesses the id would end it
 and read the names of its topics. Its epoch counts the requests, so that a request that was lost or came

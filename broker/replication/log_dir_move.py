@@ -24,7 +24,7 @@ class MovedExtent(NamedTuple):
 
 
 class EpochStart(NamedTuple):
-    """As a log notes it: the first offset of a leader's epoch."""
+    """The first offset of a leader's epoch, as a log notes it."""
 
     epoch: int
     start_offset: int

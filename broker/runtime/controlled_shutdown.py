@@ -33,7 +33,7 @@ _LOOK_AGAIN_S = 0.5
 
 
 class ControlledShutdown:
-    """Asks the controller, whoever that is, up to `controlled.shutdown.max.retries` times."""
+    """Asks the current controller, up to `controlled.shutdown.max.retries` times."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Says once of each configuration key that somebody set and nothing reads, so that nobody waits for its effect."""
+"""Logs once each configuration key that was set and nothing reads, so that no operator waits for its effect."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,7 +9,7 @@ _log = logger(__name__)
 
 
 class IdleKeys:
-    """For one table of keys; those that it does not know are read by nothing either."""
+    """Unused keys of one table of keys; unknown ones are read by nothing either."""
 
     def __init__(self, kind: str, key_of: Callable[[str], Key | None]):
         self._kind = kind

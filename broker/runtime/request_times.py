@@ -25,7 +25,7 @@ class ApiTimes:
 
 
 class RequestTimes:
-    """As many entries as there are APIs that were asked."""
+    """Has one entry for each API that was used."""
 
     def __init__(self) -> None:
         self._by_api: dict[ApiKey, ApiTimes] = {}

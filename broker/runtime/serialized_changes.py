@@ -18,7 +18,7 @@ _log = logger(__name__)
 
 
 class SerializedChanges(asyncio.Lock):
-    """Held by whoever changes something, which may take a while: roles, or what is known of the cluster."""
+    """Serializes changes that may take a while: roles, or what is known of the cluster."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ from broker.security.client_traffic import TrafficCounters
 
 
 class TrafficSweep:
-    """From `start` to `stop`."""
+    """Sweeps from `start` to `stop`."""
 
     def __init__(self, traffic: TrafficCounters, turns: Turns):
         self.traffic = traffic

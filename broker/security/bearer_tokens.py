@@ -45,7 +45,7 @@ class BearerRules(NamedTuple):
 
 
 class Bearer(NamedTuple):
-    """Whom a token that is believed belongs to, and until when."""
+    """The owner of an accepted token, and its expiry."""
 
     name: str
     expires_ms: int

@@ -32,7 +32,7 @@ _RATE_MS_MIN = 1_000
 
 
 class Direction(IntEnum):
-    """As DescribeClientTraffic has it."""
+    """Values as in DescribeClientTraffic."""
 
     PRODUCE = 0
     FETCH = 1

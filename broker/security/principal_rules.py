@@ -1,4 +1,4 @@
-"""`ssl.principal.mapping.rules`: what a user is called whom a certificate calls by a long name (KIP-371).
+"""`ssl.principal.mapping.rules`: turns a certificate's long name into a user name (KIP-371).
 
     RULE:^CN=([^,]+),OU=ops.*$/$1/L, DEFAULT
 

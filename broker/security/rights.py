@@ -7,7 +7,7 @@ from broker.security.operations import SUPPORTED, AclOperation, ResourceType, bi
 
 
 class Rights(Protocol):
-    """Of one principal from one host. An answer counts for the moment: it is not kept beyond a request."""
+    """Rights of one principal from one host. An answer counts for the moment: it is not kept beyond a request."""
 
     @property
     def untold_writes(self) -> Set[str]:
@@ -32,7 +32,7 @@ class Rights(Protocol):
 
 
 class Unlimited:
-    """Without an authorizer, and of members of the cluster: everybody may do all that there is to do."""
+    """Rights without an authorizer, and of members of the cluster: everything is allowed."""
 
     untold_writes: Set[str] = frozenset()
 

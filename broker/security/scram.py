@@ -134,7 +134,7 @@ class ClientExchange:
 
 
 class ServerExchange:
-    """Has a client prove who it is. `user` is set by `first`, and true once `final` has returned."""
+    """Authenticates a client. `user` is set by `first`, and true once `final` has returned."""
 
     def __init__(
         self,

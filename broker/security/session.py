@@ -1,4 +1,4 @@
-"""Who speaks on a connection: nobody in particular, until proved otherwise; and what that one may do."""
+"""The principal of a connection, anonymous until authenticated, and its rights."""
 
 from typing import Protocol
 

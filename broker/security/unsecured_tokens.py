@@ -1,4 +1,4 @@
-"""Bearer tokens that nobody has signed, for development, as Kafka's unsecured validator takes them. Pure.
+"""Unsigned bearer tokens, for development, as Kafka's unsecured validator takes them. Pure.
 
 Anyone can write such a token and be any user. A listener takes them only where its settings name the validator.
 """

@@ -9,7 +9,7 @@ from broker.server.listeners import Listeners
 
 
 class BrokerAddresses:
-    """Of all listeners; brokers reach each other by the inter-broker listener."""
+    """Addresses of all listeners; brokers reach each other by the inter-broker listener."""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ _log = logger(__name__)
 
 
 class BearerListeners:
-    """Those that were asked for before `start` are kept until `stop`."""
+    """Listeners added before `start` are kept until `stop`."""
 
     def __init__(self, clock: Clock):
         self._clock = clock

@@ -1,4 +1,4 @@
-"""What one broker serves with, and who of it knows whom: made at once when its logs are loaded, started by others."""
+"""The components of one broker and their connections: made at once when its logs are loaded, started by others."""
 
 from functools import partial
 from pathlib import Path
@@ -54,7 +54,7 @@ from broker.zookeeper.earlier_session import SessionNote
 
 
 class BrokerComponents:
-    """Those that start and stop, and `services`, what handlers may ask."""
+    """The components that start and stop, and `services`, which handlers use."""
 
     def __init__(self, ground: Ground):
         self._ground = ground

@@ -30,7 +30,7 @@ _WRITE_TXN_MARKERS_VERSION = 1
 
 
 class Coordination:
-    """Made before `Services`, of which it is a part; `serve` tells it of them."""
+    """Made before `Services`, of which it is a part; `serve` connects it to them."""
 
     def __init__(
         self,

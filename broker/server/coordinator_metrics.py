@@ -12,7 +12,7 @@ from broker.server.metric_families import PREFIX, gauge
 
 
 class CoordinatorMetrics:
-    """Read from the coordinators when somebody asks."""
+    """Read from the coordinators at each scrape."""
 
     def __init__(self, coordination: Coordination):
         self._coordination = coordination

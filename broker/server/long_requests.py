@@ -1,4 +1,5 @@
-"""Requests that take long to decode: a slice in each of their connection's turns, so that nobody waits for the whole.
+"""Requests that take long to decode: a slice in each of their connection's turns, so that others do not wait for the
+whole.
 
 A controller tells a broker of 100,000 partitions in one request, which takes half a second to decode. Whatever comes
 after it on its connection waits, since the frame stays at the head of what was received until it is decoded.

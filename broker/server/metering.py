@@ -21,7 +21,7 @@ from broker.server.route import Route
 
 
 class Metering:
-    """In use while there are quotas for clients."""
+    """Used while there are quotas for clients."""
 
     def __init__(self, quotas: Quotas):
         self._quotas = quotas

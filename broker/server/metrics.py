@@ -26,7 +26,7 @@ from broker.server.security_metrics import has_names
 
 
 class RequestMetrics:
-    """Counters of the request path: plain integers that only the broker's loop changes, read when somebody asks."""
+    """Counters of the request path: plain integers that only the broker's loop changes, read at each scrape."""
 
     def __init__(self, registry: CollectorRegistry):
         self.requests: dict[ApiKey, int] = {handler.api: 0 for handler in HANDLERS}

@@ -21,7 +21,7 @@ from broker.zookeeper.store import ClusterStore
 
 
 class Replication:
-    """Made, it follows and feeds whatever `replicas` is told to; from `start` to `stop` ISRs shrink by time."""
+    """Follows and feeds whatever `replicas` is told to from its creation; from `start` to `stop` ISRs shrink by time."""
 
     def __init__(
         self,

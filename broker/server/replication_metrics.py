@@ -14,7 +14,7 @@ from broker.server.metric_families import counter, gauge
 
 
 class ReplicationMetrics:
-    """Read from the rooms when somebody asks."""
+    """Read from the components at each scrape."""
 
     def __init__(
         self,

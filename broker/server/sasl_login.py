@@ -65,7 +65,7 @@ class ConnectionBounds(NamedTuple):
 
 
 class ListenerLogins:
-    """Of one listener: begins a login on each connection."""
+    """Begins a login on each connection of one listener."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class ListenerLogins:
 
 
 class SaslLogin:
-    """Of one connection, for as long as it lives."""
+    """SASL login of one connection, for as long as it lives."""
 
     __slots__ = (
         "_again_at_ms",

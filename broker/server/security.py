@@ -1,4 +1,4 @@
-"""Who comes to a broker: how they prove who they are, what they may do, how much they may take."""
+"""Access to a broker: authentication, authorization and quotas."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path

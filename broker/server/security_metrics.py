@@ -39,7 +39,7 @@ class AuthorizerMetrics:
 
 
 class LoginMetrics:
-    """Read from the waiting room when somebody asks."""
+    """Read from the waiting room at each scrape."""
 
     def __init__(self, room: WaitingRoom):
         self._room = room
@@ -81,7 +81,7 @@ class QuotaMetrics:
 
 
 class CertificateMetrics:
-    """Read from the listeners' TLS when somebody asks."""
+    """Read from the listeners' TLS at each scrape."""
 
     def __init__(self, tls: ListenersTls, clock: Clock):
         self._tls = tls

@@ -26,7 +26,7 @@ _log = logger(__name__)
 
 
 class ListenersTls:
-    """Of all listeners of one broker, and of those of others that have the same names."""
+    """Listeners tls of all listeners of one broker, and of those of others that have the same names."""
 
     def __init__(self, turns: Turns, listener_of_brokers: str):
         self._turns = turns

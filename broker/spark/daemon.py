@@ -32,7 +32,7 @@ def frugal_python(directory: Path) -> Path:
 
 
 class RestlessPoll:
-    """As `select.poll` gives one, but it ends the process when nothing has come for long and no worker lives.
+    """Like the object of `select.poll`, but it ends the process when nothing has come for long and no worker lives.
 
     Nobody has connected at that moment; who does so before the socket is closed is refused or reset, and asks another.
     """

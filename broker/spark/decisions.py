@@ -50,7 +50,7 @@ class DecisionsError(BarnabasError):
 
 
 class CommitDecisions:
-    """Of one cluster. Every method may raise ApiError and BrokerUnreachable."""
+    """Commit decisions of one cluster. Every method may raise ApiError and BrokerUnreachable."""
 
     def __init__(self, cluster: ClusterConnections, coordinators: Coordinators):
         self._cluster = cluster

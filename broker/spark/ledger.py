@@ -148,7 +148,8 @@ def _unpacked(text: str) -> list[tuple[int, ...]]:
 
 
 class SinkCommitLog:
-    """Of one query, or of one of its outputs. `name` is its group, its producer, and how its tasks' ids begin.
+    """Sink commit log of one query, or of one of its outputs. `name` is its group, its producer, and how its tasks' ids
+    begin.
 
     Every method may raise ApiError and BrokerUnreachable.
     """

@@ -1,4 +1,4 @@
-"""What ledgers are called in a cluster: for who tells them from other groups and topics, and loads no Spark for it."""
+"""Names of ledgers in a cluster, by which they are recognized without loading Spark."""
 
 #: How every ledger's name begins: of a group that nobody is a member of, whose only offset counts batches.
 LEDGER_PREFIX = "barnabas-sink-"

@@ -54,7 +54,7 @@ def read_range(
 
 
 class _RangeReader:
-    """Where in the range the reader is. It moves by batches, by the end of the partition, and by lost parts."""
+    """The reader's position in the range. It moves by batches, by the end of the partition, and by lost parts."""
 
     def __init__(self, client: ClientSettings, wanted: OffsetRange, fail_on_data_loss: bool):
         self._client = client

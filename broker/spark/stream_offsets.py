@@ -30,7 +30,9 @@ Result = TypeVar("Result")
 
 
 class StreamOffsets:
-    """Of one subscription. Each method may raise ApiError and BrokerUnreachable, unless `patiently` calls it."""
+    """Stream offsets of one subscription. Each method may raise ApiError and BrokerUnreachable, unless `patiently`
+    calls it.
+    """
 
     def __init__(self, options: SourceOptions):
         self._options = options

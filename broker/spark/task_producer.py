@@ -31,7 +31,7 @@ class RecordTooLargeError(BarnabasError):
 
 
 class TaskProducer:
-    """For one task and one thread."""
+    """A producer for one task and one thread."""
 
     def __init__(self, leaders: Leaders, coordinators: Coordinators, who: ProducerIdentity, compression: Compression):
         self._leaders = leaders

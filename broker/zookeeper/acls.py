@@ -1,4 +1,4 @@
-"""Who may read and change which znode: Kafka's rules for `zookeeper.set.acl` (ZkData.defaultAcls of Kafka 3.9). Pure.
+"""ACLs of znodes: Kafka's rules for `zookeeper.set.acl` (ZkData.defaultAcls of Kafka 3.9). Pure.
 
 What a broker creates belongs to its user: that user may do everything, everybody else may read. At and below a
 sensitive path nobody else may even read. /consumers, which Kafka leaves open for consumers older than 0.9, is no

@@ -1,4 +1,4 @@
-"""The name and password by which a broker shows itself to ZooKeeper, kept in a file that is nobody else's to read."""
+"""The name and password of a broker at ZooKeeper, kept in a file that only its owner may read."""
 
 import os
 import stat

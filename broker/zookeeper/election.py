@@ -1,4 +1,4 @@
-"""Who is controller: one transaction creates /controller and raises /controller_epoch.
+"""Controller election: one transaction creates /controller and raises /controller_epoch.
 
 Two brokers may both believe they should lead; the epoch's znode version decides. An epoch is remembered as that
 version, and every write of a controller carries a check on it: a controller that has been replaced cannot write.

@@ -121,7 +121,7 @@ _ENDPOINT = re.compile(
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """Where one server of an ensemble listens: for clients, for the quorum and for elections."""
+    """Addresses of one server of an ensemble: for clients, for the quorum and for elections."""
 
     host: str
     client_port: int

@@ -34,7 +34,9 @@ Config = dict[str, str]
 
 
 class EntityConfigs:
-    """By path below /config: `users/U`, `users/U/clients/C`, `clients/C`, `ips/I`. Raises ZooKeeperError."""
+    """Configurations by path below /config: `users/U`, `users/U/clients/C`, `clients/C`, `ips/I`. Raises
+    ZooKeeperError.
+    """
 
     def __init__(self, session: ZooKeeperSession):
         self._session = session

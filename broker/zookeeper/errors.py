@@ -24,7 +24,7 @@ class NodeNotEmpty(ZooKeeperError):
 
 
 class WrongVersion(ZooKeeperError):
-    """The znode has another version than the one expected: somebody else has written."""
+    """The znode has another version than the one expected: it was written meanwhile."""
 
 
 class ConnectionInterrupted(ZooKeeperError):

@@ -17,7 +17,7 @@ QUOTA_PATH = "/zookeeper/quota"
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Of znodes, and of the bytes that are in them."""
+    """A number of znodes, and of the bytes that are in them."""
 
     znodes: int
     bytes: int

@@ -40,7 +40,9 @@ INMATES = HookPoint[Callable[[ManagedProcess], list[Inmate]]]("console.processes
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """Of a process: what runs within it, the topics it fills, and the running processes and groups that read those."""
+    """Dependents of a process: what runs within it, the topics it fills, and the running processes and groups that read
+    those.
+    """
 
     topics: tuple[str, ...] = ()
     processes: tuple[Wiring, ...] = ()

@@ -1,4 +1,4 @@
-"""From what was typed to the rules that are meant (AclCommand of Kafka). Pure."""
+"""Translates the options of kafka-acls into rules, as Kafka's AclCommand does. Pure."""
 
 from collections.abc import Iterable, Sequence
 

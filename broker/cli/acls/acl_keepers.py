@@ -23,7 +23,7 @@ Rules = Mapping[Pattern, Iterable[AclEntry]]
 
 
 class AclKeeper(Protocol):
-    """Whoever answers; ApiError, BrokerUnreachable or CommandError if that cannot be."""
+    """The authorizer behind kafka-acls; ApiError, BrokerUnreachable or CommandError if it does not answer."""
 
     def matching(self, wanted: PatternFilter) -> Rules: ...
 

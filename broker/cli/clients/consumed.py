@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 class ConsumedRecord(Protocol):
-    """As confluent-kafka hands it over."""
+    """A record as confluent-kafka hands it over."""
 
     def topic(self) -> str: ...
     def partition(self) -> int: ...

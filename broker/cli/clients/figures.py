@@ -8,7 +8,7 @@ _SAMPLES_MAX = 500_000
 
 
 class SendLatencies:
-    """Of records that were acknowledged: of all, and of those since the last line."""
+    """Latencies of acknowledged records: of all, and of those since the last line."""
 
     def __init__(self, started: float, *, samples_max: int = _SAMPLES_MAX):
         self._samples_max = samples_max

@@ -1,4 +1,4 @@
-"""From words to Arguments by the rules of Kafka's own parser (jopt-simple), which people's scripts rely on. Pure.
+"""Parses command lines by the rules of Kafka's own parser (jopt-simple), on which users' scripts rely. Pure.
 
 `--name value`, `--name=value` and `-name value` are the same; names are never abbreviated; an option that takes a value
 takes the next word, whatever it looks like; words that belong to nothing are ignored. argparse differs in each.

@@ -117,7 +117,7 @@ def partitions_of_scope(leaders: Leaders, topics: Iterable[tuple[str, list[int] 
 
 
 class _Target:
-    """Where one group is to be, as it was typed."""
+    """The target offsets of one group, as typed."""
 
     def __init__(self, groups: GroupClient, leaders: Leaders, arguments: Arguments, group: str):
         self.group = group

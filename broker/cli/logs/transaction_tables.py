@@ -40,7 +40,7 @@ HANGING = (
 
 @dataclass(frozen=True, slots=True)
 class ProducerTransaction:
-    """Of one producer in one partition, as the partition knows it."""
+    """Transaction of one producer in one partition, as the partition knows it."""
 
     topic: str
     partition: int

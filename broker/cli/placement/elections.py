@@ -17,7 +17,7 @@ PATH_TO_JSON_FILE = Option("path-to-json-file", 'Partitions as {"partitions":[{"
 
 @dataclass(slots=True)
 class ElectionOutcome:
-    """Of one election, each list in the order of names."""
+    """Election outcome of one election, each list in the order of names."""
 
     elected: list[TopicPartition] = field(default_factory=list)
     #: Led already as was asked.

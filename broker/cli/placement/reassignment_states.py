@@ -50,7 +50,7 @@ def _partition_line(
 
 @dataclass(frozen=True, slots=True)
 class ReplicaLocation:
-    """Where a replica lies, and where it is being copied to on the same broker."""
+    """Directory of a replica, and the one it is being copied to on the same broker."""
 
     current: str | None = None
     future: str | None = None

@@ -16,8 +16,9 @@ class Batch(NamedTuple):
 
 
 class ReplicaRead(NamedTuple):
-    """Of one replica from the offset on that all were asked for: whole batches, and how far it knows records to be
-    committed."""
+    """Replica read of one replica from the offset on that all were asked for: whole batches, and how far it knows
+    records to be committed.
+    """
 
     batches: tuple[Batch, ...]
     high_watermark: int

@@ -31,7 +31,9 @@ _BEGINS_BEFORE = timedelta(hours=1)
 
 
 class Authority:
-    """Made with its directory when there is none yet. Raises StartupError for files that are not its own, OSError."""
+    """The certificate authority, made with its directory when there is none yet. Raises StartupError for files that are
+    not its own, OSError.
+    """
 
     def __init__(self, directory: Path):
         self._directory = directory

@@ -27,7 +27,7 @@ _SPAN_MS_MAX = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class TopicDemand:
-    """What is asked of a topic; None for what nobody has measured."""
+    """The demand on a topic; None for a value that was not measured."""
 
     throughput: float
     consumer_throughput: float | None = None
@@ -51,7 +51,7 @@ class TopicDemand:
 
 @dataclass(frozen=True, slots=True)
 class ClusterCapacity:
-    """Where the replicas lie: brokers alive, directories of each, and what there is already on the fullest of them."""
+    """Room for replicas: live brokers, directories of each, and what the fullest of them holds."""
 
     brokers: int
     directories_per_broker: int = 1

@@ -19,7 +19,7 @@ _TOPIC, _BROKER = 2, 4
 
 @dataclass(frozen=True, slots=True)
 class TopicSample:
-    """At one moment, by the largest replica of each partition."""
+    """A topic's size and rate at one moment, by the largest replica of each partition."""
 
     at_s: float
     sizes: Mapping[TopicPartition, int]
@@ -29,7 +29,7 @@ class TopicSample:
 
 @dataclass(frozen=True, slots=True)
 class Directories:
-    """Of all brokers alive."""
+    """Log directories of all live brokers."""
 
     brokers: int
     #: Of the broker that has fewest.

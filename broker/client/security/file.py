@@ -1,4 +1,4 @@
-"""A client's properties as a file, and who besides its owner may read it."""
+"""A client's properties as a file, and whether others than its owner may read it."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""How a client proves who it is: the tokens of each SASL mechanism, as its properties say."""
+"""Authentication of a client: the tokens of each SASL mechanism, as its properties say."""
 
 import json
 import os

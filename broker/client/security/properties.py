@@ -50,7 +50,7 @@ _SECRET_ENDINGS = (
 
 @dataclass(frozen=True)
 class TrustStore:
-    """Certificates of those who may vouch for brokers: a file, or PEM text."""
+    """Certificates of trusted authorities: a file, or PEM text."""
 
     type: str
     location: str = ""
@@ -73,7 +73,7 @@ class KeyStore:
 
 @dataclass(frozen=True)
 class ClientTlsSettings:
-    """Without a trust store the system's certificates count."""
+    """TLS settings; without a trust store the system's certificates count."""
 
     truststore: TrustStore | None = None
     keystore: KeyStore | None = None

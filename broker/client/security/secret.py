@@ -1,4 +1,4 @@
-"""A text that nobody prints by accident: a log line, an exception or a plan that holds it says `[hidden]`."""
+"""A text that is never printed by accident: a log line, an exception or a plan that holds it says `[hidden]`."""
 
 from typing import NoReturn
 

@@ -39,7 +39,9 @@ class OffsetReader(Protocol):
 
 
 class TransactionContext(Protocol):
-    """With `transaction.boundary=connector` (KIP-618): behind the given record, or behind this poll's batch."""
+    """Ends transactions with `transaction.boundary=connector` (KIP-618): behind the given record, or behind this poll's
+    batch.
+    """
 
     def commit_transaction(self, record: SourceRecord | None = None) -> None: ...
 

@@ -1,1 +1,1 @@
-"""Workers as members of a group: what they tell each other and who runs what. Pure."""
+"""Workers as members of a group: their messages, and the assignment of connectors and tasks. Pure."""

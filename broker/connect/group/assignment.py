@@ -1,4 +1,4 @@
-"""Who runs what: incremental cooperative rebalancing as the group's leader decides it (KIP-415). Pure.
+"""Assigns connectors and tasks: incremental cooperative rebalancing as the group's leader decides it (KIP-415). Pure.
 
 What a worker runs stays with it. Work of a worker that is gone waits for its return, up to a delay; work is taken from
 one worker in one round and given to another in the next, so that it never runs twice.

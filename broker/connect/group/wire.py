@@ -55,7 +55,7 @@ class WorkerAssignment:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Of a member that joins: where it is asked, how far it has read the configurations, and what it runs."""
+    """Metadata of a member that joins: its URL, how far it has read the configurations, and what it runs."""
 
     url: str
     config_offset: int

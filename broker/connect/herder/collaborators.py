@@ -1,4 +1,4 @@
-"""What a herder asks of those beside it: its group, who fences tasks of before, who knows the group's requests."""
+"""The interfaces a herder needs: the group's membership, the fencing of older tasks, the signing of requests."""
 
 from collections.abc import Mapping
 from typing import Protocol

@@ -23,7 +23,7 @@ _log = logger("broker.connect")
 
 
 class Fencing:
-    """On any thread but the herder's: it waits for brokers."""
+    """Fences older tasks, on any thread but the herder's: it waits for brokers."""
 
     def __init__(self, herder: Herder, headers: Callable[[bytes], dict[str, str]], send: Send):
         """`send` asks another worker; `headers` of a body: what that is sent with, which raises ConnectError."""

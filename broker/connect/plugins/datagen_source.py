@@ -1,4 +1,4 @@
-"""Made-up orders at a given rate, the same ones for the same seed: something to look at, and to measure with."""
+"""Generates orders at a given rate, the same ones for the same seed: for demos and measurements."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""A record in each interval: who reads the topic sees that Connect, the cluster and the path between are alive."""
+"""A record in each interval: a consumer of the topic sees that Connect, the cluster and the path between are alive."""
 
 from broker.connect.api import (
     ConfigDef,

@@ -37,7 +37,7 @@ RETRY_AFTER_MAX_MS = 600_000
 
 
 class HttpSinkTask(SinkTask):
-    """At least once: a batch that was refused for now comes again, but for what of it was answered."""
+    """Delivers at least once: a batch that was refused for now is sent again, except records that were answered."""
 
     def __init__(self) -> None:
         self._client: Any = None

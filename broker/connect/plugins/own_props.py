@@ -41,7 +41,7 @@ class OneTaskSource(_OwnProps, SourceConnector):
 
 
 class GroupSink(_OwnProps, SinkConnector):
-    """Its tasks share the partitions as members of a consumer group, which alone knows the offsets."""
+    """A sink whose tasks share the partitions as members of a consumer group, which alone knows the offsets."""
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         return [self._props for _ in range(max_tasks)]

@@ -37,7 +37,7 @@ _NO_ROOM = JSONResponse({"error_code": 503, "message": NO_ROOM}, 503, RETRY_LATE
 
 
 class Locked:
-    """REST for those alone who show a name and its password, other workers of the group included."""
+    """Guards REST by a name and its password, for other workers of the group too."""
 
     def __init__(self, app: ASGIApp, logins: ClientLogins):
         self._app = app

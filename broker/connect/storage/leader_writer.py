@@ -23,7 +23,7 @@ _FENCED = frozenset((KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.
 
 
 class LeaderWriter:
-    """On any thread. Until it is fenced, one producer serves all writes."""
+    """Used by any thread. Until it is fenced, one producer serves all writes."""
 
     def __init__(self, topic: str, client: Mapping[str, Any], transactional_id: str):
         self._topic = topic

@@ -20,7 +20,7 @@ _log = logger("broker.connect")
 
 
 class SourceOffsets(Protocol):
-    """Of one connector, on any thread. What is asked before `catch_up` may be old."""
+    """Offsets of one connector, for any thread. Reads before `catch_up` may be old."""
 
     #: Where an exactly-once task's own transactions put them.
     topic: str
@@ -41,7 +41,7 @@ class SourceOffsets(Protocol):
 
 
 class SharedOffsets:
-    """In the worker's log, which is open as long as the worker runs."""
+    """Offsets in the worker's log, which is open as long as the worker runs."""
 
     def __init__(self, connector: str, topic: str, log: StorageLog, offsets: StoredOffsets):
         self.topic = topic
@@ -77,7 +77,9 @@ class SharedOffsets:
 
 
 class OwnOffsets:
-    """In a topic of its own. `opened` waits for that to be read, `closed` is called once if it was opened."""
+    """Offsets in a topic of the connector's own. `opened` waits for that to be read, `closed` is called once if it was
+    opened.
+    """
 
     def __init__(
         self,

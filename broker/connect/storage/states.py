@@ -21,7 +21,7 @@ class ConnectorState:
 
 @dataclass
 class States:
-    """By connector and task; None is the connector itself."""
+    """Statuses by connector and task; None is the connector itself."""
 
     states: dict[Who, ConnectorState] = field(default_factory=dict)
     topics: dict[str, set[str]] = field(default_factory=dict)

@@ -17,7 +17,7 @@ _INTERNAL = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
 class MatchingTopics:
-    """For one thread; it asks again when it is asked, and the last answer is old."""
+    """Caches which topics match, for one thread; an old result is read again on use."""
 
     def __init__(self, pattern: str, names: Callable[[], Iterable[str]], now_s: Callable[[], float]):
         """Raises ConfigError."""

@@ -28,7 +28,7 @@ Produced = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 
 
 class Pipeline:
-    """For one task, on its thread. A stage is named as Kafka names it."""
+    """Converts and transforms records of one task, on its thread. A stage is named as Kafka names it."""
 
     def __init__(self, worker_props: Mapping[str, str], props: Mapping[str, str], tolerance: Tolerance):
         """Raises ConnectError."""

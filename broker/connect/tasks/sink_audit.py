@@ -38,7 +38,7 @@ def is_enabled(props: Mapping[str, Any], worker_props: Mapping[str, Any]) -> boo
 
 
 class SinkAudit:
-    """Of one task, on its thread. `has_dead_letters`: records that are given up go into a topic of their own."""
+    """Counts records of one task, on its thread. `has_dead_letters`: failed records go into a topic of their own."""
 
     def __init__(self, connector: str, producer: Mapping[str, Any], *, has_dead_letters: bool):
         self._reporter = SourceReporter(AuditTier.SUNK, connector, uuid.uuid4().hex, WINDOW_MS)

@@ -99,8 +99,9 @@ def leaves_out(unit: Unit, tolerance: Tolerance) -> Callable[[LeftOutBatch], boo
 
 
 class SinkConsumer:
-    """As much of confluent-kafka's Consumer as a sink uses, on one thread. `leaves_out` is told of a batch that cannot
-    be unpacked: whether the task goes on behind it."""
+    """The part of confluent-kafka's Consumer that a sink uses, on one thread. `leaves_out` decides about a batch that
+    cannot be unpacked: whether the task goes on behind it.
+    """
 
     def __init__(
         self,

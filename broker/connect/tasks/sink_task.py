@@ -44,7 +44,7 @@ _NOTHING_MATCHES = "no topic that this login may describe matches topics.regex: 
 
 
 class _NamedError(ConnectError):
-    """It says which record was at fault."""
+    """An error that names the record at fault."""
 
 
 class RunningSink(RunningUnit):

@@ -1,4 +1,4 @@
-"""MaskField: values that nobody is to see."""
+"""MaskField: replaces the values of fields."""
 
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -34,7 +34,7 @@ _ZERO: dict[type, Any] = {
 
 
 class MaskFieldValue(SideTransform):
-    """With `replacement` texts and numbers become that, without it the zero of their type."""
+    """Replaces texts and numbers by `replacement`, without it by the zero of their type."""
 
     CONFIG = ConfigDef(
         ConfigKey(

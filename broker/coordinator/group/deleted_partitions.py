@@ -41,7 +41,7 @@ class _Deletion(NamedTuple):
 
 
 class DeletedPartitions:
-    """Of one broker, by the wall clock in milliseconds."""
+    """Deleted partitions of one broker, by the wall clock in milliseconds."""
 
     def __init__(self) -> None:
         #: The oldest deletion first.

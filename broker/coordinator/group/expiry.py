@@ -1,5 +1,5 @@
-"""Offsets nobody needs any more (KIP-211): whose group has been empty for offsets.retention.minutes, whose topic no
-member has been subscribed to for so long, and at once those of topics that were deleted.
+"""Expires offsets (KIP-211): of groups that have been empty for offsets.retention.minutes, of topics no member has been
+subscribed to for so long, and at once those of deleted topics.
 
 Groups are looked at in turn, a slice at a time: many thousands may be due at once, and neither the broker's loop nor
 one batch of tombstones should be the longer for it. A group that is empty and has no offsets goes with them. Groups

@@ -75,7 +75,7 @@ class GroupMemory(SharedBudgets):
 
 @dataclass(slots=True)
 class _StoredOffsets:
-    """What the offsets of one group hold: of which budget, and for whom."""
+    """The memory that the offsets of one group take: in which budget, and for which client."""
 
     part: HeldPart
     owner: Owner

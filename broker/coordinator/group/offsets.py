@@ -78,7 +78,7 @@ def unknown_topic_id(_topic: str) -> UUID:
 
 
 class OffsetStored(Protocol):
-    """`by_member` is False of a group that had members, and has none: somebody set it by hand."""
+    """`by_member` is False if the group had members and has none: a tool set the offset."""
 
     def __call__(
         self, group: str, partition: TopicPartition, before: int | None, offset: int, *, by_member: bool

@@ -18,7 +18,9 @@ _log = logger(__name__)
 
 
 class CleanerCheckpoint:
-    """Of one log directory; read once, written through. Logs are cut on another thread than the cleaner's."""
+    """Cleaner checkpoint of one log directory; read once, written through. Logs are cut on another thread than the
+    cleaner's.
+    """
 
     def __init__(self, log_dir: Path):
         """Raises OSError."""

@@ -1,4 +1,4 @@
-"""Keeps the cleaner from taking the disk from everybody else (log.cleaner.io.max.bytes.per.second)."""
+"""Limits the cleaner's share of the disk (log.cleaner.io.max.bytes.per.second)."""
 
 from collections.abc import Callable
 

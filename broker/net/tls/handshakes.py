@@ -29,8 +29,8 @@ _HANDSHAKE = 0x16
 
 
 class Handshakes:
-    """`identify(session, certificate)` says on the session who speaks, as the certificate, DER, has it. Without it
-    nobody is asked.
+    """`identify(session, certificate)` sets the principal of the session by the certificate (DER). Without it no
+    certificate is requested.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Handshakes:
 
 
 class Handshake:
-    """Of one connection, whose socket it reads until it is done."""
+    """Handshake of one connection, whose socket it reads until it is done."""
 
     __slots__ = ("_connection", "_handshakes", "_loop", "_received_bytes", "_sock", "_timer", "_tls")
 

@@ -37,7 +37,9 @@ def _now() -> datetime:
 
 
 class ContextKeeper:
-    """Made with what is there at the start, which BadStore refuses. `make` makes a context, of a server or a client."""
+    """Made with the stores as they are at the start, which BadStore refuses. `make` makes a context, of a server or a
+    client.
+    """
 
     def __init__(
         self,

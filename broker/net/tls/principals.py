@@ -1,4 +1,4 @@
-"""Who speaks on a connection, as its client's certificate has it."""
+"""The principal of a connection by its client's certificate."""
 
 from collections.abc import Callable
 

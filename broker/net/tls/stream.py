@@ -35,7 +35,9 @@ _NOTHING = memoryview(b"")
 
 
 class TlsStream:
-    """Of a socket that does not block. Begins with the handshake: nothing else may be called before that is done."""
+    """Tls stream of a socket that does not block. Begins with the handshake: nothing else may be called before that is
+    done.
+    """
 
     __slots__ = (
         "_held",

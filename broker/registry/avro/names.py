@@ -7,7 +7,7 @@ from broker.registry.avro.model import AvroField, AvroType, Name
 
 
 class SchemaNames:
-    """Of the types of one comparison, which lives no longer than they do: they are known by identity."""
+    """Names of the types of one comparison, which lives no longer than they do: they are known by identity."""
 
     def __init__(self) -> None:
         self._fields: dict[int, dict[str, tuple[int, AvroField]]] = {}

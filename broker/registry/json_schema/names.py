@@ -12,7 +12,7 @@ from broker.registry.errors import InvalidSchema
 
 
 class Names:
-    """Of one comparison; its process begins with the first question and ends with `close`."""
+    """Answers about names for one comparison; its process begins with the first question and ends with `close`."""
 
     def __init__(self, seconds: float = REGISTRY_PATTERN_SECONDS_MAX):
         self._seconds_left = seconds

@@ -12,7 +12,7 @@ class LeaderResponse:
 
 
 class NoAnswer(Exception):
-    """It may have been asked."""
+    """The request may have been carried out."""
 
 
 class NotConnected(NoAnswer):

@@ -71,7 +71,9 @@ class _CountedPartition:
 
 
 class AppendAudit:
-    """Made, it counts; `place`, `increments`, `arrived` and `commit` are called by one task, `walk_some` by another."""
+    """Counts from its creation on; `place`, `increments`, `arrived` and `commit` are called by one task, `walk_some` by
+    another.
+    """
 
     def __init__(self, replicas: ReplicaManager, positions: Positions, clock: Clock):
         self._positions = positions

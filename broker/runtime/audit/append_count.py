@@ -38,7 +38,7 @@ class CountedRange(NamedTuple):
 
 
 class AppendCount:
-    """Of one partition in one leader epoch, the *term*.
+    """Append count of one partition in one leader epoch, the *term*.
 
     What is within the open window costs an append two comparisons (`ReplicaManager.append_checked`): records are
     counted by offsets, of which a leader gives each to one record, when something else comes or a piece is sealed.
@@ -170,7 +170,7 @@ class AppendCount:
 
 
 class AppendTimeCount(AppendCount):
-    """Of a partition whose records carry the leader's time (LogAppendTime): a batch has one."""
+    """Counts a partition whose records carry the leader's time (LogAppendTime): a batch has one."""
 
     __slots__ = ()
 

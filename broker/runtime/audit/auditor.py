@@ -29,7 +29,7 @@ _log = logger(__name__)
 
 
 class Auditor:
-    """From `start` to `stop`."""
+    """Audits from `start` to `stop`."""
 
     def __init__(
         self,

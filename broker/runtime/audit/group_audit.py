@@ -41,7 +41,7 @@ class _Coordinated:
 
 
 class GroupAudit:
-    """Not concurrent: one task uses it."""
+    """Used by one task only."""
 
     def __init__(self, groups: GroupCoordinators, topic_configs: TopicConfigs, clock: Clock):
         self._groups = groups

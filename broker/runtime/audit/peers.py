@@ -1,4 +1,4 @@
-"""Brokers asked as a client asks them, this one among them: who leads a partition is looked up anew each time."""
+"""Brokers asked as a client asks them, this one among them: leaders are looked up each time."""
 
 from collections.abc import Callable
 

@@ -26,7 +26,7 @@ _COMMIT_VERSION, _FETCH_VERSION = 8, 7
 
 
 class Positions:
-    """Of all partitions of the cluster."""
+    """Positions of all partitions of the cluster."""
 
     def __init__(self, peers: Peers, topics: TopicAdmin):
         self._peers = peers

@@ -15,7 +15,7 @@ LOOK_AGAIN_S = 20.0
 
 
 class ControllerWatchdog:
-    """Of one broker, on its loop; `look_again` is to end in `note`."""
+    """Controller watchdog of one broker, on its loop; `look_again` is to end in `note`."""
 
     def __init__(self, look_again: Callable[[], None]):
         self._look_again = look_again

@@ -122,7 +122,7 @@ class OwnLine(MarkerLine):
 
 
 class PeerLine(MarkerLine):
-    """To another broker, found anew for each connection."""
+    """Sends markers to another broker, found again for each connection."""
 
     def __init__(
         self,

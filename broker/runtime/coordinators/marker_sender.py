@@ -39,7 +39,7 @@ _EXPECTED = {
 
 
 class MarkerSender:
-    """Has the markers of decided transactions written, whoever leads their partitions."""
+    """Sends the markers of decided transactions to the leaders of their partitions."""
 
     def __init__(
         self,

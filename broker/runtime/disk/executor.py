@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True, eq=False)
 class _WorkItem(Generic[T]):
-    """Of work, and who waits for it."""
+    """Work, and the futures that wait for it."""
 
     key: Hashable
     work: Callable[[], T]
@@ -32,7 +32,7 @@ class _WorkItem(Generic[T]):
 
 
 class DiskExecutor:
-    """For the loop. `submit` and go on; whoever needs the outcome awaits it."""
+    """Runs work for the loop. `submit` and go on; the caller awaits the outcome if it needs it."""
 
     def __init__(self) -> None:
         self._lanes: dict[Path, _Lane] = {}

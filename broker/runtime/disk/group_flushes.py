@@ -10,7 +10,7 @@ from broker.runtime.disk.executor import DiskExecutor
 
 
 class GroupFlushes:
-    """For the broker's loop."""
+    """Used on the broker's loop only."""
 
     def __init__(self, disk: DiskExecutor):
         self._disk = disk

@@ -17,7 +17,7 @@ from broker.runtime.disk.executor import DiskExecutor, still_under_way
 
 
 class LogCuts:
-    """For the broker's loop."""
+    """Used on the broker's loop only."""
 
     def __init__(self, logs: LogManager, disk: DiskExecutor):
         self._logs = logs

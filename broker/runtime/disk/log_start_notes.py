@@ -26,7 +26,7 @@ class _NextWrite:
 
 
 class LogStartNotes:
-    """For the broker's loop."""
+    """Used on the broker's loop only."""
 
     def __init__(self, logs: LogManager, disk: DiskExecutor):
         self._logs = logs

@@ -13,7 +13,7 @@ from broker.runtime.in_turns import in_turns
 
 
 class BatchValidations:
-    """Those of one request."""
+    """Validations of one request."""
 
     def __init__(self, turns: Turns):
         self._turns = turns

@@ -42,7 +42,7 @@ _log = logger(__name__)
 
 
 class LogDirMoves:
-    """From `start` to `stop`."""
+    """Moves logs from `start` to `stop`."""
 
     def __init__(self, replicas: ReplicaManager, logs: LogManager, config: BrokerConfig, clock: Clock):
         self._replicas = replicas

@@ -22,7 +22,7 @@ _NO_OFFSET = -1
 
 
 class PartitionDeletion(NamedTuple):
-    """Where the logs of all live replicas of a partition this broker leads are to start, or later."""
+    """The new log start of all live replicas of a partition this broker leads, or later."""
 
     hosted: HostedPartition
     offset: int

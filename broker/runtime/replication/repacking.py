@@ -47,7 +47,7 @@ class _Ticket:
 
 
 class Repacking:
-    """Of all partitions this broker leads."""
+    """Repacking of all partitions this broker leads."""
 
     def __init__(self, replicas: ReplicaManager):
         self._replicas = replicas

@@ -1,4 +1,4 @@
-"""Finds logs on this broker's disks that are nobody's any more, and puts them out of the way.
+"""Finds logs on this broker's disks that belong to no topic, and sets them aside.
 
 A replica that was moved away, or whose topic was deleted, while this broker was down is deleted when the broker is
 back, if whoever is controller then still knows of it. If not, its log would stay for ever, and come to life again

@@ -41,7 +41,7 @@ Batches = Sequence[tuple[TopicPartition, Buffer | None]]
 
 
 class Append(Protocol):
-    """As `ReplicaManager.append`."""
+    """Has the signature of `ReplicaManager.append`."""
 
     def __call__(
         self, topic_partition: TopicPartition, batch: bytearray | memoryview, *, is_for_all: bool, look: BatchValidation

@@ -85,7 +85,7 @@ class Services:
 
 
 class RequestContext(NamedTuple):
-    """One request's surroundings: version, and who asks."""
+    """One request's surroundings: version and client."""
 
     services: Services
     api_version: int

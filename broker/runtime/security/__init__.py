@@ -1,1 +1,1 @@
-"""What ZooKeeper keeps of users: who may, how much, by which proof."""
+"""What ZooKeeper keeps of users: ACLs, quotas, credentials."""

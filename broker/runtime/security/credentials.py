@@ -26,7 +26,7 @@ OfUser = dict[str, Credential]
 
 
 class UserCredentials:
-    """Of all users, for the logins of one broker."""
+    """Credentials of all users, for the logins of one broker."""
 
     def __init__(self, store: ClusterStore):
         self._store = store

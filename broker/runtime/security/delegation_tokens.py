@@ -1,5 +1,5 @@
-"""Keeps the cluster's delegation tokens: read from ZooKeeper at the start and after each notice, changed by whoever is
-asked, removed by the controller when they are over.
+"""Keeps the cluster's delegation tokens: read from ZooKeeper at the start and after each notice, changed by requests,
+removed by the controller when they have expired.
 
 A change is worked out from what stands in ZooKeeper and written over just that, with its notice in one transaction; so
 two brokers that change a token at once cannot lose what the other did, and no change stays untold.

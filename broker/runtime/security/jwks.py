@@ -26,7 +26,9 @@ _log = logger(__name__)
 
 
 class JwksSettings(NamedTuple):
-    """`sasl.oauthbearer.jwks.endpoint.*`; `ca_file` names who signs the server's certificate, None: as the system."""
+    """`sasl.oauthbearer.jwks.endpoint.*`; `ca_file` names the authority of the server's certificate, None: as the
+    system.
+    """
 
     place: KeySetLocation
     rules: BearerRules = BearerRules()

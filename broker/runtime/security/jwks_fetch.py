@@ -27,7 +27,7 @@ class KeySetOutOfReach(BarnabasError):
 
 
 class KeySetLocation(NamedTuple):
-    """Where a set of keys is: at a server, or in a file if `host` is empty."""
+    """Location of a set of keys: at a server, or in a file if `host` is empty."""
 
     scheme: str
     host: str

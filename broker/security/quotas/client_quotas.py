@@ -40,7 +40,7 @@ class Tags(NamedTuple):
 
 
 class QuotaSensor(NamedTuple):
-    """One sensor as people see it: who shares it, and the rate beside the bound, in the unit of the quota."""
+    """A sensor to show: the clients that share it, and the rate beside the bound, in the unit of the quota."""
 
     key: QuotaKey
     user: str

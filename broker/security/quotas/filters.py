@@ -10,7 +10,7 @@ from broker.security.sanitized_names import DEFAULT, sanitized
 
 
 class EntityCondition(NamedTuple):
-    """On one part of an entity; `text` is what it has to be, None: anything that is there."""
+    """A condition on one part of an entity; `text` is what it has to be, None: any value."""
 
     kind: EntityType
     text: str | None

@@ -1,4 +1,4 @@
-"""What measures who speaks on a connection: found once, and kept with its session."""
+"""Measures a connection's client: found once, and kept with its session."""
 
 from broker.security.quotas.token_bucket import TokenBucket
 from broker.security.quotas.windows import WindowedRate

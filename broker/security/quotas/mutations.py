@@ -1,4 +1,4 @@
-"""What one request may do to topics, by the quota of who asks (KIP-599)."""
+"""Limits what requests may do to topics, by the client's quota (KIP-599)."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Mutations:
-    """Strict, as newer versions of the APIs are: who is in debt is refused. Else all is done, and waited for."""
+    """Strict, as in newer versions of the APIs: a client in debt is refused. Else all is done, and the client waits."""
 
     def __init__(self, bucket: TokenBucket | None, now_ns: Callable[[], int], *, is_strict: bool):
         """No bucket: no bound."""

@@ -9,7 +9,7 @@ from broker.security.quotas.entities import QuotaEntity
 
 
 class QuotaKey(StrEnum):
-    """As znodes and requests spell them."""
+    """Names as znodes and requests spell them."""
 
     PRODUCER_BYTE_RATE = "producer_byte_rate"
     CONSUMER_BYTE_RATE = "consumer_byte_rate"

@@ -35,7 +35,7 @@ class Windows(NamedTuple):
 
 
 class WindowedRate:
-    """Of whatever is counted, per second. Times are monotonic, in ns."""
+    """Rate of anything that is counted, per second. Times are monotonic, in ns."""
 
     __slots__ = (
         "_at",

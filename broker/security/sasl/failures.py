@@ -17,7 +17,7 @@ _FREE = 3
 
 
 class FailedLogins:
-    """Of all listeners of a broker. `now_ms` is any clock that does not go back."""
+    """Failed logins of all listeners of a broker. `now_ms` is any clock that does not go back."""
 
     def __init__(self) -> None:
         #: Address → how many, and when the last; the one longest ago first.

@@ -1,4 +1,4 @@
-"""OAUTHBEARER (RFC 7628, KIP-255): the client shows a token that somebody else has signed. Pure.
+"""OAUTHBEARER (RFC 7628, KIP-255): the client shows a signed token. Pure.
 
 A token that is not believed is first answered with why, in JSON and without an error; the client says that it has
 heard, and only then the login has failed.

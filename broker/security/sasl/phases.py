@@ -67,13 +67,13 @@ class Success(NamedTuple):
 
 
 class SaslChallenge(NamedTuple):
-    """And the next frame is waited for."""
+    """Sends a challenge and waits for the next frame."""
 
     parts: Parts
 
 
 class AsAlways(NamedTuple):
-    """What is asked may be asked by everybody: it is answered as after a login."""
+    """The request is open to every client: it is answered as after a login."""
 
 
 class Wait(NamedTuple):

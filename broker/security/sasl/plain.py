@@ -20,7 +20,7 @@ _NO_PASSWORD = "Authentication failed: password not specified"
 
 
 class PlainUsers:
-    """Who may log in by PLAIN on one listener."""
+    """The users of PLAIN on one listener."""
 
     def __init__(self, passwords: Mapping[str, str], key: bytes):
         """`key` is random; it never leaves the process."""

@@ -14,7 +14,7 @@ _YES, _NO = ("true", "True", "yes"), ("false", "False", "no")
 
 @dataclass
 class DeclarationReader:
-    """Of one file. What cannot be read is None, or left out, and noted."""
+    """Reader of one file. What cannot be read is None, or left out, and noted."""
 
     file: str
     problems: list[Problem] = field(default_factory=list)

@@ -47,7 +47,7 @@ def tupled(kept: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """From the fault's beginning on; seconds are as coarse as looks. None: not known."""
+    """Measured from the fault's beginning on; seconds are as coarse as looks. None: not known."""
 
     leaders_moved: int
     controller_moves: int

@@ -20,7 +20,7 @@ class HealingMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TroubleRule:
-    """Of one kind. `limit` in percent, of what `TroubleTexts.limit` says; `rate`: bytes a second.
+    """Rule of one kind. `limit` in percent, of what `TroubleTexts.limit` says; `rate`: bytes a second.
 
     A trouble lasts for `minutes` before anything is proposed.
     """

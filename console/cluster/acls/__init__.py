@@ -1,1 +1,1 @@
-"""Access lists: who may do what with which resource and why, what a change would come to, and who was denied what."""
+"""Access control lists: effective permissions with their cause, the effects of a change, and denials."""

@@ -14,7 +14,7 @@ Names = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class AclClient:
-    """Who it is, from where, and the names it was given; `creates`: topics that are not there yet."""
+    """Principal, host, and the names it was given; `creates`: topics that are not there yet."""
 
     principal: str
     names: Names

@@ -6,7 +6,7 @@ from console.cluster.charts.measures import NAME_LENGTH_MAX
 
 
 class Series(models.Model):
-    """Of one object; `kind` is one of measures.KINDS and says which columns its values have."""
+    """A series of one object; `kind` is one of measures.KINDS and says which columns its values have."""
 
     kind = models.CharField(max_length=12)
     name = models.CharField(max_length=NAME_LENGTH_MAX)

@@ -69,7 +69,7 @@ def _summary(measure: str, total: float, count: float, least: float, most: float
 
 @dataclass(slots=True)
 class Recorder:
-    """For one thread. `load` finds a row that was begun before; `dirty` are those to be written."""
+    """Used by one thread. `load` finds a row that was begun before; `dirty` are those to be written."""
 
     load: Callable[[RowKey], ChartRow | None]
     dirty: dict[RowKey, ChartRow] = field(default_factory=dict)

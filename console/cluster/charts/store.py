@@ -18,7 +18,7 @@ _ROWS_PER_STATEMENT = 2_000
 
 
 class RowStore:
-    """For one thread: knows the numbers of the series it has seen."""
+    """Used by one thread: knows the numbers of the series it has seen."""
 
     def __init__(self) -> None:
         self._ids: dict[Key, int] = {}

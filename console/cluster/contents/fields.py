@@ -23,7 +23,7 @@ class ProfileField:
 
 
 class Fields:
-    """Of one part of the records. `left_out`: documents of which something was too deep or too much."""
+    """Fields of one part of the records. `left_out`: documents of which something was too deep or too much."""
 
     def __init__(self) -> None:
         self.documents = self.left_out = 0

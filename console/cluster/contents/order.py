@@ -4,7 +4,7 @@ from console.kit.gateway.records.interface import RecordView
 
 
 class Order:
-    """Of records added as each partition has them."""
+    """Order of records added as each partition has them."""
 
     def __init__(self) -> None:
         self.no_time = self.append_time = 0

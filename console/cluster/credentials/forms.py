@@ -16,7 +16,7 @@ _WAYS = {GENERATED: "Made here, and shown once", TYPED: "Typed by you, when you 
 
 
 class PasswordForm(forms.Form):
-    """For a user there is. Mechanisms that are not chosen keep the password they have."""
+    """Form for an existing user. Mechanisms that are not chosen keep the password they have."""
 
     mechanisms = forms.MultipleChoiceField(
         choices=[(name, name) for name in MECHANISMS], widget=forms.CheckboxSelectMultiple, initial=[MECHANISMS[0]]

@@ -54,7 +54,7 @@ class ProcessRow:
 
 @dataclass(slots=True)
 class _RequestSum:
-    """Of several processes: what they counted, and requests, bytes sent and received per second."""
+    """Sum of several processes: their counts, and requests, bytes sent and received per second."""
 
     figures: OwnRequestFigures = field(default_factory=OwnRequestFigures)
     per_second: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])

@@ -48,7 +48,7 @@ class Was(models.Model):
 
 
 class Unseen(models.Model):
-    """Nobody looked in between. The one that begins at 0 is the time before anything that is kept."""
+    """A time without observation. The one that begins at 0 is the time before anything that is kept."""
 
     from_ms = models.BigIntegerField(unique=True)
     until_ms = models.BigIntegerField()

@@ -12,7 +12,7 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Of one kind: what is now, with the columns that are counted, and what there is no more."""
+    """Changes of one kind: present objects, with the columns that are counted, and removed ones."""
 
     kind: str
     now: Mapping[str, Packed]

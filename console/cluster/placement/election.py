@@ -28,7 +28,7 @@ class LeaderMove:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """Not led by its first replica, and cannot be now."""
+    """A partition not led by its first replica, which cannot change now."""
 
     move: LeaderMove
     why: str

@@ -58,7 +58,7 @@ OPEN = (Reassignment.State.BEGINNING, Reassignment.State.RUNNING)
 
 
 class OngoingMove(models.Model):
-    """A partition on the move, whoever asked for it."""
+    """A partition in reassignment, whether or not by this console."""
 
     topic = models.CharField(max_length=249)
     partition = models.IntegerField()

@@ -51,7 +51,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Of one goal over all brokers that are open: the most and the least that one has, before and after."""
+    """Spread of one goal over all open brokers: the most and the least that one has, before and after."""
 
     goal: Goal
     before: tuple[float, float]

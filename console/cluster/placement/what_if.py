@@ -44,7 +44,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLoad:
-    """Of each goal, in the order of GOALS; `before` None: it was added, `after` None: it was lost."""
+    """Load of a broker by goal, in the order of GOALS; `before` None: it was added, `after` None: it was lost."""
 
     broker_id: int
     before: tuple[float, ...] | None

@@ -29,7 +29,7 @@ TITLES = (
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """Of one topic. `open` are those of `producers` whose transaction is open."""
+    """Producers of one topic. `open` are those of `producers` whose transaction is open."""
 
     producers: tuple[ProducerView, ...]
     open: list[OpenTransaction]

@@ -33,7 +33,7 @@ class StuckTransaction:
 
 @dataclass(slots=True)
 class StableOffsets:
-    """Where each partition stood still, and since when."""
+    """The last stable offset at which each partition has stopped, and since when."""
 
     _since: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
 

@@ -8,7 +8,8 @@ NAME_LENGTH_MAX, WHERE_LENGTH_MAX = 249, 300
 
 
 class TopicProtection(models.Model):
-    """With an `origin` its records come from there, and masking rules of that topic count; without one it is internal.
+    """A restricted topic. With an `origin` its records come from there, and masking rules of that topic count; without
+    one it is internal.
 
     `topic_id` is empty where topics have no ids: then the name counts.
     """

@@ -26,7 +26,7 @@ ABOUT = {
 
 
 class QuotaForm(forms.Form):
-    """Names that are left empty mean whoever has no quota of their own. Empty amounts: no quota of that kind."""
+    """Names that are left empty mean the default entity. Empty amounts: no quota of that kind."""
 
     about = forms.ChoiceField(label="For", choices=ABOUT.items())
     user = forms.CharField(max_length=NAME_LENGTH_MAX, required=False, label="User", strip=False)

@@ -34,7 +34,7 @@ class QuotaEntityRow:
 
 @dataclass(slots=True)
 class _Recent:
-    """Those who share a quota, over the last minutes: since when and until when they waited, and their rates."""
+    """Clients that share a quota, over the last minutes: since when and until when they waited, and their rates."""
 
     held_since_ms: int | None = None
     held_at_ms: int = 0

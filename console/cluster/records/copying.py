@@ -11,7 +11,7 @@ COPY, TOMBSTONE = "copy record", "produce tombstone"
 
 @dataclass(frozen=True, slots=True)
 class CopyTarget:
-    """Where it goes. `partition` None: as the key says."""
+    """The target of a copy. `partition` None: as the key says."""
 
     topic: str
     partition: int | None

@@ -50,7 +50,7 @@ def installed() -> tuple[tuple[str, Decoder], ...]:
 
 
 class RecordDecoder:
-    """For the records of one page of `topic`, in one thread. What reads on for longer renews it with every read."""
+    """Decodes records of one page of `topic`, in one thread. What reads on for longer renews it with every read."""
 
     def __init__(
         self,

@@ -34,7 +34,7 @@ class MaskingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MaskPath:
-    """Of key, value or headers; without steps all of it. Lists on the way are gone through."""
+    """A path in key, value or headers; without steps all of it. Lists on the way are gone through."""
 
     text: str
     part: str
@@ -101,7 +101,7 @@ def hidden_paths(rules: Sequence[MaskingRule], topic: str, rights: frozenset[Rig
 
 
 class Masker:
-    """For the records of one reading of `topic`, in one thread."""
+    """Masks records of one reading of `topic`, in one thread."""
 
     def __init__(self, topic: str, paths: Sequence[MaskPath]):
         self._decoder = RecordDecoder(topic)

@@ -55,7 +55,7 @@ class ExportEndedError(Exception):
 
 
 class ExportSlotError(Exception):
-    """All readers are in use; the sentence says by whom."""
+    """All readers are in use; the sentence names their users."""
 
 
 def export_query(query: RecordQuery) -> RecordQuery:

@@ -44,7 +44,7 @@ class Doomed:
 
 @dataclass(frozen=True, slots=True)
 class PurgedPartition:
-    """Of one partition: where its log begins, and where it begins then."""
+    """A purged partition: its old and its new log start."""
 
     partition: int
     span: OffsetSpan

@@ -26,7 +26,7 @@ ALL_SUBJECTS = "all subjects"
 
 
 class SchemaChanges:
-    """For one thread. What is in the topic at the first look ever is no change."""
+    """Used by one thread. The topic's content at the first look is no change."""
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
         self._gateway, self._now_ms = gateway, clock_ms

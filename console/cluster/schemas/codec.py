@@ -139,7 +139,7 @@ def _refuse_constant(word: str) -> None:
 
 
 class KeptSchemas:
-    """By id; any number of threads use it. What cannot be used is kept as the clause why."""
+    """Schemas by id; any number of threads use it. For an unusable one the reason is kept."""
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic):
         self._now_s = now_s
@@ -197,7 +197,7 @@ def schemas_of(_registry: object) -> KeptSchemas:
 
 
 class PageDecoder:
-    """For the records of one page, in one thread: it stops decoding when the page has taken enough."""
+    """Decodes records of one page, in one thread: it stops decoding when the page has taken enough."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ class CodecError(Exception):
 
 
 class UnusableSchemaError(CodecError):
-    """It is the schema that cannot be used."""
+    """The schema cannot be used."""
 
 
 class NotDecodedError(CodecError):

@@ -46,7 +46,7 @@ class SchemaForm(forms.Form):
 
 
 class SettingsForm(forms.Form):
-    """Of a subject, where nothing chosen is the default of all; or of all."""
+    """Settings of a subject, where nothing chosen is the default of all; or of all."""
 
     level = forms.ChoiceField(required=False, label="Compatibility")
     mode = forms.ChoiceField(required=False, label="Mode")

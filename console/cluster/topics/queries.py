@@ -125,7 +125,7 @@ def groups_of(topic: str, reach: Reach) -> list[str]:
 
 
 class _PartitionPages(Paginator):  # type: ignore[type-arg]  # it takes none when it runs
-    """Of one topic, whose row has their number."""
+    """Pages of one topic, whose row has their number."""
 
     def __init__(self, topic: Topic):
         super().__init__(Partition.objects.filter(topic=topic).select_related("topic"), PARTITIONS_PER_PAGE)

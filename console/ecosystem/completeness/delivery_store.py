@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class SeriesUpdate:
-    """Of a series since the last time it was written: what is to be added, and when it last spoke."""
+    """Update of a series since the last write: what is to be added, and its last report."""
 
     __slots__ = ("at_ms", "points", "window_ms")
 

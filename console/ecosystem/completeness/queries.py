@@ -83,7 +83,7 @@ def _aside_of(column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AuditedTopicRow:
-    """For whom `reach` hides nothing but what is not shown."""
+    """A topic for users from whom `reach` hides nothing but what is not shown."""
 
     row: AuditedTopic
     now_ms: int

@@ -20,7 +20,7 @@ _WAIT_S = 0.3
 
 
 class AuditReader:
-    """For one thread. `read_to`: all before it was taken, by partition; `topic_id`: of which topic of the name."""
+    """Used by one thread. `read_to`: all before it was taken, by partition; `topic_id`: of which topic of the name."""
 
     def __init__(self, gateway: ClusterGateway):
         self._gateway = gateway

@@ -87,8 +87,8 @@ def bins(
 
 
 class Summary(NamedTuple):
-    """Of what can be compared, or of all where nothing can; latencies are of all. `delivered` in percent, percentiles
-    in ms; None where nothing can be said.
+    """Summary of what can be compared, or of all where nothing can; latencies are of all. `delivered` in percent,
+    percentiles in ms; None where unknown.
     """
 
     expected: int | None

@@ -24,7 +24,7 @@ _WORD_LENGTH_MAX, _SENTENCE_LENGTH_MAX, _DOCUMENTATION_LENGTH_MAX = 255, 2_000, 
 
 
 class UnexpectedAnswerError(Exception):
-    """It is not what Kafka Connect answers; the text says what is wrong with it."""
+    """The response is not Kafka Connect's; the text says what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)

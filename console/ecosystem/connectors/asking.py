@@ -34,7 +34,7 @@ class NotAskedError(Exception):
 
 
 class NoAnswerError(Exception):
-    """It was asked, and what came is no answer: too late, too much, or no HTTP. It may have done what it was asked."""
+    """There was no valid response: too late, too large, or no HTTP. The request may have been carried out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,9 @@ _SEARCHED_MAX = 20_000
 
 @dataclass(frozen=True, slots=True)
 class RecordRange:
-    """Of a record, or with `last` of one from there to `last`; it may be `elsewhere`, in another partition."""
+    """Record range of a record, or with `last` of one from there to `last`; it may be `elsewhere`, in another
+    partition.
+    """
 
     topic: str
     partition: int

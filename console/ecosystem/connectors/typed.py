@@ -20,7 +20,7 @@ NOT_KEPT = "Type it: no value of it is kept here."
 
 
 class TypedError(Exception):
-    """It is no configuration; the text says why."""
+    """The text is no configuration; the message says why."""
 
 
 def name_problem(name: str) -> str:

@@ -30,7 +30,7 @@ _Key = tuple[str, str]
 
 
 class MirrorCollector:
-    """Of one cluster, ours or, with its alias, another. For one thread."""
+    """Collects from one cluster, ours or, with its alias, another. For one thread."""
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int], cluster: str = ""):
         self._gateway, self._now_ms, self._cluster = gateway, clock_ms, cluster

@@ -10,7 +10,7 @@ SILENT_AFTER_MS = 150_000
 
 
 class MirrorPartition(NamedTuple):
-    """As it is kept. `rate`: records a second between the last two words."""
+    """A partition as stored. `rate`: records a second between the last two reports."""
 
     next_offset: int
     lag: int | None

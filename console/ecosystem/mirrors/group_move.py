@@ -21,7 +21,7 @@ _READ_BEFORE = "The group has read in {ends.source_name} every record that it sk
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Of a flow SOURCE->TARGET; `alias` is that of the target, empty if it is this cluster."""
+    """Both ends of a flow SOURCE->TARGET; `alias` is that of the target, empty if it is this cluster."""
 
     flow: str
     source: ClusterGateway

@@ -29,7 +29,7 @@ class StatusCell:
 
 @dataclass(frozen=True, slots=True)
 class ClusterAvailability:
-    """Of one cluster; shares are 0 to 1, None where nothing was tried."""
+    """Availability of one cluster; shares are 0 to 1, None where nothing was tried."""
 
     title: str
     tone: str

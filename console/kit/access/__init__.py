@@ -1,1 +1,1 @@
-"""Who may do what: roles, rights, how far they reach, whether a login is over, what is read-only. Policy, no pages."""
+"""Access control: roles, rights, reach, sessions, read-only mode. Policy, no pages."""

@@ -84,7 +84,7 @@ class PasswordToChange(models.Model):
 
 
 class Identity(models.Model):
-    """Who an account belongs to at a provider of single sign-on: known by issuer and subject, never by a name."""
+    """The owner of an account at a provider of single sign-on: known by issuer and subject, never by a name."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identity")
     issuer = models.CharField(max_length=ISSUER_LENGTH_MAX)

@@ -1,1 +1,1 @@
-"""Who did what, when, with which result. Append only; written by every action, read by administrators."""
+"""The audit log: actor, action, time and result. Append only; written by every action, read by administrators."""

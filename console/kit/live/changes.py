@@ -29,7 +29,9 @@ class RowsChanged(TypedDict):
 
 
 class ChangeSender:
-    """Of one tier, for one thread. A collector that starts again goes on with a higher number, which reads as a gap."""
+    """Change sender of one tier, for one thread. A collector that starts again goes on with a higher number, which
+    reads as a gap.
+    """
 
     def __init__(self, tier: str):
         self._tier = tier

@@ -39,7 +39,7 @@ _ROWS_OF_LIST = {page.name: page.sorted_rows for feature in features() for page 
 
 
 class Feed:
-    """Of one event loop and one cluster, whose first page begins it. It listens while there is a page."""
+    """Feed of one event loop and one cluster, whose first page begins it. It listens while there is a page."""
 
     def __init__(self) -> None:
         self._watched = WatchedRows()

@@ -152,7 +152,7 @@ class UncompactedTopic:
 
 @dataclass(frozen=True, slots=True)
 class EndingCertificate:
-    """Of a broker's listener; `left_ms` is below 0 when it has ended."""
+    """Ending certificate of a broker's listener; `left_ms` is below 0 when it has ended."""
 
     broker_id: int
     listener: str

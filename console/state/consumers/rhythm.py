@@ -19,7 +19,7 @@ PATIENCE = 1.5
 
 @dataclass(slots=True)
 class Rhythm:
-    """Of one group in one partition."""
+    """Rhythm of one group in one partition."""
 
     _last_ms: int | None = None
     #: (from, to) of the last pauses, oldest first.

@@ -40,7 +40,8 @@ class Trend(StrEnum):
 
 @dataclass(slots=True)
 class LagHistory:
-    """Of a group, all its partitions together: the least unread of each ten seconds, and what had been appended.
+    """Lag history of a group, all its partitions together: the least unread of each ten seconds, and what had been
+    appended.
 
     `unread` counts from the committed offsets, also what was deleted meanwhile: deleting is no reading.
     """

@@ -127,7 +127,7 @@ class TaskRegistryClient:
 
 
 class _Unwell(Exception):
-    """Of one address; another may be well."""
+    """Errors of one address; another may be well."""
 
 
 def _read(answer: httpx2.Response) -> bytes:

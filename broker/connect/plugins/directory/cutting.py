@@ -12,7 +12,9 @@ class CutLine(NamedTuple):
 
 
 class Cutter:
-    """Of one file, front to back. What is longer than `limit` bytes is left out up to the next line end behind them."""
+    """Cutter of one file, front to back. What is longer than `limit` bytes is left out up to the next line end behind
+    them.
+    """
 
     def __init__(self, limit: int, spans_lines: bool):
         self._limit, self._spans_lines = limit, spans_lines
