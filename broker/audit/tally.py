@@ -42,7 +42,7 @@ def window_of(timestamp_ms: int, window_ms: int = WINDOW_MS) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RecordTally:
-    """Counts of some records. `bytes` are those of keys and values; offsets are inclusive, -1 where there is no record."""
+    """Counts of some records. `bytes` are those of keys and values; offsets are inclusive, -1 without a record."""
 
     count: int = 0
     bytes: int = 0

@@ -1,4 +1,4 @@
-"""Elects a partition's leader: functions of the assignment, the state and the replicas that are online; nothing else."""
+"""Elects a partition's leader: functions of the assignment, the state and the online replicas; nothing else."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace

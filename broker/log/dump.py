@@ -52,7 +52,7 @@ _OTHER_CONTROLS = {
 
 @dataclass
 class SegmentDump:
-    """Segment dump of the file `path`. With `with_records` a line for each record; `decoder` also shows what it holds."""
+    """Dump of the file `path`. With `with_records` a line for each record; `decoder` also shows what it holds."""
 
     path: Path
     with_records: bool = False

@@ -20,7 +20,7 @@ _log = logger(__name__)
 
 
 class ProducerStateManager:
-    """The producers of one log, for its owner. `state` is what is remembered now: for reading, and changed here only."""
+    """The producers of one log, for its owner. `state` is what is remembered now, and changed here only."""
 
     __slots__ = ("_aborted", "_directory", "is_noted", "state")
 

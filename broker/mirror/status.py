@@ -79,7 +79,7 @@ def understood(key: bytes | None, value: bytes | None) -> tuple[str, TopicPartit
         return None
 
 
-class StatusTeller:
+class MirrorStatusWriter:
     """Status teller of one task; says what has changed, at most every five seconds, and all of it once a minute."""
 
     def __init__(self, flow: str, producer: "Producer"):

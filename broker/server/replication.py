@@ -21,7 +21,7 @@ from broker.zookeeper.store import ClusterStore
 
 
 class Replication:
-    """Follows and feeds whatever `replicas` is told to from its creation; from `start` to `stop` ISRs shrink by time."""
+    """Follows and feeds as `replicas` has it from its creation; from `start` to `stop` ISRs shrink by time."""
 
     def __init__(
         self,

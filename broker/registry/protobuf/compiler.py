@@ -17,7 +17,7 @@ from broker.common.limits import REGISTRY_COMPILED_MAX
 from broker.common.readable import readable
 from broker.common.security_limits import REGISTRY_KEPT_TEXTS_MAX
 from broker.registry.errors import InvalidSchema, RegistryError
-from broker.registry.protobuf.map_entries import tell_of_map_entries, without_map_entries
+from broker.registry.protobuf.map_entries import describe_map_entries, without_map_entries
 from broker.registry.text_cache import TextCache
 
 #: The path of the schema itself, which has none.
@@ -49,7 +49,7 @@ def compile_files(files: Mapping[str, str]) -> list[FileDescriptorProto]:
     compiled = list(FileDescriptorSet.FromString(_compiled(tuple(sorted(texts.items())))).file)
     for file in compiled:
         if file.name in plain:
-            tell_of_map_entries(file, plain[file.name].entries)
+            describe_map_entries(file, plain[file.name].entries)
     return compiled
 
 

@@ -61,7 +61,7 @@ def without_map_entries(text: str) -> Plain:
     return Plain(blanked(text, cuts), frozenset(entries))
 
 
-def tell_of_map_entries(file: FileDescriptorProto, entries: frozenset[tuple[str, ...]]) -> None:
+def describe_map_entries(file: FileDescriptorProto, entries: frozenset[tuple[str, ...]]) -> None:
     """Raises InvalidSchema where the message is none that `map<K, V>` stands for."""
     if not entries:
         return

@@ -49,7 +49,7 @@ class AlertRulesError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AlertRule:
-    """Alert rule of one measure of all objects whose name fits, or of health where `health` says from which level on."""
+    """Rule on one measure of all objects whose name fits, or on health where `health` says from which level on."""
 
     name: str
     channels: tuple[str, ...]

@@ -24,10 +24,10 @@ from broker.mirror.naming import copied_topics, is_internal
 from broker.mirror.producer import Fenced
 from broker.mirror.records import TOPIC
 from broker.mirror.settings_keeper import SettingsKeeper
-from broker.mirror.status import StatusTeller
+from broker.mirror.status import MirrorStatusWriter
 from broker.mirror.task import MirrorTask, TaskSettings
 from broker.mirror.topic_keeper import TopicKeeper
-from broker.mirror.topic_teller import TopicTeller
+from broker.mirror.topic_status import TopicStatusWriter
 from broker.mirror.topics import decide, rules_to_make
 
 _log = logger("broker.connect")
@@ -58,7 +58,7 @@ class MirrorSourceTask(SourceTask):
         from_end = values["consumer.auto.offset.reset"].lower() == "latest"
         later = frozenset(parse_partitions(props.get(_LATER, "")))
         task = TaskSettings(flow, assigned, values["commit.interval.ms"] / 1000, from_end=from_end, later=later)
-        self._teller = StatusTeller(name, Producer({**target.client(), "linger.ms": 50}))
+        self._teller = MirrorStatusWriter(name, Producer({**target.client(), "linger.ms": 50}))
         self._sender = IncrementSender(source.client()) if values["audit.enable"] else None
         audit = MirrorAudit(name, self._sender.send) if self._sender is not None else None
         self._task = MirrorTask(task, source.connect, target.connect, self._stopped.is_set, audit, self._report_state)
@@ -134,7 +134,7 @@ class MirrorSourceConnector(SourceConnector):
         source, target = self._addresses = settings.addresses(props)
         self._settings_keeper: SettingsKeeper | None = None
         self._keeper = TopicKeeper(source.admin(), target.admin(), values["replication.factor"])
-        self._teller = TopicTeller(settings.flow_name(values), target.client(), target.connect)
+        self._teller = TopicStatusWriter(settings.flow_name(values), target.client(), target.connect)
         self._assigned: list[TopicPartition] = []
         #: What the source had at the first look: topic → partitions.
         self._began_with: dict[str, int] | None = None

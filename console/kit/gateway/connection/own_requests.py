@@ -63,7 +63,7 @@ class OwnRequestFigures:
 
 @dataclass(slots=True)
 class Slots:
-    """Slots of one broker: the most that were under way at once, how many waited for their turn, how long, and in vain."""
+    """Slots of one broker: most under way at once, how many waited for their turn, how long, and in vain."""
 
     most: int = 0
     waited: int = 0

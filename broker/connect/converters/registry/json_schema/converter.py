@@ -7,7 +7,7 @@ from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Impo
 from broker.connect.converters.json_text import DECIMAL_FORMAT, dump, load
 from broker.connect.converters.registry.converter import Codec, EncodedSchema, RegistryConverter
 from broker.connect.converters.registry.json_schema.decoder import read_schema
-from broker.connect.converters.registry.json_schema.encoder import Sayer
+from broker.connect.converters.registry.json_schema.encoder import JsonSchemaWriter
 from broker.connect.converters.registry.json_schema.values import SchemaValues
 from broker.connect.converters.registry.settings import CONFIG
 from broker.registry.schema import NamedSchema
@@ -33,7 +33,7 @@ class JsonSchemaConverter(RegistryConverter):
         self._missing_is_null = values["use.optional.for.nonrequired"]
 
     def _say(self, schema: Schema) -> EncodedSchema:
-        return EncodedSchema(Sayer(self._is_numeric, self._missing_is_null).text(schema), schema.name)
+        return EncodedSchema(JsonSchemaWriter(self._is_numeric, self._missing_is_null).text(schema), schema.name)
 
     def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
         values = SchemaValues(self._is_numeric)

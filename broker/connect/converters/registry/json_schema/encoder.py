@@ -21,7 +21,7 @@ _JSON = {
 }
 
 
-class Sayer:
+class JsonSchemaWriter:
     """`says_required`: use.optional.for.nonrequired, so that what may be left out is what is optional."""
 
     def __init__(self, numeric_decimals: bool, says_required: bool):

@@ -20,7 +20,7 @@ _log = logger("broker.mirror")
 _FLUSH_S = 30.0
 
 
-class TopicTeller:
+class TopicStatusWriter:
     """Topic teller of one flow. `client`: settings of confluent-kafka for the target, which `connect` makes a client of
     ours for.
     """
