@@ -23,7 +23,7 @@ from broker.connect.storage.states import States
 from broker.connect.tasks.dead_letters import DeadLetters
 from broker.connect.tasks.sink_task import RunningSink
 from broker.connect.tasks.unit import RunningUnit
-from broker.connect.traces import trace_of, words_of
+from broker.connect.traces import error_text, trace_of
 from tests.eventually import eventually
 
 KEPT = {"${k:a}": "s3cret", "${k:b}": "s3cret and more", "${k:short}": "t", "${k:list}": "first, second"}
@@ -89,7 +89,7 @@ def test_a_text_that_is_cut_shows_no_part_of_a_value_at_the_cut():
     for left in range(1, 30):
         error = ValueError("x" * (2048 - left) + KEPT["${k:long}"])
         with redacting(Redaction(resolve, {"key": "${k:long}"})):
-            assert set(words_of(error)) <= set("x${k:long}"), left
+            assert set(error_text(error)) <= set("x${k:long}"), left
 
 
 def test_the_beginning_and_the_end_of_a_long_trace_show_no_part_of_a_value():

@@ -1,7 +1,7 @@
 import pytest
 
 from broker.cli.commands import ALL_NAMES
-from broker.cli.servers.class_names import COMMANDS, SERVERS, reason_of_absence, words_of
+from broker.cli.servers.class_names import COMMANDS, SERVERS, current_arguments, reason_of_absence
 
 
 def test_every_class_is_a_command_that_there_is():
@@ -34,5 +34,5 @@ def test_what_cannot_be_here_has_a_reason():
 
 def test_the_words_of_the_first_latency_test_are_put_in_todays_order():
     old = ["localhost:9092", "localhost:2181", "t", "1000", "100", "-1"]
-    assert words_of("kafka.tools.TestEndToEndLatency", old) == ["localhost:9092", "t", "1000", "all", "5"]
-    assert words_of("kafka.tools.EndToEndLatency", old) == old
+    assert current_arguments("kafka.tools.TestEndToEndLatency", old) == ["localhost:9092", "t", "1000", "all", "5"]
+    assert current_arguments("kafka.tools.EndToEndLatency", old) == old
