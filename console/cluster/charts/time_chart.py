@@ -132,7 +132,7 @@ def _columns(series: ChartSeries, from_ms: int, width_ms: int, count: int, now_m
             columns[index].append(value)
     if not series.holds:
         known = [[value for value in items if value is not None] for items in columns]
-        return _bridged([series.deciding_words(item) if item else None for item in known], series.bridge_ms // width_ms)
+        return _bridged([series.reduce(item) if item else None for item in known], series.bridge_ms // width_ms)
     held: list[float | None] = []
     for index, items in enumerate(columns):
         before = items[-1] if items else before

@@ -31,7 +31,7 @@ def subject_list(request: UserRequest) -> HttpResponse:
     context: dict[str, object] = {
         "query": query,
         "refused": refused_within(cluster_state(), reach),
-        **_registry_words(),
+        **_registry_text(),
     }
     try:
         context["page"] = subject_page_of(query, reach, rows_for(request, "schemas"), fresh=not is_part)

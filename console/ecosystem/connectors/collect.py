@@ -47,7 +47,7 @@ class ConnectorCollector:
             raise
         has_news, self._error = has_news or bool(self._error), ""
         unassigned = store.keep_unassigned(self._unassigned.look(self._now_ms()))
-        self._tell(replace(changes, keys=tuple({*changes.keys, *unassigned})), has_news)
+        self._push_changes(replace(changes, keys=tuple({*changes.keys, *unassigned})), has_news)
         return store.has_failed()
 
     def _push_changes(self, changes: store.ConnectorChanges, has_news: bool) -> None:
