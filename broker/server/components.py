@@ -60,8 +60,7 @@ class BrokerComponents:
         self._ground = ground
         config, store, logs, clock, metadata = ground.config, ground.store, ground.logs, ground.clock, ground.metadata
         self.addresses = BrokerAddresses(config, ground.listeners, metadata, ground.features.supported)
-        dialer = Dialer(ground.membership, ground.listeners.tls)
-        delayed_fetches = DelayedFetches(clock)
+        dialer, delayed_fetches = Dialer(ground.membership, ground.listeners.tls), DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
         steady, addresses = SteadyClock(clock), self.addresses.of
         self.coordination = Coordination(

@@ -58,10 +58,7 @@ class ClusterStore:
         return znodes.decode_cluster_id((await self.session.get(znodes.CLUSTER_ID)).data)
 
     async def cluster_secret(self, levels: Mapping[str, int] | None = None) -> bytes:
-        """Return the secret that members authenticate with; the first broker of a cluster creates it.
-
-        `levels`: what a new cluster finalizes, None for one that is older than this release.
-        """
+        """Return the secret that members authenticate with, made with the levels that a new cluster finalizes."""
         return await ensure_secret(self.session, levels)
 
     async def register_broker(self, registration: BrokerRegistration) -> int:

@@ -186,9 +186,7 @@ class ReplicaFetcher:
         self.link.disconnected()
 
     async def _until_lost(self, connection: Connection, lost: asyncio.Future[str]) -> str:
-        """Return why the connection ended. Fetches are answered every half second: a peer silent for long is gone,
-        whatever TCP says.
-        """
+        """Return why the connection ended; a peer that answers no fetch for long is gone, whatever TCP says."""
         while not lost.done():
             answers_before = self._answers
             await asyncio.wait([lost], timeout=self._settings.silence_ms_max / 1000)
@@ -379,12 +377,8 @@ class ReplicaFetcher:
         """
         if gaps := self._replicas.logs.lost_offsets_of(known.topic_partition):
             where, missing = str(known.topic_partition), describe_gaps(gaps)
-            _log.warning(
-                "log lacks offsets and is rebuilt from the leader",
-                partition=where,
-                leader=self._leader,
-                offsets=missing,
-            )
+            facts = {"partition": where, "leader": self._leader, "offsets": missing}
+            _log.warning("log lacks offsets and is rebuilt from the leader", **facts)
         try:
             diverging = None if gaps else data.diverging_epoch
             offset = None if diverging is None else find_truncation_offset(hosted, diverging, self._leader)

@@ -57,7 +57,7 @@ class RefusedSchema:
 
 
 class RefusalWatch:
-    """For one thread."""
+    """Watches the subjects whose registrations are refused, for one thread."""
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms

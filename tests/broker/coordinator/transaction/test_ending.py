@@ -19,7 +19,7 @@ def world() -> World:
     return World()
 
 
-def told(response) -> tuple[ErrorCode, int, int]:
+def outcome_of(response) -> tuple[ErrorCode, int, int]:
     return ErrorCode(response.error_code), response.producer_id, response.producer_epoch
 
 
@@ -28,7 +28,7 @@ def test_each_end_raises_the_epoch_under_which_the_producer_goes_on(world):
     for number, is_commit in enumerate((True, False, True)):
         held = producer_id, epoch + number
         assert world.write(held, ORDERS) is ErrorCode.NONE
-        assert told(world.end_and_raise(held, is_commit)) == (ErrorCode.NONE, producer_id, epoch + number + 1)
+        assert outcome_of(world.end_and_raise(held, is_commit)) == (ErrorCode.NONE, producer_id, epoch + number + 1)
         assert [(marker.producer_epoch, marker.is_commit) for marker in world.markers] == [
             (epoch + number + 1, is_commit)
         ]
@@ -38,12 +38,12 @@ def test_each_end_raises_the_epoch_under_which_the_producer_goes_on(world):
 def test_an_end_that_comes_again_is_answered_as_before_until_the_next_transaction_begins(world):
     held = world.producer()
     world.write(held, ORDERS)
-    answered = told(world.end_and_raise(held))
+    answered = outcome_of(world.end_and_raise(held))
     assert world.end_and_raise(held).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     world.write_markers()
-    assert told(world.end_and_raise(held)) == answered
+    assert outcome_of(world.end_and_raise(held)) == answered
     world.fail_over()
-    assert told(world.end_and_raise(held)) == answered
+    assert outcome_of(world.end_and_raise(held)) == answered
     assert world.end_and_raise(held, False).error_code == ErrorCode.INVALID_TXN_STATE
     assert world.write(answered[1:], BILLS) is ErrorCode.NONE
     assert world.end_and_raise(held).error_code == ErrorCode.PRODUCER_FENCED, "it would end the next one"
@@ -61,7 +61,7 @@ def test_a_write_that_comes_late_belongs_to_no_later_transaction(world):
 def test_what_has_not_begun_can_be_aborted_and_not_committed(world):
     producer_id, epoch = world.producer()
     assert world.end_and_raise((producer_id, epoch)).error_code == ErrorCode.INVALID_TXN_STATE
-    assert told(world.end_and_raise((producer_id, epoch), False)) == (ErrorCode.NONE, producer_id, epoch + 1)
+    assert outcome_of(world.end_and_raise((producer_id, epoch), False)) == (ErrorCode.NONE, producer_id, epoch + 1)
     assert (world.state, world.markers) == ("CompleteAbort", [])
     assert world.write((producer_id, epoch), ORDERS) is ErrorCode.PRODUCER_FENCED, "it was on its way"
     assert world.write((producer_id, epoch + 1), ORDERS) is ErrorCode.NONE
@@ -70,7 +70,7 @@ def test_what_has_not_begun_can_be_aborted_and_not_committed(world):
 def test_a_producer_that_has_its_answer_before_the_markers_are_written_asks_again(world):
     held = world.producer()
     world.write(held, ORDERS)
-    next_held = told(world.end_and_raise(held))[1:]
+    next_held = outcome_of(world.end_and_raise(held))[1:]
     assert world.write(next_held, BILLS) is ErrorCode.CONCURRENT_TRANSACTIONS
     assert world.end_and_raise(next_held, False).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     world.write_markers()
@@ -84,7 +84,7 @@ def test_a_transaction_whose_time_was_up_is_aborted_again_by_its_producer_which_
     world.advance(60_001)
     world.write_markers()
     assert world.end_and_raise((producer_id, epoch)).error_code == ErrorCode.INVALID_TXN_STATE
-    assert told(world.end_and_raise((producer_id, epoch), False)) == (ErrorCode.NONE, producer_id, epoch + 1)
+    assert outcome_of(world.end_and_raise((producer_id, epoch), False)) == (ErrorCode.NONE, producer_id, epoch + 1)
     assert world.write((producer_id, epoch + 1), ORDERS) is ErrorCode.NONE
 
 
@@ -98,13 +98,13 @@ def of_last_epoch(world: World) -> tuple[int, int]:
 def test_a_producer_whose_epochs_are_used_up_goes_on_under_a_new_id(world):
     held, fresh = of_last_epoch(world), world.fresh_id
     world.write(held, ORDERS)
-    assert told(world.end_and_raise(held)) == (ErrorCode.NONE, fresh, 0)
+    assert outcome_of(world.end_and_raise(held)) == (ErrorCode.NONE, fresh, 0)
     assert world.fresh_id == fresh + 1
     assert [(marker.producer_id, marker.producer_epoch) for marker in world.markers] == [(7, LAST_GIVEN + 1)]
     assert world.end_and_raise(held).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     world.write_markers()
     world.fail_over()
-    assert told(world.end_and_raise(held)) == (ErrorCode.NONE, fresh, 0)
+    assert outcome_of(world.end_and_raise(held)) == (ErrorCode.NONE, fresh, 0)
     assert world.write((fresh, 0), ORDERS) is ErrorCode.NONE
     assert world.end_and_raise(held).error_code == ErrorCode.PRODUCER_FENCED
 
@@ -131,7 +131,7 @@ def test_a_producer_that_is_upgraded_while_it_lives_goes_on_and_back(world):
     assert world.end((producer_id, epoch)) is ErrorCode.NONE
     world.write_markers()
     world.write((producer_id, epoch), ORDERS)
-    assert told(world.end_and_raise((producer_id, epoch))) == (ErrorCode.NONE, producer_id, epoch + 1)
+    assert outcome_of(world.end_and_raise((producer_id, epoch))) == (ErrorCode.NONE, producer_id, epoch + 1)
     world.write_markers()
     world.add((producer_id, epoch + 1), ORDERS)
     assert world.end((producer_id, epoch + 1)) is ErrorCode.NONE

@@ -303,9 +303,8 @@ def _logical_node(field: FieldDescriptor, name: str) -> ProtobufNode:
 
 
 def _without_tag(schema: Schema) -> Schema:
-    return replace(
-        schema, parameters={key: item for key, item in schema.parameters.items() if key != connect_names.TAG}
-    )
+    parameters = {key: item for key, item in schema.parameters.items() if key != connect_names.TAG}
+    return replace(schema, parameters=parameters)
 
 
 def _struct_values(make: Any, parts: list[MessagePart]) -> tuple[Make, Callable[[Schema, Any], Any]]:
