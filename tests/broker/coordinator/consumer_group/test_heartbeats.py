@@ -262,7 +262,7 @@ def test_pattern_that_is_none_is_refused_with_the_reason(world):
     a = Consumer(world, "a", subscribed_topic_names=None, subscribed_topic_regex="(a")
     response = world.send(a.request(), "a").response
     assert ErrorCode(response.error_code) is ErrorCode.INVALID_REGULAR_EXPRESSION
-    assert response.error_message == "SubscribedTopicRegex `(a` is not a valid regular expression: missing closing )."
+    assert response.error_message == "SubscribedTopicRegex `(a` is not a valid regular expression: missing ): (a."
     assert world.log == []
 
 
