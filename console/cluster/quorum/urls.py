@@ -4,7 +4,4 @@ from django.urls import path
 
 from console.cluster.quorum import views
 
-urlpatterns = [
-    path("", views.quorum, name="quorum"),
-    path("+upgrade/<str:feature>/", views.feature_upgrade, name="feature-upgrade"),
-]
+urlpatterns = [path("", views.quorum, name="quorum")]

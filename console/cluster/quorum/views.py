@@ -1,4 +1,4 @@
-"""The page of the KRaft quorum, and the upgrade of a feature. Both ask the cluster while they are drawn."""
+"""The pages of the KRaft quorum and of features, and the upgrade of one. They ask the cluster while they are drawn."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -34,11 +34,19 @@ def quorum(request: UserRequest) -> HttpResponse:
         context |= {"quorum": view, "members": members, "is_writable": is_writable(view, members)}
     except GatewayError as error:
         context["error"] = str(error)
-    try:
-        context["features"] = gateway.features()
-    except GatewayError as error:
-        context.setdefault("error", str(error))
     return render(request, "quorum/page.html", context)
+
+
+@require_safe
+def features(request: UserRequest) -> HttpResponse:
+    """Show what the brokers support and the cluster has finalized, as one broker says it."""
+    require(request.user, Right.VIEW)
+    context: dict[str, object] = {}
+    try:
+        context["features"] = cluster_gateway().quorum.features()
+    except GatewayError as error:
+        context["error"] = str(error)
+    return render(request, "quorum/features.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -57,7 +65,7 @@ def feature_upgrade(request: UserRequest, feature: str) -> HttpResponse:
                 lambda: cluster_gateway().quorum.upgrade(feature, plan.level),
             )
             messages.success(request, f"{feature} is at {level_text(feature, plan.level)} now.")
-            return redirect("quorum")
+            return redirect("features")
     return render(request, "quorum/upgrade.html", context | {"error": answer.error}, status=answer.status)
 
 

@@ -46,11 +46,15 @@ def test_without_a_leader_or_a_majority_no_metadata_is_changed(view):
     assert not is_writable(view, members_of(view, NOW_MS))
 
 
-def test_the_page_shows_quorum_and_features(cluster, viewer, client_of):
+def test_the_page_shows_the_quorum(cluster, viewer, client_of):
     cluster.quorum.view = quorum(1, (1, 100, None))
+    assert "metadata can be changed" in client_of(viewer).get("/quorum/").content.decode()
+
+
+def test_features_are_shown_in_every_cluster(cluster, viewer, client_of):
     cluster.quorum.known = (FeatureView("metadata.version", 7, 33, 33), FeatureView("group.version", 0, 1, None))
-    text = client_of(viewer).get("/quorum/").content.decode()
-    assert "metadata can be changed" in text
+    text = client_of(viewer).get("/features/").content.decode()
+    assert 'href="/features/"' in client_of(viewer).get("/brokers/").content.decode()
     assert "4.4-IV2" in text
     assert "3.3-IV3 to 4.4-IV2" in text
     assert "not finalized" in text

@@ -11,7 +11,7 @@ from tests.console.confirming import digest_in
 
 METADATA = FeatureView("metadata.version", 7, 33, 30)
 GROUPS = FeatureView("group.version", 0, 1, None)
-ADDRESS = "/quorum/+upgrade/metadata.version/"
+ADDRESS = "/features/+upgrade/metadata.version/"
 
 
 @pytest.mark.parametrize(
@@ -84,16 +84,16 @@ def test_a_level_between_is_taken_as_named(features, administrator, client_of):
 
 
 @pytest.mark.parametrize(
-    "address", ["/quorum/+upgrade/unknown.version/", f"{ADDRESS}?level=x", f"{ADDRESS}?level=999999"]
+    "address", ["/features/+upgrade/unknown.version/", f"{ADDRESS}?level=x", f"{ADDRESS}?level=999999"]
 )
 def test_what_is_no_feature_or_level_is_not_found(features, administrator, client_of, address):
     assert client_of(administrator).get(address).status_code == 404
 
 
 def test_the_page_offers_an_upgrade_where_brokers_support_more(features, viewer, administrator, client_of):
-    text = client_of(administrator).get("/quorum/").content.decode()
+    text = client_of(administrator).get("/features/").content.decode()
     assert f'href="{ADDRESS}"' in text
-    assert 'href="/quorum/+upgrade/group.version/"' in text
-    assert "+upgrade" not in client_of(viewer).get("/quorum/").content.decode()
+    assert 'href="/features/+upgrade/group.version/"' in text
+    assert "+upgrade" not in client_of(viewer).get("/features/").content.decode()
     features.known = (FeatureView("metadata.version", 7, 33, 33),)
-    assert "+upgrade" not in client_of(administrator).get("/quorum/").content.decode()
+    assert "+upgrade" not in client_of(administrator).get("/features/").content.decode()
