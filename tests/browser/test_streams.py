@@ -84,7 +84,7 @@ def test_a_job_is_submitted_killed_recovers_and_is_stopped(page, product, chromi
     expect(page.locator("#plan")).to_contain_text("offsets are read again")
     page.get_by_label("Type the name to confirm").fill(NAME)
     page.get_by_role("button", name="Reset the checkpoint").click()
-    expect(page.locator(".banner.success")).to_contain_text("begins anew when it is started")
+    expect(page.locator(".banner.success")).to_contain_text("begins without a checkpoint when it is started")
     from_menu(page, "Remove stream job…")
     page.get_by_label("Type the name to confirm").fill(NAME)
     page.get_by_role("button", name=f"Remove {NAME}").click()

@@ -410,7 +410,7 @@ def test_a_token_is_made_renewed_used_and_ended_with_the_command(cluster, run_as
     )
     refused = run_as(by_token, "--describe")
     assert refused.status == 1
-    assert "logs in, and not by one" in refused.err, "it has logged in, but may not ask for tokens"
+    assert "authenticated, and not by a token" in refused.err, "it has logged in, but may not ask for tokens"
 
     ended = run_as(ALICE, "--expire", "--hmac", hmac, "--expiry-time-period", "-1")
     assert ended.out.splitlines()[1].startswith("Completed expire operation. New expiry date : 20")

@@ -90,7 +90,7 @@ def test_listeners_may_be_advertised_with_one_port_and_some_not_at_all():
         ),
         ("control.plane.listener.name=OTHER", "control.plane.listener.name=OTHER is not advertised: name one of PLAIN"),
         ("control.plane.listener.name=plaintext", "is the listener of all brokers: name another, or leave the key out"),
-        ("max.connections.per.ip=0", "name who may in max.connections.per.ip.overrides"),
+        ("max.connections.per.ip=0", "name exceptions in max.connections.per.ip.overrides"),
         (
             "connection.failed.authentication.delay.ms=500\nconnections.max.idle.ms=500",
             "connection.failed.authentication.delay.ms=500 must be less than connections.max.idle.ms=500",

@@ -90,7 +90,7 @@ def test_a_copy_that_was_made_anew_gets_all_again():
     source = SourcePartition(TOPIC_ID, 5, 9, 9)
     assert resume(kept, source, from_end=True, copy_id=kept.copy_id) == (7, None)
     offset, notice = resume(kept, source, from_end=True, copy_id=uuid.uuid4())
-    assert (offset, "copy was made anew" in notice) == (5, True)
+    assert (offset, "copy was recreated" in notice) == (5, True)
 
 
 def test_where_records_went_in_another_life_of_topic_or_copy_says_nothing():

@@ -85,7 +85,7 @@ def test_a_copy_that_was_deleted_and_made_anew_gets_all_records_again(north, sou
         north.write(topic, ["news"])
         await_true(lambda: set(south.values(topic)) == set(north.values(topic)), "all is in the new copy", 60)
         (copied,) = task.copies.values()
-        assert "copy was made anew" in copied.notice
+        assert "copy was recreated" in copied.notice
         await_true(lambda: not copied.is_moved and copied.next_offset == 21, "it is remembered")
         assert copied.runs.target_of(20).offset == south.read(topic)[-1][0]
     if exactly_once:

@@ -37,7 +37,7 @@ def test_settings_of_a_listener_and_its_mechanism_count_before_those_of_all():
 
 
 def test_without_keys_no_token_is_taken():
-    with pytest.raises(StartupError, match="nobody has signed are not taken"):
+    with pytest.raises(StartupError, match="unsigned tokens are not accepted"):
         jwks_settings(listener())
 
 
@@ -72,7 +72,7 @@ async def test_a_listener_that_names_kafkas_unsecured_validator_takes_tokens_tha
 
 
 def test_the_unsecured_validator_counts_for_the_listener_that_names_it():
-    with pytest.raises(StartupError, match="nobody has signed are not taken"):
+    with pytest.raises(StartupError, match="unsigned tokens are not accepted"):
         BearerListeners(ManualClock()).maker_for(listener(UNSECURED, name="OUT"))
 
 

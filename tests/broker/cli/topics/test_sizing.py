@@ -77,7 +77,7 @@ def test_what_may_go_wrong_is_said():
     text = " ".join(planned.warnings)
     for words in (
         "one consumer can do", "Nothing is ever deleted", "has 1 GB left", "4000 are advised", "at most 10000",
-        "order by key begins anew",
+        "order by key holds only from then on",
     ):  # fmt: skip
         assert words in text
     assert size(BOOK, FIVE).warnings == ()

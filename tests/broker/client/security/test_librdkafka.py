@@ -83,7 +83,7 @@ def test_a_host_that_is_not_in_the_certificate_is_refused_by_librdkafka_too(tmp_
 @pytest.mark.parametrize(
     ("properties", "sentence"),
     [
-        ({"security.protocol": "SSL", "ssl.enabled.protocols": "TLSv1.3"}, "cannot be asked of librdkafka"),
+        ({"security.protocol": "SSL", "ssl.enabled.protocols": "TLSv1.3"}, "is not possible with librdkafka"),
         (
             {
                 "security.protocol": "SASL_SSL",

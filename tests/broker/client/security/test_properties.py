@@ -160,7 +160,7 @@ def test_a_login_is_what_its_mechanism_needs(mechanism, properties, settings):
         ({"security.protocol": "SSL", "ssl.endpoint.identification.algorithm": "LDAPS"}, "must be https"),
         ({"security.protocol": "SSL", "ssl.cipher.suites": "A"}, "not heeded"),
         ({"security.protocol": "SSL", "ssl.crl.location": "A"}, "not heeded"),
-        ({"security.protocol": "SSL", "enable.ssl.certificate.verification": "false"}, "would trust everybody"),
+        ({"security.protocol": "SSL", "enable.ssl.certificate.verification": "false"}, "would trust any certificate"),
         ({"security.protocol": "SSL", "ssl.truststore.certificates": "a", "ssl.truststore.location": "b"}, "exclude"),
         ({"security.protocol": "SSL", "ssl.keystore.certificate.chain": "a"}, r"without ssl\.keystore\.key"),
         ({"security.protocol": "SSL", "ssl.certificate.location": "a"}, "belong together"),

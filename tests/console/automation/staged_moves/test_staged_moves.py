@@ -393,7 +393,7 @@ def test_a_plan_that_was_shown_for_another_world_is_refused(cluster, operator, c
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"begins": "2020-01-01T00:00:00Z"}, "That moment is over"),
+        ({"begins": "2020-01-01T00:00:00Z"}, "That time is past"),
         ({"begins": "2999-01-01T00:00:00Z"}, "at most 30 days ahead"),
         ({"begins": "tomorrow"}, "A day and a time"),
         ({"size": "0"}, "greater than or equal to 1"),

@@ -116,10 +116,10 @@ def test_what_a_cluster_does_not_tell_is_said_to_be_not_known(acls, viewer, clie
     acls.create([allow("User:alice", "READ")])
     client = client_of(viewer)
     address = "/access-lists/try-out/?resource=TOPIC&operation=WRITE&principal=User:bob&name="
-    assert "this cluster does not tell who is one" in client.get(f"{address}orders").content.decode()
+    assert "this cluster does not report them" in client.get(f"{address}orders").content.decode()
     text = client.get(f"{address}elsewhere").content.decode()
-    assert "What is set there this cluster does not tell (false is Kafka&#x27;s default)" in text
-    assert "does not tell who its super users are" in client.get("/access-lists/").content.decode()
+    assert "This cluster does not report that setting (false is Kafka&#x27;s default)" in text
+    assert "does not report its super users" in client.get("/access-lists/").content.decode()
 
 
 def test_a_super_user_may_do_everything_and_no_rule_is_said_to_decide(acls, viewer, client_of):

@@ -76,7 +76,7 @@ def test_what_arrived_meanwhile_makes_it_another_plan(cluster, operator, client_
 def test_nothing_on_the_move_is_said(cluster, operator, client_of):
     cluster.moves.arrive()
 
-    assert "no partition is on the move" in client_of(operator).get(ADDRESS).content.decode()
+    assert "no partition is being reassigned" in client_of(operator).get(ADDRESS).content.decode()
 
 
 def test_a_move_asked_for_here_that_is_called_off_says_so(cluster, collect):

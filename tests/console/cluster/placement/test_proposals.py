@@ -51,7 +51,7 @@ def test_a_demoted_broker_keeps_its_replicas_and_leads_nothing(cluster, collect,
     text = shown.content.decode()
     assert "<h1>Demote broker 3</h1>" in text
     assert "nothing is copied" in text
-    assert "No other broker that is there has a replica" in text
+    assert "No other running broker has a replica" in text
     client.post(ADDRESS, confirmed(shown))
     collect()
 

@@ -37,7 +37,7 @@ def test_it_says_which_transactions_are_open_and_who_will_end_them(viewer, clien
     text = client_of(viewer).get(PAGE).content.decode()
     assert text.index("hanging") < text.index("payments-1")
     assert "Broker 2, its coordinator, aborts it at" in text
-    assert "nobody will ever end it" in text
+    assert "it will never end" in text
     assert 'title="Aborting a transaction needs the role operator."' in text
 
 

@@ -104,7 +104,7 @@ def test_what_is_no_answer_is_told_and_what_was_known_stays(lie, connect, collec
     assert ClusterState.objects.get().connectors_error
     for address in ("/connectors/", "/connectors/known/", "/"):
         assert browser.get(address).status_code == 200
-    assert "Not known anew" in text_of(browser.get("/connectors/"))
+    assert "Could not be refreshed" in text_of(browser.get("/connectors/"))
     assert "Kafka Connect cannot be asked" in text_of(browser.get("/"))
     del connect.answers["GET", "/connectors"]
     collector.look("connectors")

@@ -143,7 +143,7 @@ def test_a_mirror_that_says_nothing_any_more_is_silent(mirror, operator, client_
     mirror.say(ago_ms=SILENT_AFTER_MS + 60_000)
     mirror.look()
     assert "silent</span>" in page(client_of, operator)
-    assert "nobody seems to copy them" in client_of(operator).get("/").content.decode()
+    assert "no mirror seems to copy them" in client_of(operator).get("/").content.decode()
 
 
 def test_topics_one_may_not_see_are_not_shown(mirror, viewer, client_of):

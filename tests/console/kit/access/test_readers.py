@@ -74,7 +74,7 @@ def test_the_log_of_a_stream_job_quotes_records_and_is_for_readers_of_its_topics
         assert "a value inside" in client_of(reader).get(address).content.decode()
         page = client_of(viewer).get(address).content.decode()
         assert "a value inside" not in page
-        assert "it is for who may read those of all its topics" in page
+        assert "it is for users who may read records of all its topics" in page
     give_rule(viewer, "reader", "topic", "orders")
     assert "a value inside" not in client_of(viewer).get(job).content.decode()
     give_rule(viewer, "reader", "topic", "payments")
@@ -92,7 +92,7 @@ def test_the_page_of_a_stream_job_keeps_its_log_and_its_error_for_readers_of_its
     assert "a value inside the error" in page
     page = client_of(viewer).get("/streams/copy/").content.decode()
     assert "a value inside" not in page
-    assert "it is for who may read those of all its topics" in page
+    assert "it is for users who may read records of all its topics" in page
     assert "The query failed" in page
     give_rule(viewer, "reader", "topic", "orders")
     give_rule(viewer, "reader", "topic", "payments")

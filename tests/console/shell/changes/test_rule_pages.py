@@ -44,7 +44,7 @@ def test_a_rule_is_planned_and_kept(administrator, other, client_of, cluster):
 
 def test_who_is_alone_is_not_locked_out(administrator, client_of, cluster):
     shown, answer = confirm(client_of(administrator), ADD, APPROVAL)
-    assert "Nobody else could approve anything" in shown.context["plan"].obstacle
+    assert "No other user could approve anything" in shown.context["plan"].obstacle
     assert answer.status_code == 409
     assert not ChangeRule.objects.exists()
 

@@ -43,7 +43,7 @@ def test_path_too_long_for_a_socket_becomes_a_short_private_one(tmp_path):
 def test_link_in_the_place_of_the_private_directory_is_refused(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(SetupError, match="belongs to somebody else"):
+    with pytest.raises(SetupError, match="belongs to another user"):
         private_directory(tmp_path / "link")
 
 

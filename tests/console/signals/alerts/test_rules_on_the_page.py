@@ -116,14 +116,14 @@ def test_a_rule_is_changed_and_nothing_else_than_was_shown(ask):
         ({"recover": "77"}, "recover must be on the good side"),
         ({"lasting": "soon"}, "for must be a time"),
         ({"channels": ["nobody"]}, "Select a valid choice"),
-        ({"about": "health.critical"}, "has no meaning beside health"),
+        ({"about": "health.critical"}, "has no effect together with health"),
         ({"about": "cluster.lag"}, "there is one cluster"),
     ],
 )
 def test_what_is_no_rule_is_refused_with_what_to_change(ask, changes, reason):
     if changes.get("about") == "health.critical":
         response = ask.post(ADD, RULE | changes)
-        assert response.status_code == 200  # what has no meaning beside health is not asked for
+        assert response.status_code == 200  # what has no effect together with health is not asked for
         return
     response = ask.post(ADD, RULE | changes)
     assert response.status_code == 422

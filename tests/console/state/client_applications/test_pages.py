@@ -174,7 +174,7 @@ def test_brokers_that_cannot_be_asked_leave_what_was_known_and_a_reason(
 
 
 def test_before_the_first_look_the_page_says_so(operator, client_of):
-    assert "have not been asked for their clients yet" in text_of(client_of(operator).get(PAGE))
+    assert "have not been read yet" in text_of(client_of(operator).get(PAGE))
 
 
 def test_clients_beyond_those_that_are_counted_are_one_row_without_a_name(tell_clients, operator, client_of):
