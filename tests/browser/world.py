@@ -90,7 +90,7 @@ for pk, state in ((60_000, "open"), (60_001, "done"), (60_002, "withdrawn")):
 RollingRestart.objects.create(actor_name="admin", sentence="Begins.")
 StagedMove.objects.create(pk=60_000, actor_name="admin", action="move partitions", object_type="cluster", rate=250_000,
     object_name="2 topics", former={"orders": {"0": [1]}}, wanted={"orders": {"0": [2]}}, partition_count=40, left=22,
-    batch_size=20, batches=1, sentence="Batch 1: 20 partitions on the move.")
+    batch_size=20, batches=1, sentence="Batch 1: 20 partitions being reassigned.")
 somebody = User.objects.create_user("somebody", pk=10_000)
 view = {"parameters": {"search": "orders-" * 30}, "hide": ["size", "lag"], "rows": 100, "is_shared": True}
 named = "a-view-with-a-name-that-is-quite-long-" + "w" * 20

@@ -112,9 +112,9 @@ async def look_up_schema(request: Request) -> Response:
 
 
 async def register_schema(request: Request) -> Response:
+    schema_request = await asked_in(request)
     refusals, subject = registry_of(request).refusals, subject_of(request)
     try:
-        schema_request = await asked_in(request)
         version = await registered(registry_of(request), subject, schema_request)
         response = await _registered(request, version) if version is not None else await _register(request)
     except RegistryError as error:

@@ -92,7 +92,7 @@ def test_a_password_that_is_typed_is_used_and_told(capsys):
         typed = [f"--producer-property={name}={text}" for name, text in (pairs | {"sasl.password": "sesame"}).items()]
         line = ["kafka-verifiable-producer", *at(broker), "--topic", "t", "--max-messages", "0", *typed]
         ended = ran("-m", "broker.cli", *line)
-    assert "WARNING: sasl.password on a command line can be read by everybody on this host" in ended.stderr
+    assert "WARNING: sasl.password on a command line can be read by every user of this host" in ended.stderr
     assert "sesame" not in ended.stdout + ended.stderr
 
 

@@ -112,7 +112,7 @@ def test_where_records_went_in_another_life_of_topic_or_copy_says_nothing():
     [
         (None, SourcePartition(TOPIC_ID, 5, 9, None), 5, None),
         (position(7), SourcePartition(TOPIC_ID, 5, 9, 9), 7, None),
-        (position(7), SourcePartition(uuid.uuid4(), 0, 90, None), 0, "made anew"),
+        (position(7), SourcePartition(uuid.uuid4(), 0, 90, None), 0, "recreated"),
         (position(3), SourcePartition(TOPIC_ID, 5, 9, 9), 5, "deleted before"),
         (position(8), SourcePartition(TOPIC_ID, 0, 20, 6), 6, "lost its records from 6"),
         (position(30), SourcePartition(TOPIC_ID, 2, 9, None), 2, "copied again"),

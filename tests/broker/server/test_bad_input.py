@@ -120,7 +120,7 @@ async def test_an_unknown_apiversions_version_is_answered_in_version_0(served):
     response = decode(ApiVersionsResponse, data[4:], 0)
     assert struct.unpack(">i", data[:4]) == (5,)
     assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
-    assert [(key.api_key, key.max_version) for key in response.api_keys] == [(ApiKey.API_VERSIONS, 4)]
+    assert [(key.api_key, key.max_version) for key in response.api_keys] == [(ApiKey.API_VERSIONS, 5)]
 
 
 async def test_bytes_behind_a_request_are_ignored_as_kafka_does(served):

@@ -144,10 +144,10 @@ async def test_topics_end_in_an_error_and_can_be_deleted_to_make_room(guarded):
 
 async def test_large_topics_and_added_partitions_are_counted_by_what_they_will_take(guarded):
     async with cluster_with(guarded, Amount(1_000, 40_000)) as (store, _):
-        with pytest.raises(QuotaExceeded, match="bytes are taken"):
+        with pytest.raises(QuotaExceeded, match="bytes are used"):
             await store.create_topic("large", dict.fromkeys(range(390), (1, 2, 3)), {})
         await store.create_topic("small", {0: (1,)}, {})
-        with pytest.raises(QuotaExceeded, match="znodes are taken"):
+        with pytest.raises(QuotaExceeded, match="znodes are used"):
             await store.add_partitions("small", dict.fromkeys(range(1, 400), (1,)))
         await store.add_partitions("small", {1: (1,)})
 

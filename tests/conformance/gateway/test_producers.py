@@ -7,6 +7,7 @@ from confluent_kafka import Producer
 
 from broker.cli.placement.throttling import throttle_brokers
 from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
+from broker.client.transactions import PRODUCE_VERSION_MAX
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -75,7 +76,7 @@ def _write_unverified(connections: ClusterConnections, broker_id: int, topic: st
 
     def is_written() -> bool:
         request = ProduceRequest(transactional_id=topic, acks=-1, timeout_ms=10_000, topic_data=[data])
-        answer = connections.ask_broker(broker_id, request)
+        answer = connections.ask_broker(broker_id, request, version_max=PRODUCE_VERSION_MAX)
         return answer.responses[0].partition_responses[0].error_code == 0
 
     await_true(is_written, "the broker takes the batch unverified")

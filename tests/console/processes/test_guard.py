@@ -96,7 +96,7 @@ def test_offices_are_told():
 
 def test_a_minimum_that_nobody_has_said_is_no_minimum_of_one():
     (sentence,) = harms(1, hosted(min_isr=None))
-    assert "min.insync.replicas of 1 partition is not known" in sentence
+    assert "min.insync.replicas of 1 partition is unknown" in sentence
     assert absence_of(1, world(hosted(min_isr=None))).is_harmful
 
 

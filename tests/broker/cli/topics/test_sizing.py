@@ -1,4 +1,4 @@
-"""The rule of the books: throughput by what one consumer can do, retention by replicas, and what it costs."""
+"""The rule of the books: throughput by what throughput of one consumer, retention by replicas, and what it costs."""
 
 from dataclasses import replace
 
@@ -76,7 +76,7 @@ def test_what_may_go_wrong_is_said():
     planned = size(demand, ClusterCapacity(brokers=3, usable_bytes=GB, leaders_per_broker=5_000))
     text = " ".join(planned.warnings)
     for words in (
-        "one consumer can do", "Nothing is ever deleted", "has 1 GB left", "4000 are advised", "at most 10000",
+        "throughput of one consumer", "Nothing is ever deleted", "has 1 GB left", "4000 are advised", "at most 10000",
         "order by key holds only from then on",
     ):  # fmt: skip
         assert words in text

@@ -117,7 +117,7 @@ def metadata():
 
 @pytest.fixture
 async def verifier(coordinator, metadata):
-    async def verify_here(transactional_id, producer_id, epoch, partitions):
+    async def verify_here(transactional_id, producer_id, epoch, partitions, *, adds=False):
         return dict.fromkeys(partitions, ErrorCode.INVALID_TXN_STATE)
 
     lead(metadata, OTHER)

@@ -57,7 +57,7 @@ async def test_what_a_log_that_lacks_offsets_has_is_kept_when_it_is_begun_anew(w
     assert world.replicas.get("t", 0).log.log_end_offset == 0, "what the answer brought is brought again"
     assert kept_offsets(world) == [[0, 1, 2]]
     assert world.logs.lost_offsets == {}
-    assert [line["offsets"] for line in lines if "begun anew" in line["event"]] == ["1 to 1"]
+    assert [line["offsets"] for line in lines if "rebuilt from the leader" in line["event"]] == ["1 to 1"]
     assert [line["event"] for line in lines if line["log_level"] == "error"] == [], "its leader may lack nothing of it"
     assert world.logs.truncations_kept == 0
     world.answer([])

@@ -288,7 +288,7 @@ async def test_a_denial_is_told_in_kafkas_words_once_in_a_while_and_counted_alwa
         rights.may(AclOperation.ALTER_CONFIGS, TOPIC, "t")
         assert denials_logged(caplog) == [
             sentence,
-            "49 more denials like those before, or beyond what is told",
+            "49 more denials like those before, or beyond the limit of this log",
             sentence,
         ]
     assert authorizer.log.denials == {ALICE: 51}

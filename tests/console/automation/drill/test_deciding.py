@@ -117,9 +117,9 @@ def test_what_was_expected_survives_the_database():
     [
         ({"allowed": False}, NOT_ALLOWED),
         ({"read_only": "The cluster is read-only."}, "read-only"),
-        ({"is_doubtful": True}, "not known"),
+        ({"is_doubtful": True}, "is unknown"),
         ({"operation": "A rolling restart"}, "A rolling restart is under way."),
-        ({"is_moving": True}, "on the move"),
+        ({"is_moving": True}, "being reassigned"),
         ({"away": [3]}, "A broker is away already: 3."),
         ({"lacking": 1}, "1 partition short of"),
         ({"zookeeper_silent": 1}, "1 ZooKeeper server not serving."),

@@ -290,7 +290,7 @@ def test_one_zookeeper_server_of_three_is_paused_and_nobody_else_notices(stage, 
     [
         ({"whom": "process:nobody"}, None),
         ({"whom": "leader", "topic": ""}, None),
-        ({"whom": "leader", "topic": "<script>"}, "Nobody leads <script>-0."),
+        ({"whom": "leader", "topic": "<script>"}, "<script>-0 has no leader."),
         ({"seconds": "121"}, None),
         ({"seconds": "4"}, None),
         ({"fault": "burn"}, None),

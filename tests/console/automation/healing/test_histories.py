@@ -210,7 +210,7 @@ def test_one_broker_gone_may_be_acted_on():
     [
         (replace(RULE, mode=HealingMode.PROPOSE), {}, [], "A person decides."),
         (RULE, {"operation": "A decommission"}, [], "A decommission is under way"),
-        (RULE, {"moving": True}, [], "on the move"),
+        (RULE, {"moving": True}, [], "being reassigned"),
         (RULE, {"error": "no answer"}, [], "cannot be seen"),
         (RULE, {"brokers": brokers(away=(3,), is_flapping=True)}, [], "comes and goes"),
         (RULE, {}, [TriedRemedy("leaders", GONE.now_ms - COOL_DOWN_MS + 1)], "within 30 minutes"),

@@ -94,9 +94,9 @@ def test_the_plan_of_a_move_leads_to_batches(cluster, operator, client_of):
 def test_it_goes_batch_by_batch_to_its_end(cluster, operator, client_of, watch):
     wanted = targets(cluster)
     assert stage(client_of(operator), cluster).status_code == 302
-    assert step().sentence == "Batch 1: 2 partitions on the move."
+    assert step().sentence == "Batch 1: 2 partitions being reassigned."
     assert under_way(cluster) == [0, 1]
-    assert step().sentence == "Batch 1: 2 partitions on the move."
+    assert step().sentence == "Batch 1: 2 partitions being reassigned."
     assert under_way(cluster) == [0, 1]
     arrive(cluster, watch)
     assert step().left == 3
@@ -226,7 +226,7 @@ def test_what_is_on_the_move_is_called_off_by_a_plan_of_its_own_and_tried_again_
     before = cluster.moves.assignments(["orders"])
     number = step().pk
     shown = client.get(f"{ADDRESS}{number}/cancel/")
-    assert b"nothing else of it begins until somebody resumes it" in shown.content
+    assert b"no further batch begins until it is resumed" in shown.content
     assert under_way(cluster) == [0, 1]
     assert client.post(f"{ADDRESS}{number}/cancel/", {"digest": digest_in(shown)}).status_code == 302
     assert under_way(cluster) == []
@@ -251,7 +251,7 @@ def test_calling_off_nothing_never_calls_off_somebody_elses(cluster, operator, c
     others = dict(cluster.moves.under_way())
     number = StagedMove.objects.get().pk
     shown = client.get(f"{ADDRESS}{number}/cancel/")
-    assert b"no partition of it is on the move" in shown.content
+    assert b"no partition of it is being reassigned" in shown.content
     client.post(f"{ADDRESS}{number}/cancel/", {"digest": digest_in(shown)})
     assert cluster.moves.under_way() == others
 
@@ -509,7 +509,7 @@ def test_the_page_shows_how_far_it_is_to_who_may_see_it(cluster, operator, viewe
     stage(client_of(operator), cluster)
     step()
     text = client_of(viewer).get("/placement/").content.decode()
-    assert "Batch 1: 2 partitions on the move." in text
+    assert "Batch 1: 2 partitions being reassigned." in text
     assert "0 of 5" in text
     assert "staged-move-throttle" not in text
     assert f'hx-post="{ADDRESS}{StagedMove.objects.get().pk}/pause" hx-swap="none" disabled' in text

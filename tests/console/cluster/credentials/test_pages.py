@@ -112,7 +112,7 @@ def test_a_known_password_is_in_no_row_no_log_and_on_no_page(browser, cluster, a
 def test_a_new_password_names_who_is_cut_off_and_what_goes_on(browser, cluster, alice):
     form = {"mechanisms": ["SCRAM-SHA-512"], "iterations": "16384"} | MADE
     text = text_of(browser.post(_password_of(alice), form))
-    assert "Who knows only the old password of alice cannot log in any more" in text
+    assert "Clients with the old password of alice cannot log in any more" in text
     assert "By SCRAM-SHA-256 the old password goes on to count" in text
     assert "Irreversible." in text
     confirm(browser, _password_of(alice), form)

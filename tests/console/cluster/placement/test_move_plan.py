@@ -84,7 +84,7 @@ def test_another_replication_factor_is_shown_and_a_last_copy_warned_of():
         (
             {("orders", 0): (1, 4)},
             {"under_way": {("orders", 0): MoveView((3, 1, 2), (3,), (2,))}},
-            "On the move already: orders-0.",
+            "Already being reassigned: orders-0.",
         ),
     ],
 )

@@ -105,7 +105,7 @@ def test_what_is_no_answer_is_told_and_what_was_known_stays(lie, connect, collec
     for address in ("/connectors/", "/connectors/known/", "/"):
         assert browser.get(address).status_code == 200
     assert "Could not be refreshed" in text_of(browser.get("/connectors/"))
-    assert "Kafka Connect cannot be asked" in text_of(browser.get("/"))
+    assert "Kafka Connect does not answer" in text_of(browser.get("/"))
     del connect.answers["GET", "/connectors"]
     collector.look("connectors")
     assert ClusterState.objects.get().connectors_error == ""

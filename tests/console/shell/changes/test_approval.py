@@ -95,12 +95,12 @@ def test_nobody_approves_what_is_their_own(propose, there, operator, client_of):
     propose()
     change = ProposedChange.objects.get()
     browser = client_of(operator)
-    assert b"Somebody else has to approve it" in browser.get(f"/changes/{change.pk}/").content
+    assert b"Another user has to approve it" in browser.get(f"/changes/{change.pk}/").content
     assert approve(browser, change.pk).status_code == 409
     api = Program(operator)
     plan = api.plan("approve-change", number=change.pk).json()
     answer = api.apply(plan, typed_name=plan["typed_name"])
-    assert (answer.status_code, "Somebody else" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "Another user" in answer.json()["detail"]) == (409, True)
     assert "prod.orders" in topics(there)
 
 
@@ -160,7 +160,7 @@ def test_who_may_not_see_all_of_it_does_not_decide_about_it(propose, rule, there
     browser = client_of(limited)
     page = browser.get(f"/changes/{change.pk}/")
     assert (page.status_code, page.context["plan"]) == (200, None)
-    assert b"more than your rights reach" in page.content
+    assert b"objects beyond your rights" in page.content
     assert b"secret-group" not in page.content
     assert not browser.get("/changes/").context["rules"]
     assert approve(browser, change.pk).status_code == 409

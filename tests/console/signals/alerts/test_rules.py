@@ -45,7 +45,7 @@ def test_the_example_is_one_and_the_file_s():
         ),
         (OPS + "[rules.a]\nchannels = ['ops']", "rules.a must have either health or measure."),
         (OPS + "[rules.a]\nhealth = 'bad'\nchannels = ['ops']", "rules.a: health must be one of"),
-        (OPS + "[rules.a]\nhealth = 'critical'", "rules.a: channels is missing: who is told? [] stands for the page"),
+        (OPS + "[rules.a]\nhealth = 'critical'", "rules.a: channels is missing: name the channels to notify"),
         (OPS + "[rules.a]\nhealth = 'critical'\nchannels = ['boss']", "rules.a: there is no channel 'boss'."),
         (OPS + "[rules.a]\nmeasure = 'topic.mood'\nabove = 1\nchannels = ['ops']", "rules.a: measure must be one of "),
         (OPS + "[rules.a]\nmeasure = 'group.lag'\nchannels = ['ops']", "rules.a must have either above or below."),
