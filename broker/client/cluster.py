@@ -110,25 +110,28 @@ class ClusterConnections:
         """Return id → address of live brokers. Raises BrokerUnreachable."""
         return {broker.node_id: (broker.host, broker.port) for broker in self.describe_topics([]).brokers}
 
-    def connection(self, host: str, port: int) -> BrokerConnection:
+    def connection(self, host: str, port: int, *, in_order: bool = False) -> BrokerConnection:
         """Return a connection on which no response is awaited: brokers answer a connection in order, and a fetch may
         wait there for long.
+
+        in_order: for requests that the broker has to read in the order in which they are sent, while responses to
+        earlier ones are awaited: always the same one, as long as it is open.
 
         Raises BrokerUnreachable, ProtocolError, NotTrusted, LoginRefused, ClientConfigError.
         """
         kept = [connection for connection in self._connections.get((host, port), ()) if connection.fileno() >= 0]
         self._connections[host, port] = kept
-        at_rest = next((connection for connection in kept if connection.is_at_rest), None)
-        if at_rest is None:
-            at_rest = BrokerConnection(
+        usable = next((connection for connection in kept if in_order or connection.is_at_rest), None)
+        if usable is None:
+            usable = BrokerConnection(
                 host,
                 port,
                 timeout_s=self._timeout_s,
                 client_id=self._client_id,
                 security=self._security,
             )
-            kept.append(at_rest)
-        return at_rest
+            kept.append(usable)
+        return usable
 
     def forget(self, host: str, port: int) -> None:
         """Close the connections to the broker, as one is broken: the next use makes a new one."""

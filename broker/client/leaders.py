@@ -59,12 +59,12 @@ class Leaders:
                 return self.partitions(topic)
             time.sleep(_PAUSE_S)
 
-    def connection(self, partition: TopicPartition) -> BrokerConnection:
-        """Return the connection to the leader.
+    def connection(self, partition: TopicPartition, *, in_order: bool = False) -> BrokerConnection:
+        """Return a connection to the leader, as `ClusterConnections.connection`.
 
         Raises ApiError(LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable.
         """
-        return self._cluster.connection(*self.address(partition))
+        return self._cluster.connection(*self.address(partition), in_order=in_order)
 
     def address(self, partition: TopicPartition) -> Address:
         if self._known.get(partition) is None:

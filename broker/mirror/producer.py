@@ -207,7 +207,7 @@ class BatchProducer:
         for address, partitions in led.items():
             for numbers in requests({partition: left[partition] for partition in partitions}):
                 try:
-                    connection = self._leaders.connection(next(iter(numbers)))
+                    connection = self._leaders.connection(next(iter(numbers)), in_order=True)
                     request = self._request({tp: left[tp].left for tp in numbers}, numbers)
                     sent = connection.send(request, version_max=PRODUCE_VERSION_MAX)
                 except (ApiError, BrokerUnreachable) as error:

@@ -20,7 +20,7 @@ def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, run_command
     heads = re.findall(r"^(\S+) \(id: (\d) rack: null\) -> \($", outcome.out, re.MULTILINE)
     assert heads == [(f"{broker.host}:{broker.port}", str(broker.broker_id)) for broker in cluster.brokers]
     lines = outcome.out.split("\n)\n")[0].splitlines()
-    assert lines[1] == "\tProduce(0): 0 to 11 [usable: 11],"
+    assert lines[1] == "\tProduce(0): 0 to 12 [usable: 12],"
     assert "\tLeaderAndIsr(4): UNSUPPORTED," in lines
     assert "\tAlterPartitionReassignments(45): 0 [usable: 0]," in lines
     assert lines[-2:] == [
@@ -29,7 +29,7 @@ def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, run_command
     ]
     assert "UNKNOWN" not in outcome.out
     described = json.loads(run_command("kafka-broker-api-versions", "--output", "json").out)
-    assert {"key": 0, "name": "Produce", "min": 0, "max": 11, "usable": 11} in described[0]["apis"]
+    assert {"key": 0, "name": "Produce", "min": 0, "max": 12, "usable": 12} in described[0]["apis"]
 
 
 def test_the_id_of_the_cluster_is_what_another_client_says(cluster, run_command):
@@ -38,11 +38,17 @@ def test_the_id_of_the_cluster_is_what_another_client_says(cluster, run_command)
     assert run_command("kafka-cluster", "cluster-id") == (0, f"Cluster ID: {known}\n", "")
 
 
+def test_features_are_described_as_a_new_cluster_finalizes_them(run_command):
+    described = run_command("kafka-features", "describe").out
+    for name, level in (("group.version", 1), ("transaction.version", 2)):
+        versions = f"SupportedMinVersion: 0\tSupportedMaxVersion: {level}\tFinalizedVersionLevel: {level}"
+        assert f"Feature: {name}\t{versions}\tEpoch: " in described
+
+
 def test_what_only_kraft_has_is_one_sentence(run_command):
     unregistered = run_command("kafka-cluster", "unregister", "--id", "9")
     assert unregistered == (0, "The target cluster does not support the broker unregistration API.\n", "")
-    assert run_command("kafka-features", "describe") == (0, "", "")
     changed = run_command("kafka-features", "upgrade", "--metadata", "3.8")
-    assert changed == (1, "", "The target cluster has no feature levels that could be changed.\n")
+    assert (changed.status, "metadata.version" in changed.out) == (1, True)
     wrong = run_command("kafka-features", "upgrade", "--metadata", "2.8")
     assert "known are 3.0-IV1 to 3.9-IV0" in wrong.err

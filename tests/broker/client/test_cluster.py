@@ -26,7 +26,7 @@ class Looking(ClusterConnections):
         brokers = [MetadataResponseBroker(node_id=item, host="host", port=item) for item in (DEAD, ALIVE, BROKEN)]
         return MetadataResponse(brokers=brokers, controller_id=named)
 
-    def connection(self, host, port):
+    def connection(self, host, port, **_how):
         if port == DEAD:
             raise BrokerUnreachable("cannot connect")
         return SimpleNamespace(ask=lambda _request, **_limits: self._answer(port))

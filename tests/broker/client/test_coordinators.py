@@ -32,7 +32,7 @@ class FakeCluster:
     def ask_any(self, _request, version_max):
         return FindCoordinatorResponse(host="host", port=self._ports.pop(0))
 
-    def connection(self, _host, port):
+    def connection(self, _host, port, **_how):
         def ask(_request, version_max):
             self.ports_asked.append(port)
             answer = self._answers.pop(0)

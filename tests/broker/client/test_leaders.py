@@ -50,7 +50,7 @@ class FakeCluster:
             topics=[MetadataResponseTopic(error_code=code, name=topic, partitions=partitions)],
         )
 
-    def connection(self, host: str, port: int):
+    def connection(self, host: str, port: int, **_how):
         return SimpleNamespace(address=(host, port), ask=lambda _request: self._answer((host, port)))
 
     def forget(self, *address) -> None:

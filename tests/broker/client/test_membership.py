@@ -20,7 +20,7 @@ class FakeCluster:
     def ask_any(self, _request, version_max):
         return FindCoordinatorResponse(host="host", port=9092)
 
-    def connection(self, _host, _port):
+    def connection(self, _host, _port, **_how):
         return SimpleNamespace(ask=lambda _request, timeout_s: self._responses.pop(0))
 
 

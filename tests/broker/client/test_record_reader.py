@@ -165,6 +165,22 @@ async def test_what_is_asked_meanwhile_leaves_the_response_that_is_awaited_where
         assert await asyncio.wait_for(asyncio.to_thread(ask), 30) == ["t", "t"]
 
 
+async def test_requests_that_a_broker_has_to_read_in_order_share_a_connection():
+    """A producer sends several batches before the first is acknowledged: over two connections one overtakes another."""
+    logs = ServedLogs([values(1)])
+
+    def send_twice() -> bool:
+        with ClusterConnections([("127.0.0.1", logs.broker.port)]) as cluster:
+            first = cluster.connection("127.0.0.1", logs.broker.port, in_order=True)
+            sent = first.send(MetadataRequest(), version_max=9)
+            second = cluster.connection("127.0.0.1", logs.broker.port, in_order=True)
+            first.answer(sent)
+            return second is first
+
+    async with logs.broker:
+        assert await asyncio.wait_for(asyncio.to_thread(send_twice), 30)
+
+
 async def test_a_connection_that_is_closed_while_a_fetch_is_awaited_is_made_again():
     logs = ServedLogs([values(1)])
 

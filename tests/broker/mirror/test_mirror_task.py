@@ -153,7 +153,7 @@ def test_a_topic_made_anew_under_its_name_is_copied_from_its_beginning(north, so
         north.write(topic, [f"new-{number}" for number in range(9)])
         await_true(lambda: len(south.read(topic)) == 14, "the new ones are there")
         (copied,) = task.copies.values()
-        assert "made anew" in copied.notice
+        assert "recreated" in copied.notice
 
 
 @MODES

@@ -133,7 +133,7 @@ class LendingCluster(ClusterConnections):
         self._kept, self._lent = kept, dict[tuple[str, int], Lent]()
         self._with = security, timeout_s
 
-    def connection(self, host: str, port: int) -> BrokerConnection:
+    def connection(self, host: str, port: int, *, in_order: bool = False) -> BrokerConnection:
         if (host, port) not in self._connections:
             security, timeout_s = self._with
             lent = self._lent[host, port] = self._kept.lend(host, port, timeout_s, security)
