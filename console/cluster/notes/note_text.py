@@ -66,10 +66,18 @@ def lines_of(links: list[list[str]]) -> str:
     return "\n".join(f"{words} {address}" for words, address in links)
 
 
-def change_plan(topic: str, now: NoteText, then: NoteText) -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotePlan(Plan):
+    now: NoteText
+    then: NoteText
+
+
+def change_plan(topic: str, now: NoteText, then: NoteText) -> NotePlan:
     """Plan the change of a note; without lines if nothing differs."""
     before, after = asdict(now), asdict(then)
-    return Plan(
+    return NotePlan(
+        now=now,
+        then=then,
         action=CHANGE,
         object_type="topic",
         object_name=topic,

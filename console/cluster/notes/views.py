@@ -35,7 +35,7 @@ def about(request: UserRequest, name: str) -> HttpResponse:
     plan = change_plan(topic.name, now, then)
     with refusable() as answer:
         if is_confirmed(request):
-            kept = do_describe(request.user, plan, now, then, Confirmation.parse(request.POST))
+            kept = do_describe(request.user, plan, Confirmation.parse(request.POST))
             address = reverse("topic-about", args=[topic.name])
             undo = format_html(' <a href="{}?undo={}">Plan the undo…</a>', address, kept.pk) if kept else ""
             messages.success(request, format_html("What is said about {} was changed.{}", topic.name, undo))

@@ -15,6 +15,7 @@ from console.kit.features.declaration import (
     SidebarEntry,
     Tab,
 )
+from console.kit.features.hook import Hook
 from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
@@ -79,7 +80,11 @@ FEATURE = Feature(
         ),
     ),
     forms=(FormsOf("topic-retention", ("topic-configure",)),),
-    same_actions=(SameAction("change retention", ("change settings", "change setting")),),
+    same_actions=(
+        SameAction("change retention", ("change settings", "change setting")),
+        SameAction("change retention of topics", ("change retention", "change settings", "change setting")),
+        SameAction("delete records of topics", ("delete records",)),
+    ),
     tables=(
         FeatureTable(
             _RETENTION,
@@ -90,5 +95,9 @@ FEATURE = Feature(
         ),
     ),
     suggested_actions=("delete records",),
+    hooks=(
+        Hook("console.cluster.topics.bulk.CHANGES", "console.cluster.retention.bulk.RetentionOfTopics"),
+        Hook("console.cluster.topics.bulk.CHANGES", "console.cluster.retention.bulk.RecordsOfTopics"),
+    ),
     tiers=(CollectorTier("retention", 5.0, "console.cluster.retention.collect.tier"),),
 )

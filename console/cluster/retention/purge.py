@@ -85,19 +85,27 @@ def cuts_of(doomed: Doomed, before: Mapping[int, int]) -> tuple[PurgedPartition,
     return tuple(cut for cut in partitions if cut.records > 0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgePlan(Plan):
+    """`starts`: partition → the first offset that stays."""
+
+    starts: Mapping[int, int]
+
+
 def purge_plan(
     doomed: Doomed,
     cuts: Iterable[PurgedPartition],
     losses: Iterable[UnreadLoss],
     bootstrap_servers: str,
     hidden_losses: int = 0,
-) -> Plan:
+) -> PurgePlan:
     """Return the plan of a purge. It confirms the new log starts; old ones and groups' positions change by themselves.
 
     `hidden_losses`: groups that lose something and may not be named.
     """
     cuts = tuple(cuts)
-    return Plan(
+    return PurgePlan(
+        starts={cut.partition: cut.before for cut in cuts},
         action=PURGE,
         object_type="topic",
         object_name=doomed.topic,

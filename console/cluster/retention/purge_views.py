@@ -13,27 +13,14 @@ from django.utils.text import get_text_list
 from django.views.decorators.http import require_http_methods
 
 from console.cluster.retention.actions import do_purge
-from console.cluster.retention.plan import UnreadLoss, losses_below
-from console.cluster.retention.purge import (
-    PARTITIONS_MAX,
-    Doomed,
-    PurgeBound,
-    PurgedPartition,
-    aimed_at,
-    cuts_of,
-    purge_plan,
-)
+from console.cluster.retention.purge import PurgeBound
+from console.cluster.retention.purge_facts import PurgeWish, aimed_offsets, purge_of
 from console.cluster.retention.purge_forms import PurgeForm, parse_places
-from console.kit.access.reach import Resource
-from console.kit.access.rights import Right, reach_of
-from console.kit.common.current_cluster import here
+from console.kit.access.rights import reach_of
 from console.kit.common.user_request import UserRequest
-from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.interface import ClusterGateway
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import refusable
-from console.processes.topic_users import uses_of
 from console.state.clusters.access import access_changing
 from console.state.clusters.models import Topic
 
@@ -53,7 +40,9 @@ def purge(request: UserRequest, name: str) -> HttpResponse:
         if form.is_bound and not form.is_valid():
             answer.status = 422
         elif form.is_bound:
-            _show(request, topic, _aimed(topic, form), context)
+            fields = form.cleaned_data
+            wanted = PurgeWish(PurgeBound(fields["to"]), fields["offset"] or 0, fields["at"], fields["partitions"])
+            _show(request, topic, aimed_offsets(topic, wanted), context)
     return render(request, "retention/purge.html", context | {"error": answer.error}, status=answer.status)
 
 
@@ -62,7 +51,7 @@ def _apply(request: UserRequest, topic: Topic, context: dict[str, Any]) -> HttpR
         _show(request, topic, parse_places(request.POST.getlist("before")), context)
     except ValueError as error:
         raise GatewayError(str(error)) from error
-    refused = do_purge(request.user, context["plan"], context["cuts"], Confirmation.parse(request.POST))
+    refused = do_purge(request.user, context["plan"], Confirmation.parse(request.POST))
     if refused:
         refusals = get_text_list([f"partition {item}: {why}" for item, why in list(refused.items())[:3]], "and")
         messages.warning(request, f"Of {topic.name} {len(refused)} partitions refused: {refusals}")
@@ -73,52 +62,6 @@ def _apply(request: UserRequest, topic: Topic, context: dict[str, Any]) -> HttpR
 
 def _show(request: UserRequest, topic: Topic, before: Mapping[int, int], context: dict[str, Any]) -> None:
     """Raises GatewayError."""
-    gateway = cluster_gateway()
-    doomed = _doomed(request, gateway, topic, before)
-    try:
-        cuts = cuts_of(doomed, before)
-    except ValueError as error:
-        raise GatewayError(str(error)) from error
-    losses, hidden = _losses(request, gateway, doomed, cuts)
-    plan = purge_plan(doomed, cuts, losses, here.BOOTSTRAP_SERVERS, hidden)
+    cuts, plan = purge_of(topic, before, reach_of(request.user))
     fields = [("before", f"{cut.partition}:{cut.before}") for cut in cuts]
     context |= {"plan": plan, "cuts": cuts, "shown": cuts[:CUTS_SHOWN], "fields": fields}
-
-
-def _aimed(topic: Topic, form: PurgeForm) -> dict[int, int]:
-    gateway, fields = cluster_gateway(), form.cleaned_data
-    upto, chosen = PurgeBound(fields["to"]), fields["partitions"]
-    spans = gateway.record_spans(topic.name, committed_only=False)
-    silent = [index for index in chosen or range(topic.partition_count) if index not in spans]
-    spans = {item: span for item, span in spans.items() if not chosen or item in chosen}
-    if len(spans) > PARTITIONS_MAX:
-        raise GatewayError(f"One plan has room for {PARTITIONS_MAX} partitions: choose some.")
-    at = gateway.offsets_at(topic.name, fields["at"], spans) if upto is PurgeBound.TIME else None
-    aimed = aimed_at(upto, spans, fields["offset"] or 0, at)
-    return aimed | dict.fromkeys(silent, 0)
-
-
-def _doomed(request: UserRequest, gateway: ClusterGateway, topic: Topic, before: Mapping[int, int]) -> Doomed:
-    """Return what is deleted; partitions of `before` that do not answer are silent."""
-    spans = gateway.record_spans(topic.name, committed_only=False)
-    return Doomed(
-        topic=topic.name,
-        topic_id=topic.topic_id,
-        cleanup_policy=topic.cleanup_policy,
-        is_internal=topic.is_internal,
-        spans=spans,
-        silent=tuple(sorted(number for number in before if number not in spans)),
-        uses=uses_of([topic.name], reach_of(request.user)).get(topic.name, ()),
-    )
-
-
-def _losses(
-    request: UserRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[PurgedPartition, ...]
-) -> tuple[list[UnreadLoss], int]:
-    """Return losses of the groups in reach, and how many others lose something."""
-    starts = {cut.partition: cut.before for cut in cuts}
-    firsts = {cut.partition: cut.span.first for cut in cuts}
-    losses = losses_below(starts, firsts, gateway.committed_offsets(doomed.topic))
-    reach = reach_of(request.user)
-    seen = [item for item in losses if Right.VIEW in reach.rights_on(Resource.GROUP, item.group)]
-    return seen, len(losses) - len(seen)

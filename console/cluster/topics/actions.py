@@ -5,6 +5,7 @@ from functools import partial
 
 from django.contrib.auth.models import User
 
+from console.cluster.topics.bulk import TopicChange
 from console.cluster.topics.creation import CreationPlan
 from console.cluster.topics.enlargement import EnlargementPlan
 from console.cluster.topics.grace_actions import was_deleted
@@ -13,6 +14,7 @@ from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.plans.apply import Refusals, carry_out
 from console.kit.plans.inverse import save_inverse
+from console.kit.plans.many import PlanOfMany
 from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.setting import SettingsPlan
@@ -74,6 +76,23 @@ def do_set_many(actor: User, plan: SettingOfMany, confirmation: Confirmation) ->
         return _each(plan.wanted, set_one)
 
     refused = carry_out(actor, plan, confirmation, change)
+    return refused, kept[0] if kept else None
+
+
+def do_change_many(
+    actor: User, change: TopicChange, plan: PlanOfMany, confirmation: Confirmation
+) -> tuple[Refusals, KeptInverse | None]:
+    """Make a change of each topic; what was refused, by name, and what takes the rest back."""
+    parts = {part.object_name: part for part in plan.parts}
+    kept: list[KeptInverse] = []
+
+    def make() -> Refusals:
+        old = {topic: value for topic, part in parts.items() if (value := change.old_value(part)) is not None}
+        if old:
+            kept.append(save_inverse(actor, plan, old))
+        return _each(parts, lambda topic: change.apply(parts[topic]))
+
+    refused = carry_out(actor, plan, confirmation, make)
     return refused, kept[0] if kept else None
 
 

@@ -17,6 +17,7 @@ from console.kit.features.declaration import (
     SidebarEntry,
     Tab,
 )
+from console.kit.features.hook import Hook
 from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
@@ -115,7 +116,8 @@ FEATURE = Feature(
         ApiAction(
             "change-many-topics",
             "topics-many",
-            "`do` delete, delete-later or set, to each `topic`: a `setting` and its `value`; `undo` takes one back",
+            "`do` delete, delete-later, set, retention, partitions, empty or owner, to each `topic`; `setting` and "
+            "`value`; `undo` takes one back",
             query=("topic", "do", "setting", "value", "undo"),
         ),
         ApiAction(
@@ -142,6 +144,8 @@ FEATURE = Feature(
         SameAction("delete topic later", ("delete topic",)),
         SameAction("delete topics later", ("delete topics", "delete topic")),
         SameAction("change setting of topics", ("change settings", "change setting")),
+        SameAction("add partitions to topics", ("add partitions",)),
+        SameAction("describe topics", ("describe topic",)),
         SameAction("change setting", ("change settings",)),
         SameAction("change settings", ("change setting",)),
     ),
@@ -156,6 +160,10 @@ FEATURE = Feature(
             filters=("search",),
             rows=50,
         ),
+    ),
+    hooks=(
+        Hook("console.cluster.topics.bulk.CHANGES", "console.cluster.topics.bulk.MorePartitions"),
+        Hook("console.cluster.topics.bulk.CHANGES", "console.cluster.topics.bulk.OwnerOfTopics"),
     ),
     suggested_actions=("create topic", "delete topic", "add partitions"),
 )

@@ -8,6 +8,7 @@ from console.cluster.topics.settings_plan import topic_target, why_safe, with_ca
 from console.kit.common.figures import grouped, size
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.retention.interface import SettingView
+from console.kit.plans.many import some
 from console.kit.plans.plan import Plan, PlanLine
 from console.kit.plans.setting import DEFAULT, SettingChange, SettingTarget, configs_command
 from console.processes.topic_users import sentences
@@ -17,7 +18,7 @@ DELETE, SET = "delete topics", "change setting of topics"
 TOPICS_MAX = 200
 #: What is done to the topics, as the page is asked for it.
 DELETING, DELETING_LATER, SETTING = "delete", "delete-later", "set"
-_NAMED, _USES_TOLD = 5, 20
+_USES_TOLD = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def _written_to(topics: Sequence[DoomedTopic]) -> Iterable[str]:
     written = [topic.name for topic in topics if topic.records_per_second]
     if written:
         yield (
-            f"Producers are writing to {_some(written)} now. With auto.create.topics.enable the next request "
+            f"Producers are writing to {some(written)} now. With auto.create.topics.enable the next request "
             f"creates an "
             "empty topic of that name."
         )
@@ -136,7 +137,7 @@ def _written_to(topics: Sequence[DoomedTopic]) -> Iterable[str]:
 
 def _internal(topics: Sequence[DoomedTopic]) -> str:
     own = [topic.name for topic in topics if topic.is_internal]
-    return f"{_some(own)}: Kafka's own topics are not deleted among others. Leave them out." if own else ""
+    return f"{some(own)}: Kafka's own topics are not deleted among others. Leave them out." if own else ""
 
 
 def _followed(topics: Sequence[TopicEdit]) -> Iterable[str]:
@@ -146,7 +147,7 @@ def _followed(topics: Sequence[TopicEdit]) -> Iterable[str]:
         for sentence in _cautions(topic).touches[1:]:
             followed.setdefault(sentence, []).append(topic.topic)
     for sentence, names in followed.items():
-        yield f"{_some(names)}: {sentence}"
+        yield f"{some(names)}: {sentence}"
 
 
 def _cautions(kept: TopicEdit) -> SettingTarget:
@@ -157,8 +158,3 @@ def _set_command(kept: TopicEdit, bootstrap_servers: str) -> str:
     added: Mapping[str, str] = {} if kept.typed == DEFAULT else {kept.setting.name: kept.typed}
     deleted = [kept.setting.name] if kept.typed == DEFAULT else []
     return configs_command(bootstrap_servers, {"topic": kept.topic}, added, deleted)
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,6 +1,10 @@
 """Many topics at once: chosen from a list that stands still, then one plan for all of them, confirmed once."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -9,13 +13,15 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
-from console.cluster.topics.actions import do_delete_many, do_set_many
+from console.cluster.topics.actions import do_change_many, do_delete_many, do_set_many
+from console.cluster.topics.bulk import RETENTION, Asked, TopicChange, changes
 from console.cluster.topics.edits import VALUE_LENGTH_MAX
 from console.cluster.topics.grace_actions import do_delete_later
 from console.cluster.topics.grace_plans import GracePlan, deletion_later
 from console.cluster.topics.many import (
     DELETING,
     DELETING_LATER,
+    SET,
     SETTING,
     TOPICS_MAX,
     DeletionOfMany,
@@ -26,7 +32,7 @@ from console.cluster.topics.many import (
     setting_of_many,
 )
 from console.cluster.topics.queries import TopicListQuery, chosen_topics, doomed_topics
-from console.cluster.topics.settings_plan import changeable
+from console.cluster.topics.settings_plan import RETENTION_KEYS, changeable
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.current_cluster import here
@@ -34,8 +40,10 @@ from console.kit.common.figures import minute
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
+from console.kit.plans.apply import Refusals
 from console.kit.plans.inverse import find_inverse
-from console.kit.plans.plan import Confirmation
+from console.kit.plans.many import PlanOfMany, plan_of_many
+from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.setting import DEFAULT, plain_value
 from console.kit.plans.views import refusable
 from console.state.clusters.access import changeable_topics, require_changing
@@ -55,16 +63,17 @@ def many(request: UserRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     context: dict[str, Any] = _offered(request, reach, names) | {"do": parameters.get("do", ""), "chosen": set(names)}
     context |= {"setting": parameters.get("setting", "")[:249], "value": parameters.get("value", "")[:VALUE_LENGTH_MAX]}
+    context["changes"] = changes().values()
     with refusable() as answer:
         if (names and (request.method == "POST" or "do" in parameters)) or parameters.get("undo"):
-            change = _change(context, parameters.get("undo", ""), names, reach)
-            context["plan"] = change.plan if isinstance(change, GracePlan) else change
+            planned = _planned(context, parameters.get("undo", ""), names, reach)
+            context |= {"plan": planned.plan, "do": planned.do, "verb": planned.verb}
             context["fields"] = [
                 *(("topic", name) for name in names),
-                *((key, parameters[key]) for key in ("do", "setting", "value", "undo") if parameters.get(key)),
+                *((key, value) for key, value in planned.fields.items() if value),
             ]
             if request.method == "POST":
-                return _apply(request, change)
+                return planned.apply(request)
         elif request.method == "POST":
             raise RefusedError("INVALID_REQUEST", "No topic was chosen.")
     return render(request, "topics/many.html", context | {"error": answer.error}, status=answer.status)
@@ -84,37 +93,87 @@ def _offered(request: UserRequest, reach: Reach, names: list[str]) -> dict[str, 
     }
 
 
-def _change(
-    context: dict[str, Any], undo: str, names: list[str], reach: Reach
-) -> GracePlan | DeletionOfMany | SettingOfMany:
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A plan, the `fields` that make it anew, and how it is carried out."""
+
+    plan: Plan
+    do: str
+    verb: str
+    fields: Mapping[str, str]
+    apply: Callable[[UserRequest], HttpResponse]
+
+
+def _planned(context: Mapping[str, str], undo: str, names: list[str], reach: Reach) -> _Planned:
     """Raises GatewayError, Http404."""
+    do, asked = context["do"], Asked(context["setting"], context["value"])
+    if do == SETTING and asked.setting in RETENTION_KEYS:
+        do = RETENTION
+    change = changes().get(do)
     if undo:
-        setting, values = _kept(context["setting"], undo)
-        within = changeable_topics(reach).filter(name__in=values)
-        return _setting_plan(setting, {topic: values[topic.name] for topic in within})
+        kept = _kept(change.action if change else SET, asked.setting, undo)
+        topics = list(changeable_topics(reach).filter(name__in=kept))
+        if change:
+            each = {topic: Asked(asked.setting, kept[topic.name]) for topic in topics}
+            return _of_change(change, each, reach, {"do": do, "setting": asked.setting, "undo": undo})
+        return _of_setting(
+            asked.setting, {topic: kept[topic.name] for topic in topics}, {"setting": asked.setting, "undo": undo}
+        )
+    topics = _named(names, reach, change.topics_max if change else TOPICS_MAX)
+    if change:
+        try:
+            asked = change.settle(asked)
+        except ValueError as error:
+            raise RefusedError("INVALID_REQUEST", str(error)) from error
+        fields = {"do": do, "setting": asked.setting, "value": asked.value}
+        return _of_change(change, dict.fromkeys(topics, asked), reach, fields)
+    if do == DELETING_LATER:
+        later = deletion_later(topics, reach)
+        return _Planned(later.plan, do, "Delete after a day", {"do": do}, partial(_delete_later, later))
+    if do == DELETING:
+        deletion = deletion_of_many(doomed_topics(topics, reach), here.BOOTSTRAP_SERVERS)
+        return _Planned(deletion, do, "Delete the topics", {"do": do}, partial(_delete, deletion))
+    if do != SETTING or not asked.setting or not asked.value.strip():
+        raise RefusedError("INVALID_REQUEST", "Choose what to do with them; a setting needs its name and a value.")
+    typed = plain_value(asked.setting, asked.value.strip())
+    fields = {"do": do, "setting": asked.setting, "value": asked.value}
+    return _of_setting(asked.setting, dict.fromkeys(topics, typed), fields)
+
+
+def _named(names: list[str], reach: Reach, most: int) -> list[Topic]:
     topics = list(changeable_topics(reach).filter(name__in=names[:TOPICS_MAX]))
     if missing := sorted(set(names) - {topic.name for topic in topics}):
         raise RefusedError(
             "UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {missing[0][:100]}, or too many are chosen."
         )
-    if context["do"] == DELETING_LATER:
-        return deletion_later(topics, reach)
-    if context["do"] == DELETING:
-        return deletion_of_many(doomed_topics(topics, reach), here.BOOTSTRAP_SERVERS)
-    if context["do"] != SETTING or not context["setting"] or not context["value"].strip():
-        raise RefusedError("INVALID_REQUEST", "Choose what to do with them; a setting needs its name and a value.")
-    typed = plain_value(context["setting"], context["value"].strip())
-    return _setting_plan(context["setting"], dict.fromkeys(topics, typed))
+    if len(topics) > most:
+        raise RefusedError("INVALID_REQUEST", f"One plan of this change has room for {most} topics: choose fewer.")
+    return topics
 
 
-def _kept(setting: str, number: str) -> tuple[str, dict[str, str]]:
-    kept = find_inverse("topics", setting, number)
-    if kept is None:
+def _kept(action: str, subject: str, number: str) -> Mapping[str, str]:
+    kept = find_inverse("topics", subject, number)
+    if kept is None or kept.action != action:
         raise Http404("This change is not kept any more.")
-    return setting, kept.values
+    values: Mapping[str, str] = kept.values
+    return values
 
 
-def _setting_plan(name: str, wanted: dict[Topic, str]) -> SettingOfMany:
+def _of_change(change: TopicChange, asked: Mapping[Topic, Asked], reach: Reach, fields: Mapping[str, str]) -> _Planned:
+    plans = [change.plan(topic, of_topic, reach) for topic, of_topic in asked.items()]
+    subject = next((change.subject(of_topic) for of_topic in asked.values()), fields.get("setting", ""))
+    real = [plan for plan in plans if plan and (plan.lines or plan.obstacle)]
+    plan = plan_of_many(
+        real,
+        action=change.action,
+        object_type="topics",
+        object_name=subject,
+        typed_name=f"change {counted(len(real))}",
+    )
+    return _Planned(plan, change.key, change.verb, fields, partial(_change, change, plan))
+
+
+def _of_setting(name: str, wanted: Mapping[Topic, str], fields: Mapping[str, str]) -> _Planned:
     gateway, edits = cluster_gateway(), []
     for topic, typed in wanted.items():
         known = changeable(gateway.topic_settings(topic.name))
@@ -122,27 +181,39 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> SettingOfMany:
             raise RefusedError("INVALID_CONFIG", f"{name} is no setting that is changed here.")
         gateway.check_topic_settings(topic.name, {name: None if typed == DEFAULT else typed})
         edits.append(TopicEdit(topic.name, topic.topic_id, topic.replication_factor, known[name], typed))
-    return setting_of_many(edits, here.BOOTSTRAP_SERVERS)
+    plan = setting_of_many(edits, here.BOOTSTRAP_SERVERS)
+    return _Planned(plan, SETTING, "Change the setting", fields, partial(_set, plan))
 
 
-def _apply(request: UserRequest, change: GracePlan | DeletionOfMany | SettingOfMany) -> HttpResponse:
-    confirmation = Confirmation.parse(request.POST)
-    if isinstance(change, GracePlan):
-        due = do_delete_later(request.user, change.plan, change.topics, change.traces, confirmation)
-        are = "is" if len(change.topics) == 1 else "are"
-        messages.success(
-            request, f"{counted(len(change.topics))} {are} deleted at {minute(due)}, unless it is called off."
-        )
-        return redirect("topics-planned")
-    query = ""
-    if isinstance(change, DeletionOfMany):
-        refused = do_delete_many(request.user, change, confirmation)
-    else:
-        refused, kept = do_set_many(request.user, change, confirmation)
-        query = f"?setting={change.setting}&undo={kept.pk}" if kept else ""
-    done = len(change.lines) - len(refused)
-    undo = format_html(' <a href="{}{}">Plan the undo…</a>', reverse("topics-many"), query) if query else ""
-    messages.success(request, format_html("{}: done.{}", counted(done), undo))
+def _delete_later(change: GracePlan, request: UserRequest) -> HttpResponse:
+    due = do_delete_later(request.user, change.plan, change.topics, change.traces, Confirmation.parse(request.POST))
+    are = "is" if len(change.topics) == 1 else "are"
+    messages.success(request, f"{counted(len(change.topics))} {are} deleted at {minute(due)}, unless it is called off.")
+    return redirect("topics-planned")
+
+
+def _delete(plan: DeletionOfMany, request: UserRequest) -> HttpResponse:
+    refused = do_delete_many(request.user, plan, Confirmation.parse(request.POST))
+    return _done(request, len(plan.topics), refused)
+
+
+def _set(plan: SettingOfMany, request: UserRequest) -> HttpResponse:
+    refused, kept = do_set_many(request.user, plan, Confirmation.parse(request.POST))
+    return _done(request, len(plan.lines), refused, {"setting": plan.setting, "undo": kept.pk} if kept else None)
+
+
+def _change(change: TopicChange, plan: PlanOfMany, request: UserRequest) -> HttpResponse:
+    refused, kept = do_change_many(request.user, change, plan, Confirmation.parse(request.POST))
+    undo = {"do": change.key, "setting": plan.object_name, "undo": kept.pk} if kept else None
+    return _done(request, len(plan.parts), refused, undo)
+
+
+def _done(
+    request: UserRequest, count: int, refused: Refusals, undo: Mapping[str, object] | None = None
+) -> HttpResponse:
+    address = f"{reverse('topics-many')}?{urlencode(undo)}" if undo else ""
+    offer = format_html(' <a href="{}">Plan the undo…</a>', address) if address else ""
+    messages.success(request, format_html("{}: done.{}", counted(count - len(refused)), offer))
     for name, why in list(refused.items())[:5]:
         messages.warning(request, f"{name}: {why}")
     return redirect("topics")

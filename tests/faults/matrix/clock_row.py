@@ -82,12 +82,19 @@ def jump(stage: Stage) -> None:
     """Nobody is elected, no session ends, nothing is deleted before its time, and what waits is not forgotten.
 
     A jump that is longer than retention.ms deletes nothing either, unlike Kafka's: it may be a mistake, and does not
-    count within the hour.
+    count within the hour. A leader whose clock is more than message.timestamp.after.max.ms behind refuses records, as
+    Kafka's does (KIP-1030): the topic that is written to allows more than the jump.
     """
     stage.follow_internal(OFFSETS, OFFSETS_PARTITIONS)
     replicas = [(_JUMPER, *stage.others(_JUMPER))]
     stage.create("stamped", replicas, message_timestamp_type="LogAppendTime")
-    stage.create("aged", replicas, segment_bytes=_SEGMENT_BYTES, retention_ms=str(_HOUR_S * 1000))
+    stage.create(
+        "aged",
+        replicas,
+        segment_bytes=_SEGMENT_BYTES,
+        retention_ms=str(_HOUR_S * 1000),
+        message_timestamp_after_max_ms=str(3 * _HOUR_S * 1000),
+    )
     stage.create("brief", replicas, Policy.RETAIN, segment_bytes=_SEGMENT_BYTES, retention_ms="1000")
     _write(stage, "aged", "all")
     with _reading(stage, _PATIENT, _PATIENCE_MS), _clock_of(stage) as clock:

@@ -144,7 +144,6 @@ def test_an_unclean_election_for_many_is_typed(cluster, operator, client_of):
         ({"topic": "orders", "do": "set"}, b"Choose what to do"),
         ({"topic": "orders", "do": "set", "setting": "segment.ms", "value": "soon"}, b"banner warning"),
         ({"topic": "orders", "do": "set", "setting": "no.such", "value": "1"}, b"no setting that is changed here"),
-        ({"topic": "orders", "do": "set", "setting": "retention.ms", "value": "1"}, b"no setting that is changed here"),
     ],
 )
 def test_what_cannot_be_meant_is_said(query, why, operator, client_of):
