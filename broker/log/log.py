@@ -305,6 +305,10 @@ class Log(LogParts):
         """Expire producers as `ProducerState.expire`; `now_ms` is monotonic. For the owner."""
         return self._producers.state.expire(now_ms, silence_ms_max)
 
+    def knows_producer(self, producer_id: int) -> bool:
+        """Return whether the producer is remembered, and so the sequence of its next batch."""
+        return self._producers.state.knows(producer_id)
+
     def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
         """Return whether the producer's next batch under `epoch` goes on with a transaction."""
         return self._producers.state.has_open_transaction(producer_id, epoch)

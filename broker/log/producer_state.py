@@ -87,6 +87,9 @@ class PartitionProducers:
     def __len__(self) -> int:
         return len(self._producers)
 
+    def knows(self, producer_id: int) -> bool:
+        return producer_id in self._producers
+
     def check(self, header: BatchHeader) -> SentBatch | None:
         """Return the batch this one repeats, None if it is new and next; raises ApiError if it is neither."""
         known = self._producers.get(header.producer_id)

@@ -96,7 +96,8 @@ class TransactionalAppends:
         self._guards: dict[tuple[TopicPartition, int], set[_Guard]] = {}
         self._bytes_waiting = 0
         #: By partition and producer id: epoch and first sequence of the earliest batch that waits for its turn, or was
-        #: refused for now. The producer's log may know nothing of it that says which batch is the next.
+        #: refused for now. It counts where the log does not know the producer, and would take any sequence as the first.
+        #: Elsewhere the log says itself which is the next, whatever arrives again long after.
         self._earliest: OrderedDict[tuple[TopicPartition, int], tuple[int, int]] = OrderedDict()
         replicas.on_marker.append(self._on_marker)
 
@@ -266,6 +267,8 @@ class TransactionalAppends:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "another leader may have ended the transaction meanwhile")
         if guard is None or guard not in self._guards.get((topic_partition, sent.producer_id), ()):
             raise ApiError(ErrorCode.INVALID_TXN_STATE, "the batch is not part of an open transaction")
+        if hosted.log.knows_producer(sent.producer_id):
+            return
         epoch, sequence = self._earliest.get((topic_partition, sent.producer_id), (sent.epoch, NO_SEQUENCE))
         if epoch == sent.epoch and NO_SEQUENCE < sequence < sent.partitions[topic_partition]:
             raise ApiError(

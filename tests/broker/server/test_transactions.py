@@ -297,6 +297,16 @@ async def test_no_batch_is_taken_before_the_one_that_could_not_be_verified_has_c
     assert [await sent(0), await sent(1)] == [ErrorCode.NONE, ErrorCode.NONE]
 
 
+async def test_a_batch_that_arrives_again_long_after_keeps_no_later_one_from_its_turn(served, client):
+    """The log knows the producer: it says itself which batch is the next. A copy waited in some network."""
+    remembered = 5
+    for sequence in range(remembered + 1):
+        assert produced(await client.ask(produce(data(7, sequence)), 11)) == [ErrorCode.NONE]
+        await write(client, markers(7, 0))
+    assert produced(await client.ask(produce(data(7, 0)), 11)) == [ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER]
+    assert produced(await client.ask(produce(data(7, remembered + 1)), 11)) == [ErrorCode.NONE]
+
+
 @pytest.mark.parametrize(
     ("verdict", "version", "expected"),
     [
