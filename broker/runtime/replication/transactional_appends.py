@@ -96,8 +96,8 @@ class TransactionalAppends:
         self._guards: dict[tuple[TopicPartition, int], set[_Guard]] = {}
         self._bytes_waiting = 0
         #: By partition and producer id: epoch and first sequence of the earliest batch that waits for its turn, or was
-        #: refused for now. It counts where the log does not know the producer, and would take any sequence as the first.
-        #: Elsewhere the log says itself which is the next, whatever arrives again long after.
+        #: refused for now. It counts where the log does not know the producer and would take any sequence as the first;
+        #: elsewhere the log says itself which is the next, whatever arrives again long after.
         self._earliest: OrderedDict[tuple[TopicPartition, int], tuple[int, int]] = OrderedDict()
         replicas.on_marker.append(self._on_marker)
 

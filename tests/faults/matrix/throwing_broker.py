@@ -45,7 +45,7 @@ _SELDOM = (
     "broker.runtime.replication.record_deletions:RecordDeletions.on_news",
     "broker.runtime.replication.repacking:Repacking._on_change",
     "broker.runtime.replication.isr_updater:IsrUpdater._decided",
-    "broker.replication.partition:Partition.isr_without_laggards",
+    "broker.replication.partition:ReplicaPartition.isr_without_laggards",
     "broker.coordinator.group.coordinator:GroupCoordinator.tick",
     "broker.controller.controller:Controller.step",
     "broker.runtime.housekeeping:Housekeeping._flush_and_purge",
