@@ -1,4 +1,4 @@
-"""Code that a test names in a string, as `package.module:Class.method`, exists: long tests would be the last to say so."""
+"""Code that tests name in strings, as `package.module:Class.method`, exists: else a long run is the first to say it."""
 
 import importlib
 import re

@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.cluster.quorum.members import is_writable, members_of
-from console.cluster.quorum.upgrade import FeatureUpgradePlan, upgrade_plan
+from console.cluster.quorum.upgrade import MEANINGS, FeatureUpgradePlan, upgrade_plan
 from console.kit.access.rights import Right, require
 from console.kit.common.clock import now_ms
 from console.kit.common.current_cluster import here
@@ -43,7 +43,9 @@ def features(request: UserRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     context: dict[str, object] = {}
     try:
-        context["features"] = cluster_gateway().quorum.features()
+        context["features"] = [
+            (feature, MEANINGS.get(feature.name, "")) for feature in cluster_gateway().quorum.features()
+        ]
     except GatewayError as error:
         context["error"] = str(error)
     return render(request, "quorum/features.html", context)
