@@ -1,5 +1,6 @@
 """A change of a topic's retention as a plan: old and new values, what goes, who loses unread records. Pure."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -75,6 +76,8 @@ def change_plan(
     """
     changes = tuple(changes)
     known = {setting.name: setting for setting in settings}
+    lost = _loss_sentences(loses_records, loses_later)
+    is_shorter = not lost and any(map(_keeps_less, changes))
     return SettingsPlan(
         wanted={change.name: change.new for change in changes},
         action="change retention",
@@ -92,12 +95,30 @@ def change_plan(
             topic_id,
             *(f"{name}={known[name].value}@{known[name].source}" for name in RETENTION_KEYS if name in known),
         ),
-        losses=_loss_sentences(loses_records, loses_later),
-        safe_because="No record is deleted that would stay without the change.",
+        touches=("Records go earlier than they would without the change, none of them at once.",) if is_shorter else (),
+        losses=lost,
+        safe_because="" if is_shorter else "No record is deleted that would stay without the change.",
         undo="the old values can be put back; records that were deleted by then stay deleted.",
         command=_command(topic, changes, bootstrap_servers),
         typed_name=topic if loses_records or loses_later else "",
     )
+
+
+def _keeps_less(change: SettingDifference) -> bool:
+    """Return whether records may go that would stay under the old value; a default is not known here."""
+    if change.old is None or change.new is None:
+        return True
+    if change.name == "cleanup.policy":
+        return not _policies(change.new) <= _policies(change.old)
+    return _limit(change.new) < _limit(change.old)
+
+
+def _policies(text: str) -> set[str]:
+    return {policy.strip() for policy in text.split(",")}
+
+
+def _limit(text: str) -> float:
+    return math.inf if text == "-1" else float(text)
 
 
 def _loss_sentences(at_once: bool, later: bool) -> tuple[str, ...]:

@@ -1,5 +1,7 @@
 """Differences, losses and the digest, without a cluster."""
 
+import pytest
+
 from console.cluster.retention.plan import change_plan, deletes_more, differences, losses, totals
 from console.cluster.retention.timeline import WIDTH, timeline
 from console.kit.gateway.retention.interface import (
@@ -105,3 +107,21 @@ def test_only_a_plan_that_loses_records_asks_for_the_name():
     assert plan_of(SETTINGS).typed_name == ""
     assert plan_of(SETTINGS, loses_records=True).typed_name == "orders"
     assert plan_of(SETTINGS).after == {"retention.ms": "1000"}
+
+
+@pytest.mark.parametrize(
+    ("setting", "typed", "is_safe"),
+    [
+        ("retention.ms", "60001", True),
+        ("retention.ms", "-1", True),
+        ("retention.ms", "59999", False),
+        ("retention.ms", "default", False),
+        ("retention.bytes", "1000000", False),
+        ("cleanup.policy", "compact", False),
+        ("cleanup.policy", "compact,delete", False),
+    ],
+)
+def test_a_plan_that_keeps_less_from_now_on_is_not_called_safe(setting, typed, is_safe):
+    changes = differences(SETTINGS, {setting: typed})
+    plan = change_plan("orders", SETTINGS, changes, False, "127.0.0.1:9092")
+    assert (bool(plan.safe_because), bool(plan.touches)) == (is_safe, not is_safe)
