@@ -67,6 +67,21 @@ def _is_login(name: str, value: Password) -> None:
 
 
 _M, _L = Importance.MEDIUM, Importance.LOW
+KEEPS_NULLS = ConfigKey(
+    "ignore.default.for.nullables",
+    ConfigType.BOOLEAN,
+    False,
+    _M,
+    "Whether a null of a field that may be null is written as null, and not as the field's default.",
+)
+
+
+def scrubs_names(format_name: str) -> ConfigKey:
+    """Return the key of a format that does not take every name."""
+    documentation = f"Whether names are written with `_` for what {format_name} does not take; else they are refused."
+    return ConfigKey("scrub.invalid.names", ConfigType.BOOLEAN, False, _M, documentation)
+
+
 _STRATEGY_HELP = "How subjects are named: TopicNameStrategy, RecordNameStrategy or TopicRecordNameStrategy."
 CONFIG = ConfigDef(
     ConfigKey(

@@ -6,11 +6,12 @@ from typing import Any
 
 import fastavro
 
-from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
+from broker.connect.api import ConfigDef, DataError, Schema
 from broker.connect.converters.registry.avro.decoder import AvroNode, AvroOptions, read_schema
-from broker.connect.converters.registry.avro.encoder import avro_of, name_of, scrubbed_name
+from broker.connect.converters.registry.avro.encoder import avro_of, name_of
 from broker.connect.converters.registry.converter import Codec, EncodedSchema, RegistryConverter
-from broker.connect.converters.registry.settings import CONFIG
+from broker.connect.converters.registry.scrubbing import scrubbed_name
+from broker.connect.converters.registry.settings import CONFIG, KEEPS_NULLS, scrubs_names
 from broker.registry.schema import NamedSchema
 
 
@@ -18,22 +19,7 @@ class AvroConverter(RegistryConverter):
     """Schemas that contain themselves are refused, and values without a schema."""
 
     TYPE = "AVRO"
-    CONFIG = CONFIG + ConfigDef(
-        ConfigKey(
-            "ignore.default.for.nullables",
-            ConfigType.BOOLEAN,
-            False,
-            Importance.MEDIUM,
-            "Whether a null of a field that may be null is written as null, and not as the field's default.",
-        ),
-        ConfigKey(
-            "scrub.invalid.names",
-            ConfigType.BOOLEAN,
-            False,
-            Importance.MEDIUM,
-            "Whether names are written with `_` for what Avro does not take; else such a schema is refused.",
-        ),
-    )
+    CONFIG = CONFIG + ConfigDef(KEEPS_NULLS, scrubs_names("Avro"))
 
     def _read_own(self, values: dict[str, Any]) -> None:
         self._scrubs = values["scrub.invalid.names"]

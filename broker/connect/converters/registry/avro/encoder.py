@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote_plus
 
 from broker.connect.api import DataError, Schema, Type
 from broker.connect.api.schema import DECIMAL
@@ -12,6 +11,7 @@ from broker.connect.converters.json_schema_form import DEPTH_MAX
 from broker.connect.converters.logical import scale_of
 from broker.connect.converters.registry.avro import connect_names
 from broker.connect.converters.registry.avro.defaults import default_to_json, has_text_keys
+from broker.connect.converters.registry.scrubbing import scrubbed_name
 
 _PRIMITIVES = {
     Type.INT8: "int",
@@ -38,14 +38,6 @@ def name_of(schema: Schema, scrubs: bool = False) -> str | None:
         return None
     name = schema.name or connect_names.DEFAULT_NAME
     return ".".join(map(scrubbed_name, name.split("."))) if scrubs else name
-
-
-def scrubbed_name(name: str) -> str:
-    """Return the name as Confluent's converters scrub it: encoded as in an address, and `_` for what stays invalid."""
-    encoded = quote_plus(name, safe="*")
-    if encoded[:1].isdigit():
-        encoded = f"x{encoded}"
-    return "".join(letter if letter.isalnum() else "_" for letter in encoded)
 
 
 class _AvroSchemaEncoder:

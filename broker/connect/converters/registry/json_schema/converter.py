@@ -9,7 +9,7 @@ from broker.connect.converters.registry.converter import Codec, EncodedSchema, R
 from broker.connect.converters.registry.json_schema.decoder import read_schema
 from broker.connect.converters.registry.json_schema.encoder import JsonSchemaWriter
 from broker.connect.converters.registry.json_schema.values import SchemaValues
-from broker.connect.converters.registry.settings import CONFIG
+from broker.connect.converters.registry.settings import CONFIG, KEEPS_NULLS
 from broker.registry.schema import NamedSchema
 
 
@@ -26,17 +26,19 @@ class JsonSchemaConverter(RegistryConverter):
             Importance.MEDIUM,
             "Whether properties that are not required are optional, and fields that are not optional are required.",
         ),
+        KEEPS_NULLS,
     )
 
     def _read_own(self, values: dict[str, Any]) -> None:
         self._is_numeric = values["decimal.format"].upper() == "NUMERIC"
         self._missing_is_null = values["use.optional.for.nonrequired"]
+        self._keeps_nulls = values["ignore.default.for.nullables"]
 
     def _say(self, schema: Schema) -> EncodedSchema:
         return EncodedSchema(JsonSchemaWriter(self._is_numeric, self._missing_is_null).text(schema), schema.name)
 
     def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
-        values = SchemaValues(self._is_numeric)
+        values = SchemaValues(self._is_numeric, self._keeps_nulls)
         schema = said_by or read_schema(text, referred, values, self._missing_is_null)
         return JsonSchemaCodec(schema, values, self._is_numeric)
 

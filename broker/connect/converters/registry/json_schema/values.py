@@ -8,6 +8,16 @@ from broker.connect.converters.registry.json_schema import connect_names
 
 
 class SchemaValues(JsonValues):
+    """`keeps_nulls`: ignore.default.for.nullables."""
+
+    def __init__(self, numeric_decimals: bool, keeps_nulls: bool = False):
+        super().__init__(numeric_decimals, replace_null=not keeps_nulls)
+
+    def to_json(self, schema: Schema, value: Any) -> Any:
+        if value is None and not schema.optional:
+            value = schema.default
+        return super().to_json(schema, value)
+
     def _struct_to_json(self, schema: Schema, value: Any) -> Any:
         if schema.name != connect_names.UNION:
             return super()._struct_to_json(schema, value)

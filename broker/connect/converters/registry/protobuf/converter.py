@@ -8,9 +8,10 @@ from google.protobuf.message import DecodeError
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
 from broker.connect.converters.registry.converter import Cache, Codec, EncodedSchema, RegistryConverter
 from broker.connect.converters.registry.framing import index_bytes, split_indexes
-from broker.connect.converters.registry.protobuf.decoder import MessageReader, ProtobufNode
+from broker.connect.converters.registry.protobuf.decoder import MessageReader, ProtobufNode, ProtobufOptions
 from broker.connect.converters.registry.protobuf.encoder import name_of, proto_of
-from broker.connect.converters.registry.settings import CONFIG
+from broker.connect.converters.registry.scrubbing import scrubbed_protobuf_name
+from broker.connect.converters.registry.settings import CONFIG, KEEPS_NULLS, scrubs_names
 from broker.registry.protobuf.schema import parse
 from broker.registry.schema import NamedSchema
 
@@ -37,18 +38,26 @@ class ProtobufConverter(RegistryConverter):
             Importance.MEDIUM,
             "Whether fields that may be null are wrapper messages (google.protobuf.StringValue …).",
         ),
+        KEEPS_NULLS,
+        scrubs_names("Protobuf"),
     )
 
     def _read_own(self, values: dict[str, Any]) -> None:
-        self._uses_optional, self._wrappers = values["optional.for.nullables"], values["wrapper.for.nullables"]
+        self._wrappers = values["wrapper.for.nullables"]
+        rename = scrubbed_protobuf_name if values["scrub.invalid.names"] else str
+        self._options = ProtobufOptions(
+            values["optional.for.nullables"], values["ignore.default.for.nullables"], rename
+        )
 
     def _say(self, schema: Schema) -> EncodedSchema:
-        text = proto_of(schema, uses_optional=self._uses_optional, wrappers=self._wrappers)
-        return EncodedSchema(text, name_of(schema))
+        options = self._options
+        text = proto_of(schema, uses_optional=options.uses_optional, wrappers=self._wrappers, rename=options.rename)
+        return EncodedSchema(text, name_of(schema, options.rename))
 
     def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
-        reader = MessageReader(parse(text, referred, is_new=False).files, self._uses_optional)
-        return ProtobufCodec(reader, reader.path_of(name_of(said_by)) if said_by else None)
+        reader = MessageReader(parse(text, referred, is_new=False).files, self._options)
+        path = reader.path_of(name_of(said_by, self._options.rename)) if said_by else None
+        return ProtobufCodec(reader, path)
 
 
 class ProtobufCodec:

@@ -56,10 +56,21 @@ class MessagePart:
     get: Callable[[Any], Any]
 
 
-class MessageReader:
-    """`uses_optional`: optional.for.nullables, so that nothing else than `optional` is optional."""
+@dataclass(frozen=True, slots=True)
+class ProtobufOptions:
+    """`uses_optional`: optional.for.nullables, so that nothing else than `optional` is optional. `keeps_nulls`:
+    ignore.default.for.nullables. `rename` is what names were written with.
+    """
 
-    def __init__(self, files: Sequence[FileDescriptorProto], uses_optional: bool):
+    uses_optional: bool = False
+    keeps_nulls: bool = False
+    rename: Callable[[str], str] = str
+
+
+class MessageReader:
+    """The messages of a file, and what is in them."""
+
+    def __init__(self, files: Sequence[FileDescriptorProto], options: ProtobufOptions):
         """Raises DataError."""
         pool = descriptor_pool.DescriptorPool()
         try:
@@ -68,7 +79,7 @@ class MessageReader:
             self._main: FileDescriptor = pool.FindFileByName(MAIN)
         except (KeyError, TypeError) as error:
             raise DataError(f"Invalid Protobuf schema: {error}") from None
-        self._proto, self._uses_optional = files[-1], uses_optional
+        self._proto, self._options = files[-1], options
         self._open: set[str] = set()
 
     def message(self, path: tuple[int, ...]) -> tuple[Any, ProtobufNode]:
@@ -124,7 +135,7 @@ class MessageReader:
             None,
             tuple(part.field for part in parts),
         )
-        return ProtobufNode(schema, *_struct_values(message_factory.GetMessageClass(descriptor), parts))
+        return ProtobufNode(schema, *_struct_values(message_factory.GetMessageClass(descriptor), parts, self._options))
 
     def _part(self, field: FieldDescriptor) -> MessagePart:
         schema, put, get = self._field(field)
@@ -134,7 +145,7 @@ class MessageReader:
         return MessagePart(Field(field.name, schema), put(schema), get(schema))
 
     def _is_optional(self, field: FieldDescriptor) -> bool:
-        if self._uses_optional:
+        if self._options.uses_optional:
             return _is_synthetic(field)
         return not field.is_required
 
@@ -191,13 +202,14 @@ class MessageReader:
             Type.STRUCT, True, f"{connect_names.UNION}{oneof.name}", fields=tuple(part.field for part in parts)
         )  # fmt: skip
         by_name = {part.field.name: part for part in parts}
+        rename = self._options.rename
 
         def put(message: Any, value: Any) -> None:
             given = [key for key, item in value.items() if item is not None] if isinstance(value, Struct) else []
-            if value is not None and (len(given) != 1 or given[0] not in by_name):
+            if value is not None and (len(given) != 1 or rename(given[0]) not in by_name):
                 raise DataError("Invalid value: of a union exactly one field has a value")
             for key in given:
-                by_name[key].put(message, value[key])
+                by_name[rename(key)].put(message, value[key])
 
         def get(message: Any) -> Any:
             chosen = message.WhichOneof(oneof.name)
@@ -307,15 +319,21 @@ def _without_tag(schema: Schema) -> Schema:
     return replace(schema, parameters=parameters)
 
 
-def _struct_values(make: Any, parts: list[MessagePart]) -> tuple[Make, Callable[[Schema, Any], Any]]:
+def _struct_values(
+    make: Any, parts: list[MessagePart], options: ProtobufOptions
+) -> tuple[Make, Callable[[Schema, Any], Any]]:
     def to(value: Any) -> Any:
         if not isinstance(value, Struct):
             raise DataError(f"Invalid value: {type(value).__name__} is no struct")
-        message, known = make(), value.schema.fields_by_name
+        message, known = make(), {options.rename(field.name): field for field in value.schema.fields}
         for part in parts:
-            name = part.field.name
-            part.put(message, value[name] if name in known else None)
+            field = known.get(part.field.name)
+            part.put(message, None if field is None else field_value(value, field))
         return message
+
+    def field_value(value: Struct, field: Field) -> Any:
+        keeps_null = options.keeps_nulls and field.schema.optional
+        return value.without_default(field.name) if keeps_null else value[field.name]
 
     def of(schema: Schema, message: Any) -> Any:
         return Struct(schema, {part.field.name: part.get(message) for part in parts})

@@ -4,7 +4,7 @@ What Protobuf has no word for (int8, a name, a version) stands in Confluent's op
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from broker.connect.api import DataError, Field, Schema, Type
@@ -37,35 +37,38 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAG_MAX = (1 << 29) - 1
 
 
-def proto_of(schema: Schema, *, uses_optional: bool, wrappers: bool) -> str:
-    """Return the .proto text of a schema. `uses_optional`: optional.for.nullables; `wrappers`: wrapper.for.nullables.
-    Raises DataError.
+def proto_of(schema: Schema, *, uses_optional: bool, wrappers: bool, rename: Callable[[str], str] = str) -> str:
+    """Return the .proto text of a schema. `uses_optional`: optional.for.nullables; `wrappers`: wrapper.for.nullables;
+    `rename` is for each part of a name. Raises DataError.
     """
     if schema.type is not Type.STRUCT:
         raise DataError(f"Protobuf has messages alone: a struct is wanted, not {schema.type}")
-    return _ProtobufSchemaEncoder(uses_optional, wrappers).file(schema)
+    return _ProtobufSchemaEncoder(uses_optional, wrappers, rename).file(schema)
 
 
-def name_of(schema: Schema) -> str:
+def name_of(schema: Schema, rename: Callable[[str], str] = str) -> str:
     """Return the full name of the message."""
-    return schema.name or f"{connect_names.DEFAULT_NAME}1"
+    return ".".join(map(rename, (schema.name or f"{connect_names.DEFAULT_NAME}1").split(".")))
 
 
 class _ProtobufSchemaEncoder:
-    def __init__(self, uses_optional: bool, wrappers: bool):
-        self._uses_optional, self._wrappers = uses_optional, wrappers
+    def __init__(self, uses_optional: bool, wrappers: bool, rename: Callable[[str], str]):
+        self._uses_optional, self._wrappers, self._rename = uses_optional, wrappers, rename
         self._imports: set[str] = set()
         self._unnamed = 0
 
     def file(self, schema: Schema) -> str:
         space, _, _ = (schema.name or "").rpartition(".")
         body = self._message(self._local(schema), schema, 0)
-        head = ['syntax = "proto3";', *([f"package {'.'.join(map(_checked, space.split('.')))};"] if space else [])]
+        head = ['syntax = "proto3";', *([f"package {'.'.join(map(self._name, space.split('.')))};"] if space else [])]
         return "\n".join([*head, *(f'import "{import_}";' for import_ in sorted(self._imports)), *body]) + "\n"
+
+    def _name(self, name: str) -> str:
+        return _checked(self._rename(name))
 
     def _local(self, schema: Schema) -> str:
         if schema.name:
-            return _checked(schema.name.rpartition(".")[2])
+            return self._name(schema.name.rpartition(".")[2])
         self._unnamed += 1
         return f"{connect_names.DEFAULT_NAME}{self._unnamed}"
 
@@ -78,7 +81,7 @@ class _ProtobufSchemaEncoder:
             if field.schema.type is Type.STRUCT and (field.schema.name or "").startswith(connect_names.UNION):
                 inner = [self._field(part.name, part.schema, within, depth, "") for part in field.schema.fields]
                 fields += [
-                    f"oneof {_checked((field.schema.name or '').removeprefix(connect_names.UNION))} {{",
+                    f"oneof {self._name((field.schema.name or '').removeprefix(connect_names.UNION))} {{",
                     *inner,
                     "}",
                 ]
@@ -109,7 +112,7 @@ class _ProtobufSchemaEncoder:
             label = "optional " if schema.optional and self._uses_optional and not is_wrapped else ""
         option = self._meta(doc, params)
         meta = f" [(confluent.field_meta) = {option}]" if option else ""
-        return f"{label}{field_type} {_checked(name)} = {tag}{meta};"
+        return f"{label}{field_type} {self._name(name)} = {tag}{meta};"
 
     def _scalar(self, schema: Schema, *, is_nullable: bool) -> str:
         if schema.name in connect_names.LOGICAL:
@@ -147,7 +150,7 @@ class _ProtobufSchemaEncoder:
         if has_own_key and is_simple and (values.type is Type.STRUCT or _is_plain(values)):
             inner = self._element(values, within, depth)
             return f"map<{_SCALARS[keys.type]}, {inner}>", ""
-        entry = within.free("".join(part.capitalize() for part in name.split("_")) + connect_names.ENTRY)
+        entry = within.free("".join(part.capitalize() for part in self._rename(name).split("_")) + connect_names.ENTRY)
         within.known[entry] = None
         fields = (Field("key", keys), Field("value", values))
         within.messages += self._message(entry, Schema(Type.STRUCT, fields=fields), depth + 1)

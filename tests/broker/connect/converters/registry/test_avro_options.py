@@ -6,7 +6,8 @@ import pytest
 
 from broker.connect.api import DataError, Field, Schema, Struct, Type
 from broker.connect.api import schema as types
-from broker.connect.converters.registry.avro.encoder import avro_of, scrubbed_name
+from broker.connect.converters.registry.avro.encoder import avro_of
+from broker.connect.converters.registry.scrubbing import scrubbed_name
 from broker.registry.avro.parsing import parse_with_complaint
 from tests.broker.connect.converters.fake_registry import FakeRegistry
 from tests.broker.connect.converters.registry.test_avro_converter import avro, read

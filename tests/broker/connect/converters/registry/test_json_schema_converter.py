@@ -151,3 +151,11 @@ def test_bytes_that_nobody_wrote_are_a_data_error(data):
 def test_a_property_that_is_missing_though_it_may_be_is_told_of():
     with pytest.raises(DataError, match="null"):
         read({"type": "object", "properties": {"a": {"type": "string"}}}, {})
+
+
+@pytest.mark.parametrize(("props", "note"), [({}, "none"), ({"ignore_default_for_nullables": "true"}, None)])
+def test_a_null_may_stay_one_beside_its_default(props, note):
+    optional = Schema(Type.STRING, optional=True, default="none")
+    schema = Schema(Type.STRUCT, fields=(Field("note", optional), Field("n", Schema(Type.INT32, default=7))))
+    written = converter(**props).from_connect("t", (), schema, Struct(schema, {}))
+    assert json.loads(written[5:]) == {"note": note, "n": 7}
