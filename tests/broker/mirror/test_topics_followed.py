@@ -122,6 +122,16 @@ def later(connector):
     return sorted(filter(None, connector.task_configs(1)[0]["task.partitions.made.later"].split(",")))
 
 
+def test_a_mirror_that_is_not_to_look_for_new_topics_keeps_those_it_began_with(north, south, mark):
+    north.create(mark, 1)
+    with connector(north, south, f"{mark}.*", **{"refresh.topics.enabled": "false"}) as mirror:
+        await_true(lambda: assigned(mirror) == {mark}, "it has begun", 60)
+        north.create(f"{mark}-later", 1)
+        north.admin.create_partitions([NewPartitions(mark, 2)])[mark].result(20)
+        mirror._look()
+        assert [str(partition) for partition in mirror._assigned if partition.topic != HEARTBEATS] == [f"{mark}-0"]
+
+
 def test_a_topic_whose_copy_would_have_too_long_a_name_is_told_and_the_others_are_copied(north, south, mark):
     long = mark + "n" * (249 - len(mark))
     for topic in (mark, long):

@@ -52,7 +52,8 @@ class MirrorCheckpointTask(SourceTask):
         naming = settings.naming(values)
         admin = target.admin()
         if naming.checkpoints not in admin.list_topics(timeout=_TIMEOUT_S).topics:
-            new = NewTopic(naming.checkpoints, 1, values["replication.factor"], config={"cleanup.policy": "compact"})
+            replicas = settings.replicas_of(values, "checkpoints")
+            new = NewTopic(naming.checkpoints, 1, replicas, config={"cleanup.policy": "compact"})
             admin.create_topics([new])[naming.checkpoints].result(_TIMEOUT_S)
         return CheckpointKeeper(
             source.connect, target.connect, Producer(target.client()), naming, settings.flow_name(values),
@@ -79,6 +80,9 @@ class MirrorCheckpointConnector(OneTaskSource):
         return settings.validated(self.CONFIG, props)
 
     def start(self, props: Props, context: ConnectorContext) -> None:
-        self.CONFIG.parse(props)
+        self._is_enabled = self.CONFIG.parse(props)["emit.checkpoints.enabled"]
         settings.addresses(props)
         self._props = dict(props)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return super().task_configs(max_tasks) if self._is_enabled else []

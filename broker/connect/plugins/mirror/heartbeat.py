@@ -33,7 +33,7 @@ class MirrorHeartbeatTask(TickingTask):
         self._interval_s = float(values["emit.heartbeats.interval.seconds"])
         self._aliases = values["source.cluster.alias"], values["target.cluster.alias"]
         self._admin, self._producer = target.admin(), Producer(target.client())
-        self._replicas = values["replication.factor"]
+        self._replicas = settings.replicas_of(values, "heartbeats")
         self._is_made = False
 
     def tick(self, now_ms: int) -> list[SourceRecord]:
@@ -64,6 +64,9 @@ class MirrorHeartbeatConnector(OneTaskSource):
         return settings.validated(self.CONFIG, props)
 
     def start(self, props: Props, context: ConnectorContext) -> None:
-        self.CONFIG.parse(props)
+        self._is_enabled = self.CONFIG.parse(props)["emit.heartbeats.enabled"]
         settings.addresses(props)
         self._props = dict(props)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return super().task_configs(max_tasks) if self._is_enabled else []

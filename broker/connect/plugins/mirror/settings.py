@@ -27,6 +27,11 @@ _IDENTITIES = frozenset(
 _OF_KAFKA = "org.apache.kafka.connect.mirror."
 _SOURCE, _TARGET = "source.cluster.", "target.cluster."
 TOPICS_EXCLUDED = [r".*[\-\.]internal", r".*\.replica", "__.*"]
+_FILTERS = {
+    "topic.filter.class": "DefaultTopicFilter",
+    "group.filter.class": "DefaultGroupFilter",
+    "config.property.filter.class": "DefaultConfigPropertyFilter",
+}
 GROUPS_EXCLUDED = ["console-consumer-.*", "connect-.*", "__.*"]
 
 
@@ -44,6 +49,30 @@ def _is_alias(name: str, value: str) -> None:
     not_empty(name, value)
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", value):
         raise ConfigError(name, f"Invalid value {value} for configuration {name}: letters, digits, _ and -")
+
+
+def _is_default_filter(name: str, value: str) -> None:
+    """Refuse another class: what it would leave out would be copied."""
+    kind = _FILTERS[name]
+    if value.removeprefix(_OF_KAFKA) != kind:
+        reason = f"only {kind} is there; say what is meant by patterns in the settings beside it"
+        raise ConfigError(name, f"Invalid value {value} for configuration {name}: {reason}")
+
+
+def _filter(name: str) -> ConfigKey:
+    documentation = "Kafka's own, which goes by the patterns; no other class is there."
+    return ConfigKey(name, ConfigType.CLASS, _OF_KAFKA + _FILTERS[name], _L, documentation, _is_default_filter)
+
+
+def _former(name: str, now: str) -> ConfigKey:
+    """Return the key as it was called before Kafka 3.0; counts where `now` is not set."""
+    return ConfigKey(name, ConfigType.LIST, None, _L, f"The former name of {now}.", _are_patterns)
+
+
+def _replicas_of(what: str) -> ConfigKey:
+    name = f"{what}.topic.replication.factor"
+    documentation = f"Replicas of the topic of {what}; without it as many as replication.factor says."
+    return ConfigKey(name, ConfigType.INT, None, _L, documentation, between(1, 100))
 
 
 _H, _M, _L = Importance.HIGH, Importance.MEDIUM, Importance.LOW
@@ -83,6 +112,8 @@ COMMON = ConfigDef(
 SOURCE = COMMON + ConfigDef(
     ConfigKey("topics", ConfigType.LIST, [".*"], _H, "Topics that are copied: names or patterns.", _are_patterns),
     ConfigKey("topics.exclude", ConfigType.LIST, TOPICS_EXCLUDED, _H, "Those of them that are not.", _are_patterns),
+    _former("topics.blacklist", "topics.exclude"),
+    _filter("topic.filter.class"),
     ConfigKey(
         "exactly.once.enabled", ConfigType.BOOLEAN, False, _M,
         "Records and positions in one transaction of the target; readers of committed records see each once.",
@@ -99,6 +130,9 @@ SOURCE = COMMON + ConfigDef(
         "audit.enable", ConfigType.BOOLEAN, False, _L,
         "Whether copied records are counted for the source's message audit, which needs to decompress them.",
     ),
+    ConfigKey(
+        "refresh.topics.enabled", ConfigType.BOOLEAN, True, _L, "Whether later topics and partitions are copied."
+    ),
     ConfigKey("refresh.topics.interval.seconds", ConfigType.INT, 60, _L, "Between looks for new ones.", between(1)),
     ConfigKey("sync.topic.configs.enabled", ConfigType.BOOLEAN, True, _L, "Whether settings of copies follow."),
     ConfigKey("sync.topic.acls.enabled", ConfigType.BOOLEAN, True, _L, "Whether ACLs for reading are copied."),
@@ -106,10 +140,16 @@ SOURCE = COMMON + ConfigDef(
         "config.properties.exclude", ConfigType.LIST, list(SETTINGS_EXCLUDED), _L, "Settings that do not follow.",
         _are_patterns,
     ),
+    _former("config.properties.blacklist", "config.properties.exclude"),
+    _filter("config.property.filter.class"),
 )  # fmt: skip
 CHECKPOINT = COMMON + ConfigDef(
     ConfigKey("groups", ConfigType.LIST, [".*"], _H, "Groups that are followed: names or patterns.", _are_patterns),
     ConfigKey("groups.exclude", ConfigType.LIST, GROUPS_EXCLUDED, _H, "Those of them that are not.", _are_patterns),
+    _former("groups.blacklist", "groups.exclude"),
+    _filter("group.filter.class"),
+    _replicas_of("checkpoints"),
+    ConfigKey("emit.checkpoints.enabled", ConfigType.BOOLEAN, True, _L, "Whether groups are followed at all."),
     ConfigKey("emit.checkpoints.interval.seconds", ConfigType.INT, 60, _L, "Between two looks at groups.", between(1)),
     ConfigKey(
         "sync.group.offsets.enabled", ConfigType.BOOLEAN, False, _M,
@@ -117,8 +157,14 @@ CHECKPOINT = COMMON + ConfigDef(
     ),
 )  # fmt: skip
 HEARTBEAT = COMMON + ConfigDef(
+    _replicas_of("heartbeats"),
+    ConfigKey("emit.heartbeats.enabled", ConfigType.BOOLEAN, True, _L, "Whether there are beats at all."),
     ConfigKey("emit.heartbeats.interval.seconds", ConfigType.INT, 1, _L, "Between two beats.", between(1)),
 )
+
+_EXCLUDED = {
+    "topics": TOPICS_EXCLUDED, "groups": GROUPS_EXCLUDED, "config.properties": list(SETTINGS_EXCLUDED),
+}  # fmt: skip
 
 
 def validated(definition: ConfigDef, props: Props) -> list[ConfigValue]:
@@ -171,7 +217,21 @@ def flow_name(values: Mapping[str, Any]) -> str:
 
 def chosen(values: Mapping[str, Any], what: str) -> NameFilter:
     """Return the filter. `what`: topics or groups."""
-    return NameFilter(patterns(what, values[what]), patterns(f"{what}.exclude", values[f"{what}.exclude"]))
+    return NameFilter(patterns(what, values[what]), excluded(values, what))
+
+
+def excluded(values: Mapping[str, Any], what: str) -> tuple[BoundedPattern, ...]:
+    """Return what `what`.exclude says, or, where it is not set, its former name."""
+    former, now = f"{what}.blacklist", f"{what}.exclude"
+    is_former = values[former] is not None and values[now] == _EXCLUDED[what]
+    name = former if is_former else now
+    return patterns(name, values[name])
+
+
+def replicas_of(values: Mapping[str, Any], what: str) -> int:
+    """Return how many replicas the topic of `what`, checkpoints or heartbeats, is to have."""
+    replicas: int = values[f"{what}.topic.replication.factor"] or values["replication.factor"]
+    return replicas
 
 
 def patterns(name: str, texts: list[str]) -> tuple[BoundedPattern, ...]:

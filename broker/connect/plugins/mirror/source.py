@@ -130,7 +130,7 @@ class MirrorSourceConnector(SourceConnector):
         values = self._values = self.CONFIG.parse(props)
         self._props, self._context = dict(props), context
         self._naming, self._chosen = settings.naming(values), settings.chosen(values, "topics")
-        self._excluded = settings.patterns("config.properties.exclude", values["config.properties.exclude"])
+        self._excluded = settings.excluded(values, "config.properties")
         source, target = self._addresses = settings.addresses(props)
         self._settings_keeper: SettingsKeeper | None = None
         self._keeper = TopicKeeper(source.admin(), target.admin(), values["replication.factor"])
@@ -186,6 +186,9 @@ class MirrorSourceConnector(SourceConnector):
         keeper.ensure_own()
         source, target = keeper.topics(of_source=True), keeper.topics(of_source=False)
         self._began_with = source if self._began_with is None else self._began_with
+        if not self._values["refresh.topics.enabled"]:
+            began = self._began_with
+            source = {topic: min(count, began[topic]) for topic, count in source.items() if topic in began}
         names = copied_topics(source, self._chosen, self._naming)
         not_said = {topic: why for topic, why in self._chosen.not_said(source).items() if not is_internal(topic)}
         changes = decide(names, source, target)
