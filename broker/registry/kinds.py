@@ -58,11 +58,14 @@ def parse(type_: str, text: str, referred: Sequence[NamedSchema], *, is_new: boo
         raise InvalidSchema(f"Invalid schema type {type_[:100]}")
     if len(text.encode()) > REGISTRY_SCHEMA_BYTES_MAX:
         raise RegistryError(42209, f"Schema is too large: more than {REGISTRY_SCHEMA_BYTES_MAX} bytes")
-    parsed: ParsedSchema = importlib.import_module(_MODULES[type_]).parse(text, referred, is_new=is_new)
-    if is_new:
-        _require_whole_characters(parsed.canonical)
-        if type_ != "PROTOBUF":
-            _require_json(parsed.canonical)
+    try:
+        parsed: ParsedSchema = importlib.import_module(_MODULES[type_]).parse(text, referred, is_new=is_new)
+        if is_new:
+            _require_whole_characters(parsed.canonical)
+            if type_ != "PROTOBUF":
+                _require_json(parsed.canonical)
+    except InvalidSchema as error:
+        raise InvalidSchema(f"Invalid schema of type {type_}, details: {error}") from None
     return parsed
 
 
