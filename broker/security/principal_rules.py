@@ -13,6 +13,7 @@ from broker.common.errors import BarnabasError
 from broker.common.java.patterns import compile_pattern
 
 _RULE = re.compile(r"RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?)", re.DOTALL)
+_NAMED = re.compile(r"\$\{([A-Za-z][A-Za-z0-9]*)\}")
 _SEPARATOR = re.compile(r"\s*(?:,\s*|$)")
 _DEFAULT = "DEFAULT"
 
@@ -74,15 +75,15 @@ def _rule(pattern: str, replacement: str, case: str) -> _Rule:
         compiled = compile_pattern(pattern)
     except ValueError as error:
         raise ValueError(f"ssl.principal.mapping.rules: {pattern} cannot be read: {error}") from None
-    return _Rule(compiled, tuple(_parts(replacement, compiled.groups)), case)
+    return _Rule(compiled, tuple(_parts(replacement, compiled)), case)
 
 
-def _parts(replacement: str, groups: int) -> list[str | int]:
-    """Parse a replacement as Java's Matcher does: `$12` is group 12, or group 1 and a 2 if there are fewer; Kafka takes
-    a number beyond all groups for text.
+def _parts(replacement: str, pattern: re.Pattern[str]) -> list[str | int]:
+    """Parse a replacement as Java's Matcher does: `$12` is group 12, or group 1 and a 2 if there are fewer, `${name}`
+    is a named one; Kafka takes a number beyond all groups for text.
     """
     parts: list[str | int] = []
-    at = 0
+    at, groups = 0, pattern.groups
     while at < len(replacement):
         letter = replacement[at]
         number = re.compile(r"\d+", re.ASCII).match(replacement, at + 1) if letter == "$" else None
@@ -94,6 +95,9 @@ def _parts(replacement: str, groups: int) -> list[str | int]:
                 raise ValueError(f"ssl.principal.mapping.rules: {replacement} names a group, and there is none")
             parts.append(int(digits) if int(digits) <= groups else f"${digits}")
             at += 1 + len(digits)
+        elif (named := _NAMED.match(replacement, at)) and named[1] in pattern.groupindex:
+            parts.append(pattern.groupindex[named[1]])
+            at = named.end()
         elif letter == "$" or (letter == "\\" and at + 1 == len(replacement)):
             raise ValueError(f"ssl.principal.mapping.rules: {replacement} has a {letter} that stands for nothing")
         else:

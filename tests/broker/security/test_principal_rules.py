@@ -47,6 +47,7 @@ def test_names_become_users_as_in_kafka(name, user):
         ("RULE:CN=(b)?.*/<$1>/", "CN=a", "<>"),
         ("RULE:CN=(\\p{L}+),.*/$1/", "CN=Zoë,O=b", "Zoë"),
         ("RULE:CN=(?<user>[a-z&&[^x]]+)/$1/", "CN=abc", "abc"),
+        ("RULE:CN=(?<user>[a-z]+)/<${user}>$1/U", "CN=abc", "<ABC>ABC"),
     ],
 )
 def test_a_rule_does_as_javas_replace_all(rules, name, user):
@@ -69,6 +70,8 @@ def test_a_rule_does_as_javas_replace_all(rules, name, user):
         "RULE:(?P<name>a)/$1/",  # Python has it, Java does not
         "RULE:a/b\\/",
         "RULE:a/$x/",
+        "RULE:(?<user>a)/${other}/",
+        "RULE:a/${user}/",
         "nonsense",
     ],
 )

@@ -354,9 +354,25 @@ _RULE_PATTERNS = [
     "CN=(?<u>.)(.*)",
     "(a)|CN=.*",
     "\\p{L}=.*",
+    "CN=(?<user>.*)",
     "CN=(",
 ]
-_RULE_REPLACEMENTS = ["$1", "$1@$2", "$0", "x", "", "$12", "\\$1", "a\\/b", "$", "$3y", "\\\\"]
+_RULE_REPLACEMENTS = [
+    "$1",
+    "${user}",
+    "${user}$1",
+    "${x}",
+    "$1@$2",
+    "$0",
+    "x",
+    "",
+    "$12",
+    "\\$1",
+    "a\\/b",
+    "$",
+    "$3y",
+    "\\\\",
+]
 
 
 def _principal_case(drawn: random.Random) -> dict:
