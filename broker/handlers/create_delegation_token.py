@@ -1,7 +1,7 @@
 """CreateDelegationToken: whoever has logged in may have tokens for themselves, and some for others (KIP-373)."""
 
 from broker.common.errors import ApiError
-from broker.handlers.delegation_token_request import asker_of, require_enabled
+from broker.handlers.delegation_token_request import asker_of, require_enabled, time_of_refused
 from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_delegation_token import (
@@ -10,8 +10,6 @@ from broker.protocol.messages.create_delegation_token import (
 )
 from broker.runtime.requests.context import RequestContext
 from broker.security.delegation_tokens import Principal, check_parties, parse_principal
-
-_NO_TIME = -1
 
 
 async def handle_create_delegation_token(
@@ -24,14 +22,13 @@ async def handle_create_delegation_token(
         principal_name=owner.name,
         token_requester_principal_type=requester.type,
         token_requester_principal_name=requester.name,
-        issue_timestamp_ms=_NO_TIME,
-        expiry_timestamp_ms=_NO_TIME,
-        max_timestamp_ms=_NO_TIME,
     )
     try:
         await _create(request, owner, context, response)
     except ApiError as error:
+        time = time_of_refused(error)
         response.error_code = error.code
+        response.issue_timestamp_ms = response.expiry_timestamp_ms = response.max_timestamp_ms = time
     return response
 
 

@@ -20,6 +20,13 @@ def asker_of(context: RequestContext) -> Principal:
     return parse_principal(session.principal)
 
 
+def time_of_refused(error: ApiError) -> int:
+    """Return what stands for each time in a refusal: 0 where there are no tokens at all, as Kafka's controller has it,
+    else -1.
+    """
+    return 0 if error.code is ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED else -1
+
+
 def require_enabled(context: RequestContext) -> None:
     """Raise ApiError(DELEGATION_TOKEN_AUTH_DISABLED) unless tokens are enabled."""
     if not context.services.delegation_tokens.is_enabled:

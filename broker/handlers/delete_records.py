@@ -64,7 +64,7 @@ def _plan(
 ) -> DeleteRecordsPartitionResult:
     result = DeleteRecordsPartitionResult(partition_index=partition.partition_index, low_watermark=-1)
     try:
-        if topic in INTERNAL_TOPICS:
+        if topic in INTERNAL_TOPICS and context.services.metadata.partition_of(topic, partition.partition_index):
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
         deletion = context.services.deletions.plan(topic, partition.partition_index, partition.offset)
     except ApiError as error:

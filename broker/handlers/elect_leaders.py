@@ -33,7 +33,7 @@ async def handle_elect_leaders(request: ElectLeadersRequest, context: RequestCon
         verdicts = await _elect(request, context)
     except ApiError as error:
         return await _refuse(request, error, context)
-    results: dict[str, list[PartitionResult]] = {}
+    results: dict[str, list[PartitionResult]] = {one.topic: [] for one in request.topic_partitions or ()}
     for (topic, index), (code, message) in sorted(verdicts.items()):
         results.setdefault(topic, []).append(
             PartitionResult(partition_id=index, error_code=code, error_message=message)

@@ -10,6 +10,7 @@ from broker.handlers.config_resources import (
     ConfigResourceType,
     alter_each,
     changeable_configs,
+    check_broker,
     check_pairs,
 )
 from broker.handlers.handler import public
@@ -39,6 +40,8 @@ async def _change(resource: AlterConfigsResource, validate_only: bool, context: 
     given = {config.name: config.value for config in resource.configs}
     deleted = {config.name for config in resource.configs if config.config_operation == ConfigOperation.DELETE}
     check_pairs(len(resource.configs), {name: value for name, value in given.items() if name not in deleted}, deleted)
+    if resource.resource_type == ConfigResourceType.BROKER:
+        check_broker(resource.resource_name, context)
     if unknown := {config.config_operation for config in resource.configs} - set(ConfigOperation):
         raise ApiError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {min(unknown)}")
     if resource.resource_type == ConfigResourceType.BROKER_LOGGER:

@@ -1,7 +1,7 @@
 """RenewDelegationToken: its owner or a renewer has a token live on, as far as its end."""
 
 from broker.common.errors import ApiError
-from broker.handlers.delegation_token_request import asker_of, require_enabled
+from broker.handlers.delegation_token_request import asker_of, require_enabled, time_of_refused
 from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest, RenewDelegationTokenResponse
@@ -17,7 +17,7 @@ async def handle_renew_delegation_token(
         tokens = context.services.delegation_tokens
         expiry_ms = await tokens.renew(bytes(request.hmac), asker, request.renew_period_ms)
     except ApiError as error:
-        return RenewDelegationTokenResponse(error_code=error.code, expiry_timestamp_ms=-1)
+        return RenewDelegationTokenResponse(error_code=error.code, expiry_timestamp_ms=time_of_refused(error))
     return RenewDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)
 
 

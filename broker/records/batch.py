@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, RecordsRefused
 from broker.common.types import new_tuple
 
 HEADER_BYTES = 61
@@ -198,14 +198,12 @@ def check_produced_batch(buffer: bytes | bytearray | memoryview) -> BatchHeader:
     if producer_id >= 0 or not 0 <= attributes <= _CODEC_MAX:
         _check_attributes(header)
     if count <= 0 or delta != count - 1:
-        raise _invalid(f"{count} records cannot have a last offset delta of {delta}")
+        raise _of_content(f"{count} records cannot have a last offset delta of {delta}")
     if count * RECORD_BYTES_MIN > length - _HEADER_LENGTH_MIN and not attributes & COMPRESSION_BITS:
-        raise _invalid(f"{count} records cannot fit into {length - _HEADER_LENGTH_MIN} bytes")
+        raise _of_content(f"{count} records cannot fit into {length - _HEADER_LENGTH_MIN} bytes")
     if base_timestamp < NO_TIMESTAMP or max_timestamp < base_timestamp:
-        raise ApiError(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"base timestamp {base_timestamp} and max timestamp {max_timestamp} are not a range of times",
-        )
+        reason = f"base timestamp {base_timestamp} and max timestamp {max_timestamp} are not a range of times"
+        raise _of_content(reason, ErrorCode.INVALID_TIMESTAMP)
     return header
 
 
@@ -241,14 +239,14 @@ def _check_attributes(header: BatchHeader) -> None:
             f"compression codec {attributes & COMPRESSION_BITS} does not exist",
         )
     if attributes & (CONTROL_BIT | DELETE_HORIZON_BIT):
-        raise _invalid("only a broker may write control batches or delete horizons")
+        raise _of_content("only a broker may write control batches or delete horizons")
     if attributes & LOG_APPEND_TIME_BIT:
-        raise ApiError(ErrorCode.INVALID_TIMESTAMP, "only a broker may set the timestamp type to LogAppendTime")
+        raise _of_content("only a broker may set the timestamp type to LogAppendTime", ErrorCode.INVALID_TIMESTAMP)
     if header.producer_id < 0:
         if attributes & TRANSACTIONAL_BIT:
-            raise _invalid("a transactional batch needs a producer id")
+            raise _of_content("a transactional batch needs a producer id")
     elif header.base_sequence < 0 or header.producer_epoch < 0:
-        raise _invalid(
+        raise _of_content(
             f"producer id {header.producer_id} comes with epoch {header.producer_epoch}"
             f" and sequence number {header.base_sequence}"
         )
@@ -260,3 +258,8 @@ def _corrupt(message: str) -> ApiError:
 
 def _invalid(message: str) -> ApiError:
     return ApiError(ErrorCode.INVALID_RECORD, message)
+
+
+def _of_content(message: str, code: ErrorCode = ErrorCode.INVALID_RECORD) -> ApiError:
+    """Return what Kafka finds only when it looks into a batch for the log, whose first offset is answered then."""
+    return RecordsRefused(code, message, {})

@@ -202,7 +202,7 @@ class FetchSessions:
             return self._resume(opening, now_ms)
         if self._session_of(opening) is not None:
             self._remove(opening.session_id)
-        if opening.epoch == FINAL_EPOCH or not opening.partitions:
+        if opening.epoch == FINAL_EPOCH:
             return SessionlessFetch(opening.partitions)
         return _FullFetch(opening.partitions, opening, self, now_ms)
 

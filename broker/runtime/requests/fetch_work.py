@@ -46,6 +46,8 @@ _FIRST_VERSION_WITH_ZSTD = 10
 PARTITIONS_AT_ONCE_MAX = 500
 #: The refusals that come with the leader's name.
 _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+#: The refusals without a look at the log. As Kafka's they have no aborted transactions, and the log's have null.
+_BEFORE_THE_LOG = (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 #: Makes the response of a session's id, its partitions, a throttle time in ms, and whether a partition has an error.
 Respond = Callable[[int, list[Answered], int, bool, RequestContext], FetchResponse]
@@ -241,7 +243,7 @@ class FetchWork:
             )
             if self._lacks_zstd and result.log.config.compression_type == "zstd":
                 raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-            special = self._diverging_epoch(result.log, fetch_partition)
+            special = self._diverging_epoch(result.log, fetch_partition, result.high_watermark)
             special = special or self._preferred_replica(topic_partition, fetch_partition, result)
             if special is not None:
                 self._can_gain = False
@@ -284,7 +286,7 @@ class FetchWork:
             self._may_read[topic] = may_read
         return may_read
 
-    def _diverging_epoch(self, log: Log, fetch_partition: FetchPartition) -> PartitionData | None:
+    def _diverging_epoch(self, log: Log, fetch_partition: FetchPartition, high_watermark: int) -> PartitionData | None:
         """Return where the logs diverge, for a consumer that has read what an unclean election took back (KIP-320).
 
         Raises ApiError(OFFSET_OUT_OF_RANGE) for an epoch above all that are known: there is no place to name then, and
@@ -297,6 +299,10 @@ class FetchWork:
         )
         if answer is not None and answer.diverging_epoch is not None and answer.diverging_epoch.epoch < 0:
             raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        if answer is not None:
+            answer.high_watermark = high_watermark
+            answer.last_stable_offset = log.last_stable_offset(high_watermark)
+            answer.aborted_transactions = None
         return answer
 
     def _diverging_epoch_beyond_end(
@@ -309,7 +315,7 @@ class FetchWork:
         ):
             return None
         try:
-            answer = self._diverging_epoch(hosted.log, fetch_partition)
+            answer = self._diverging_epoch(hosted.log, fetch_partition, hosted.partition.high_watermark)
         except ApiError:
             return None
         if answer is not None:
@@ -357,6 +363,8 @@ class FetchWork:
         if topic and not topic_partition.topic:
             return refused(fetch_partition.partition, ErrorCode.UNKNOWN_TOPIC_ID)
         answer = refused(fetch_partition.partition, refusal(error, topic_partition, self._context))
+        if answer.error_code not in _BEFORE_THE_LOG:
+            answer.aborted_transactions = None
         if answer.error_code in _MOVED and (leader := current_leader(topic_partition, self._context)):
             answer.current_leader = CurrentLeader(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
         return answer

@@ -204,10 +204,11 @@ def test_a_session_that_forgot_everything_ends():
     assert (len(story.sessions), story.sessions.partition_count) == (0, 0)
 
 
-def test_nothing_is_remembered_of_a_request_for_nothing():
+def test_a_session_of_nothing_yet_is_told_its_first_partition_by_the_next_request():
     story = Story()
-    assert story.ask(NO_SESSION, 0) == (NO_SESSION, [])
-    assert len(story.sessions) == 0
+    assert story.ask(NO_SESSION, 0) == (1, [])
+    assert story.ask(1, 1, 0) == (1, [0])
+    assert story.sessions.partition_count == 1
 
 
 def test_the_epoch_after_the_largest_is_one():

@@ -191,6 +191,13 @@ async def test_a_change_that_cannot_be_is_refused_with_a_reason(served, name, ke
     assert "hunter2" not in response.error_message
 
 
+async def test_another_broker_is_refused_before_an_operation_that_is_none(served):
+    client = await served.client()
+    for name, words in (("2", "Unexpected broker id, expected 1, but received 2"), ("1", "Unknown operations type 9")):
+        response = (await client.ask(changing(name, "max.connections", "5", 9), 1)).responses[0]
+        assert (response.error_code, response.error_message) == (ErrorCode.INVALID_REQUEST, words)
+
+
 async def test_a_secret_is_described_without_its_value(served):
     secrets = {"listener.name.plaintext.plain.sasl.jaas.config": Password("hunter2")}
     config = served.config

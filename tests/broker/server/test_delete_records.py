@@ -38,6 +38,15 @@ async def test_the_only_replica_answers_at_once(served):
     assert await deleted(client, delete(0, topic="u")) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)
 
 
+async def test_a_partition_that_is_not_there_is_unknown_whatever_its_topic_is_for(served):
+    served.tell_of("__consumer_offsets")
+    client = await served.client()
+    request = delete(0, topic="__consumer_offsets")
+    assert await deleted(client, request) == (ErrorCode.INVALID_TOPIC_EXCEPTION, -1)
+    request.topics[0].partitions[0].partition_index = 7
+    assert await deleted(client, request) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)
+
+
 async def test_follower_that_says_nothing_lets_the_time_of_the_request_pass(served):
     endpoint = UpdateMetadataEndpoint(host="127.0.0.1", port=1, listener="PLAINTEXT")
     live = [UpdateMetadataBroker(id=broker_id, endpoints=[endpoint]) for broker_id in (1, FOLLOWER)]

@@ -54,6 +54,12 @@ async def test_election_of_all_partitions_leaves_out_those_that_need_none(served
     assert _codes(response) == {T0: ErrorCode.NONE}
 
 
+async def test_a_topic_of_which_no_partition_is_named_is_answered(served):
+    served.tell_of("t", 2)
+    response = await (await served.client()).ask(_election(()), 2)
+    assert [(topic.topic, topic.partition_result) for topic in response.replica_election_results] == [("t", [])]
+
+
 async def test_an_election_is_answered_though_metadata_names_no_replica_of_a_partition(served):
     """It closed the connection; now it waits for the leader, as for any partition."""
     served.tell_of("t", 1)

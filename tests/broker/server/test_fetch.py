@@ -345,6 +345,21 @@ async def test_reader_hears_first_where_the_logs_part(served, offset, last_epoch
     assert len(data.records or b"") == 0
 
 
+@pytest.mark.parametrize(("offset", "last_epoch", "watermarks"), [(10, 6, 5), (3, 6, 5), (10, -1, -1)])
+async def test_where_logs_part_the_watermarks_are_told_and_no_aborted_transactions(
+    served, offset, last_epoch, watermarks
+):
+    served.lead("t", leader_epoch=7)
+    client = await served.client()
+    for _ in range(5):
+        await client.ask(produce(batch_of(b"v")), 9)
+    partition = of(offset=offset, epoch=7)
+    partition.last_fetched_epoch = last_epoch
+    (data,) = partitions(await client.ask(fetch(topic(partition)), 12))
+    assert (data.high_watermark, data.last_stable_offset) == (watermarks, watermarks)
+    assert data.aborted_transactions is None
+
+
 async def test_reader_before_the_start_of_the_log_is_out_of_range_whatever_it_has_read(served):
     served.lead("t", leader_epoch=7)
     client = await served.client()

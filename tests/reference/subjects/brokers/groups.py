@@ -147,7 +147,8 @@ _WEIGHTS = [2, 2, 4, 4, 2, 2, 3, 1, 1]
 def dialogue(drawn: Random) -> list[dict]:
     """Return what happens in a group: of members mostly, or of offsets alone."""
     steps = [create(drawn, "{n}a", num_partitions=2)]
-    if drawn.random() < 0.65:
+    has_members = drawn.random() < 0.65
+    if has_members:
         instance = "{n}i" if drawn.random() < 0.25 else None
         steps.append(named(_join(drawn, mostly(drawn, "", "unknown", chance=0.08), instance), "joined"))
         if instance is None:
@@ -157,5 +158,17 @@ def dialogue(drawn: Random) -> list[dict]:
         if drawn.random() < 0.2 and instance is None:
             steps += _second_member(drawn)
     for kind in drawn.choices(_KINDS, _WEIGHTS, k=drawn.randint(1, 5)):
-        steps.append(kind(drawn))
+        made = kind(drawn)
+        steps.append(made if has_members else {**made, "body": _of_nobody(made["body"])})
     return [*steps, step(drawn, "DESCRIBE_GROUPS", groups=[_GROUP]), _offsets(drawn)]
+
+
+def _of_nobody(node: object) -> object:
+    """Return a body with an unknown member's id and a simple commit's generation where no member has joined."""
+    if isinstance(node, list):
+        return [_of_nobody(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    if "$" in node:
+        return "unknown" if node == _MEMBER else -1
+    return {name: _of_nobody(part) for name, part in node.items()}
