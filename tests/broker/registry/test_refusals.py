@@ -27,7 +27,8 @@ async def test_an_incompatible_schema_that_is_sent_again_and_again_is_told_until
 
 
 async def test_what_is_no_schema_and_what_is_not_permitted_are_refusals_too(registry):
-    await registry.register("s", "no schema")
+    answer = await registry.register("s", "no schema")
+    assert answer.body["message"].startswith("Invalid schema of type AVRO, details: it is no JSON")
     await registry.ask("PUT", "/mode/t", {"mode": "READONLY"})
     await registry.register("t", '"int"')
     assert {entry["subject"]: entry["error_code"] for entry in await refused(registry)} == {"s": 42201, "t": 42205}

@@ -89,6 +89,14 @@ _AIVEN: dict[str, ForeignSetting] = {
 }
 
 
+_QUOTED_OR_YEAR = re.compile("('[^']*')|Y+")
+
+
+def _year(match: re.Match[str]) -> str:
+    """Return a quoted text as it is, and a year of Java's letters in place of Joda's."""
+    return match[1] or "yyyy"
+
+
 def _partitioner(theirs: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Return where files go: by the topic's partition unless a partitioner of time is named. Raises ConfigError."""
     name = trim(theirs.get(_PARTITIONER, "DefaultPartitioner"))
@@ -111,7 +119,7 @@ def _partitioner(theirs: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     #: A week's year differs from the year only around New Year, where theirs is wrong: Joda's YYYY is a year of era.
     return {
         "partitioner": ("time", _PARTITIONER),
-        "path.format": (re.sub("Y+", "yyyy", path), "path.format"),
+        "path.format": (_QUOTED_OR_YEAR.sub(_year, path), "path.format"),
         "partition.duration.ms": (duration, "partition.duration.ms"),
     }
 

@@ -90,6 +90,11 @@ TAKEN = {
 }  # fmt: skip
 
 
+def test_a_year_is_in_javas_letters_and_what_is_quoted_stays_as_it_is():
+    props = TAKEN["the S3 sink by time"] | {"path.format": "'Year'=YYYY/'Month'=MM/'by Y'=Y"}
+    assert translated(props)["path.format"] == "'Year'=yyyy/'Month'=MM/'by Y'=yyyy"
+
+
 @pytest.mark.parametrize("name", TAKEN)
 def test_what_others_publish_is_taken_as_it_is(name):
     assert errors_of(TAKEN[name]) == {}
