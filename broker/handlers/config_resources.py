@@ -77,6 +77,8 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
     """Raises ApiError if there is no such resource, or another broker answers for it."""
     services = context.services
     if resource_type == ConfigResourceType.TOPIC:
+        if not name:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
         check_topic(name, context)
         of_topics = services.topic_configs
         return ChangeableConfigs(

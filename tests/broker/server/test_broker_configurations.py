@@ -198,6 +198,16 @@ async def test_another_broker_is_refused_before_an_operation_that_is_none(served
         assert (response.error_code, response.error_message) == (ErrorCode.INVALID_REQUEST, words)
 
 
+async def test_topics_together_have_no_configuration(served):
+    request = changing("", "retention.ms", "5")
+    request.resources[0].resource_type = ConfigResourceType.TOPIC
+    response = (await (await served.client()).ask(request, 1)).responses[0]
+    assert (response.error_code, response.error_message) == (
+        ErrorCode.INVALID_REQUEST,
+        "Default topic resources are not allowed.",
+    )
+
+
 async def test_a_secret_is_described_without_its_value(served):
     secrets = {"listener.name.plaintext.plain.sasl.jaas.config": Password("hunter2")}
     config = served.config

@@ -89,7 +89,8 @@ def _broker_configs(connection: PlainConnection) -> None:
     dynamic = {"": 3, "1": 2}
     for result in known.results:
         names = [config.name for config in result.configs if config.config_source == dynamic[result.resource_name]]
-        if names:
-            configs = [{"name": name, "config_operation": _DELETE, "value": None} for name in names]
+        # One at a time: Kafka refuses to take away the cluster's min.insync.replicas, and with it all of a request.
+        for name in names:
+            configs = [{"name": name, "config_operation": _DELETE, "value": None}]
             resource = {"resource_type": 4, "resource_name": result.resource_name, "configs": configs}
             _ask(connection, "INCREMENTAL_ALTER_CONFIGS", 0, resources=[resource])

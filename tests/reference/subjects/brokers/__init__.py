@@ -41,9 +41,6 @@ BROKERS = [
     _subject("groups", groups.dialogue, 300),
     _subject("transactions", transactions.dialogue, 300),
     _subject("placement", placement.dialogue, 200),
-]
-#: Their differences are not all listed yet.
-UNJUDGED_BROKERS = [
     _subject("configs", configs.dialogue, 300),
     _subject("records", records.dialogue, 300),
 ]

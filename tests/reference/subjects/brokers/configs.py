@@ -87,7 +87,8 @@ def _described(drawn: Random) -> dict:
     resources = []
     for _ in range(mostly(drawn, 1, 0, 2)):
         kind, name = mostly(drawn, _topic_resource(drawn), _broker_resource(drawn), (0, "x"), (3, "x"), chance=0.3)
-        keys: list[str] | None = some(drawn, _BROKER_KEYS if kind == _BROKER else _KEYS_SHOWN, 0, 4)
+        # All the keys of a broker: those of KRaft, of ZooKeeper, and what each side was started with.
+        keys: list[str] | None = some(drawn, _BROKER_KEYS, 1, 4) if kind == _BROKER else some(drawn, _KEYS_SHOWN, 0, 4)
         resources.append({"resource_type": kind, "resource_name": name, "configuration_keys": keys})
     return step(drawn, "DESCRIBE_CONFIGS", resources=resources, include_synonyms=mostly(drawn, True, False))
 
