@@ -147,6 +147,10 @@ class LeaderAndIsr:
     leader_recovery_state: int = RECOVERED
     #: Of the replicas that left the ISR because of a loss since the last leader led, and of those without a log.
     log_losses: tuple[LogLoss, ...] = ()
+    #: Eligible leader replicas: outside the ISR, with all that is committed. Empty before the feature is finalized.
+    elr: tuple[int, ...] = ()
+    #: The last leader of a partition that has none, or the one whose log reaches furthest after all reported losses.
+    last_known_elr: tuple[int, ...] = ()
 
     @property
     def has_leader(self) -> bool:
@@ -155,11 +159,28 @@ class LeaderAndIsr:
     @property
     def has_known_isr(self) -> bool:
         """Whether it is known which replicas were in sync; not if the state was removed and all brokers restarted."""
-        return bool(self.isr)
+        return bool(self.leader_candidates)
 
-    def with_isr(self, isr: tuple[int, ...]) -> "LeaderAndIsr":
+    @property
+    def lossless_candidates(self) -> tuple[int, ...]:
+        """The replicas that may lead and hold all that is committed: the ISR, and the ELR."""
+        return self.isr + self.elr
+
+    @property
+    def leader_candidates(self) -> tuple[int, ...]:
+        """The replicas that may lead without an unclean election being allowed: the last leader once the others went.
+
+        Before eligible leader replicas are kept, the ISR.
+        """
+        return self.lossless_candidates or self.last_known_elr
+
+    def with_isr(self, isr: tuple[int, ...], elr: tuple[int, ...] = ()) -> "LeaderAndIsr":
         """Return the same leader and epoch with another ISR: what a leader may write itself, once it has recovered."""
-        return replace(self, isr=isr, leader_recovery_state=RECOVERED, log_losses=())
+        return replace(self, isr=isr, leader_recovery_state=RECOVERED, log_losses=(), elr=elr, last_known_elr=())
+
+    def without_eligible(self) -> "LeaderAndIsr":
+        """Return the same state as it is without the feature: the ISR that was empty is that of the candidates."""
+        return replace(self, isr=self.isr or self.leader_candidates, elr=(), last_known_elr=())
 
     def without_known_isr(self) -> "LeaderAndIsr":
         """Return the same state while nobody may lead, because it is not known which replicas were in sync."""
@@ -177,6 +198,7 @@ class LeaderAndIsr:
         """Return the state that follows: another leader or ISR always means a higher leader epoch.
 
         Losses are of no interest any more once there is a leader: its log grows, and what was reported is no longer so.
+        Members of the ELR stay that, unless they are in the ISR now.
         """
         return replace(
             self,
@@ -185,4 +207,6 @@ class LeaderAndIsr:
             leader_epoch=self.leader_epoch + 1,
             controller_epoch=controller_epoch,
             log_losses=self.log_losses if leader == NO_BROKER else (),
+            elr=tuple(replica for replica in self.elr if replica not in isr),
+            last_known_elr=self.last_known_elr if leader == NO_BROKER else (),
         )

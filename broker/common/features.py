@@ -36,8 +36,11 @@ NOTHING_FINALIZED = FinalizedFeatures({}, -1)
 GROUP_VERSION = "group.version"
 #: 1: nothing of its own here. 2: the end of a transaction raises the epoch of its producer (KIP-890, part 2).
 TRANSACTION_VERSION = "transaction.version"
+#: 1: eligible leader replicas are kept beside the ISR (KIP-966).
+ELIGIBLE_LEADER_REPLICAS_VERSION = "eligible.leader.replicas.version"
 #: Of this release. A feature is listed here once all of it is served.
 SUPPORTED_FEATURES: tuple[SupportedFeature, ...] = (
+    SupportedFeature(ELIGIBLE_LEADER_REPLICAS_VERSION, 0, 1),
     SupportedFeature(GROUP_VERSION, 0, 1),
     SupportedFeature(TRANSACTION_VERSION, 0, 2),
 )

@@ -11,6 +11,9 @@ from broker.controller.election import first_state, last_state, next_state
 from broker.controller.partition_states import PartitionStatus, partition_machines
 from broker.controller.replica_states import Replica, ReplicaStatus, replica_machines
 
+#: More than any topic has.
+_ALL_REPLICAS = 2**31 - 1
+
 
 @dataclass(slots=True)
 class ReassignmentNotes:
@@ -75,6 +78,8 @@ class ControllerContext:
         #: The last epoch and the end of the logs of replicas that have no leader, by the last answer of their broker.
         self.log_extents: dict[Replica, tuple[int, int]] = {}
         self.reassignment_notes = ReassignmentNotes()
+        #: min.insync.replicas by topic, as last read; None where eligible leader replicas are not kept.
+        self.min_isr: dict[str, int] | None = None
 
     # -- asking
 
@@ -173,17 +178,24 @@ class ControllerContext:
 
     def _wanted_state(self, partition: TopicPartition) -> LeaderAndIsr | None:
         state, online = self.states.get(partition), self.online_replicas(partition)
-        assignment = self.replica_assignment(partition)
+        assignment, min_isr = self.replica_assignment(partition), self.min_isr_of(partition.topic)
         if state is None:
             first = first_state(assignment.replicas, online, self.controller_epoch)
             return first and first.without_known_isr() if partition in self.lost_states else first
-        last = last_state(assignment, state, online, self.controller_epoch) if assignment.is_reassigning else None
-        better = last or next_state(
-            assignment.replicas, state, online, self.controller_epoch, self.full_hosts(partition)
-        )
+        epoch, full = self.controller_epoch, self.full_hosts(partition)
+        last = last_state(assignment, state, online, epoch, min_isr) if assignment.is_reassigning else None
+        better = last or next_state(assignment.replicas, state, online, epoch, full, min_isr)
         if better is None and partition in self.reassignment_notes.epoch_due:
             return state.next(state.leader, state.isr, self.controller_epoch)
         return better
+
+    def min_isr_of(self, topic: str) -> int | None:
+        """Return the topic's min.insync.replicas, None where eligible leader replicas are not kept.
+
+        One that is not read yet counts as all replicas: an ELR that is too large is emptied by the leader, which
+        commits nothing before.
+        """
+        return None if self.min_isr is None else self.min_isr.get(topic, _ALL_REPLICAS)
 
     # -- being told
 
@@ -261,3 +273,5 @@ class ControllerContext:
         del self.topic_names[self.topics.pop(topic).topic_id]
         self.last_topic_ids.pop(topic, None)
         self.deleting.discard(topic)
+        if self.min_isr is not None:
+            self.min_isr.pop(topic, None)

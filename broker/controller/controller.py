@@ -18,6 +18,7 @@ from broker.controller.effects import (
     UnwatchTopics,
     WatchTopics,
 )
+from broker.controller.eligible_leaders import eligible_leaders_changed, min_isr_config_changed, min_isr_read
 from broker.controller.events import (
     AssignmentsWritten,
     BrokersChanged,
@@ -27,11 +28,13 @@ from broker.controller.events import (
     Elected,
     ElectionAsked,
     ElectionTried,
+    EligibleLeadersChanged,
     IsrChangesListed,
     IsrChangesRead,
     LeaderAndIsrAnswered,
     LogDirEventsListed,
     LogDirsFailed,
+    MinIsrRead,
     ReassignmentsAsked,
     ReassignmentsBegun,
     ReassignmentsByZnode,
@@ -67,7 +70,7 @@ from broker.controller.state_restoration import report_waiting
 from broker.controller.topic_changes import topic_read, topics_listed
 from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
 from broker.controller.topic_ids import identify_topics, names_by_id, topics_identified, with_holders_of_records
-from broker.controller.unclean_election import config_changed, unclean_election_read
+from broker.controller.unclean_election import unclean_config_changed, unclean_election_read
 
 _FLOWS: dict[type[Any], Callable[..., list[ControllerEffect]]] = {
     BrokersChanged: brokers_changed,
@@ -91,8 +94,10 @@ _FLOWS: dict[type[Any], Callable[..., list[ControllerEffect]]] = {
     LogDirsFailed: log_dirs_failed,
     ShutdownAsked: shutdown_asked,
     ShutdownCarriedOut: shutdown_carried_out,
-    ConfigChanged: config_changed,
+    ConfigChanged: lambda *message: [*unclean_config_changed(*message), *min_isr_config_changed(*message)],
     UncleanElectionRead: unclean_election_read,
+    EligibleLeadersChanged: eligible_leaders_changed,
+    MinIsrRead: min_isr_read,
     IsrChangesListed: isr_changes_listed,
     IsrChangesRead: isr_changes_read,
 }
@@ -180,6 +185,7 @@ def _context_of(event: Elected) -> ControllerContext:
     context.brokers = dict(event.brokers)
     context.topics_to_delete = event.topics_to_delete
     context.lost_states = set(event.lost_states)
+    context.min_isr = None if event.min_isr is None else dict(event.min_isr)
     context.last_topic_ids = {name: topic_id for name, topic_id in event.last_topic_ids.items() if name in event.topics}
     context.topic_names = names_by_id(event.topics, context.last_topic_ids)
     for assignment in event.topics.values():

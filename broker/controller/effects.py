@@ -209,6 +209,20 @@ class ReadUncleanElection(ControllerEffect):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadMinIsr(ControllerEffect):
+    """Look what min.insync.replicas of these topics is. Outcome: MinIsrRead."""
+
+    topics: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TellEligibleElections(ControllerEffect):
+    """Count partitions whose new leaders come from the ELR: nothing is lost by that."""
+
+    partitions: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadIsrChanges(ControllerEffect):
     """Read these notifications and the states of the partitions they name. Outcome: IsrChangesRead."""
 

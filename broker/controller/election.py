@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from broker.common.cluster import LeaderAndIsr, LogLoss
+from broker.common.eligible_leaders import eligible_leaders
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_BROKER, NO_LEADER_EPOCH
 
@@ -23,6 +24,30 @@ def next_state(
     online: Collection[int],
     controller_epoch: int,
     full: Collection[int] = (),
+    min_isr: int | None = None,
+) -> LeaderAndIsr | None:
+    """Return the state the partition should be in now, None when it is in it already.
+
+    `min_isr` is the topic's min.insync.replicas where eligible leader replicas are kept (KIP-966), else None. Then
+    members that leave an ISR below it are eligible, and the state without a leader has an empty ISR. Without a member
+    of the ISR that is online one of the ELR leads; once both are empty the last leader does, as one that recovers.
+    """
+    if min_isr is None:
+        plain = state.without_eligible()
+        better = _next_in_sync(assignment, plain, online, controller_epoch, full)
+        return better or (None if plain == state else plain.next(plain.leader, plain.isr, controller_epoch))
+    if not set(online).isdisjoint(state.isr):
+        better = _next_in_sync(assignment, state, online, controller_epoch, full)
+        return better and replace(better, elr=_elr_beside(better.isr, state, assignment, min_isr))
+    return _next_without_isr(assignment, state, online, controller_epoch, full, min_isr)
+
+
+def _next_in_sync(
+    assignment: tuple[int, ...],
+    state: LeaderAndIsr,
+    online: Collection[int],
+    controller_epoch: int,
+    full: Collection[int],
 ) -> LeaderAndIsr | None:
     """Return the state the partition should be in now, None when it is in it already.
 
@@ -55,10 +80,52 @@ def next_state(
     return elected.recovering() if has_loss else elected
 
 
-def last_state(
-    assignment: ReplicaAssignment, state: LeaderAndIsr, online: Collection[int], controller_epoch: int
+def _next_without_isr(
+    assignment: tuple[int, ...],
+    state: LeaderAndIsr,
+    online: Collection[int],
+    controller_epoch: int,
+    full: Collection[int],
+    min_isr: int,
 ) -> LeaderAndIsr | None:
-    """Return the state that ends a move, without the removed replicas; None while it may not end.
+    """Return the state of a partition no member of whose ISR is online, None when it is in it already."""
+    elr = _elr_beside((), state, assignment, min_isr)
+    able = tuple(replica for replica in elr if replica in online)
+    if able:
+        leader = _preferred(assignment, tuple(replica for replica in able if replica not in full) or able)
+        elected = state.next(leader, (leader,), controller_epoch)
+        return replace(elected, elr=_elr_beside(elected.isr, state, assignment, min_isr))
+    if not elr and state.last_known_elr and state.last_known_elr[0] in online:
+        leader = state.last_known_elr[0]
+        return state.next(leader, (leader,), controller_epoch).recovering()
+    last_known = state.last_known_elr or _last_leader(state)
+    if (state.leader, state.isr, state.elr, state.last_known_elr) == (NO_BROKER, (), elr, last_known):
+        return None
+    return replace(state.next(NO_BROKER, (), controller_epoch), elr=elr, last_known_elr=last_known)
+
+
+def _elr_beside(
+    isr: tuple[int, ...], state: LeaderAndIsr, assignment: tuple[int, ...], min_isr: int
+) -> tuple[int, ...]:
+    return eligible_leaders(state.isr, state.elr, isr, assignment, min_isr)
+
+
+def _last_leader(state: LeaderAndIsr) -> tuple[int, ...]:
+    """Return who led last, as far as the state tells: the last member of an ISR without a leader has led it."""
+    if state.has_leader:
+        return (state.leader,)
+    return state.isr if len(state.isr) == 1 else ()
+
+
+def last_state(
+    assignment: ReplicaAssignment,
+    state: LeaderAndIsr,
+    online: Collection[int],
+    controller_epoch: int,
+    min_isr: int | None = None,
+) -> LeaderAndIsr | None:
+    """Return the state that ends a move, without the removed replicas; None while it may not end. `min_isr` as in
+    `next_state`.
 
     Nothing is lost by it: whoever stays is in sync and alive, and has all committed records.
     """
@@ -66,7 +133,8 @@ def last_state(
     if not staying:
         return None
     leader = state.leader if state.leader in staying else _preferred(assignment.target, staying)
-    return state.next(leader, staying, controller_epoch)
+    elr = () if min_isr is None else _elr_beside(staying, state, assignment.target, min_isr)
+    return replace(state.next(leader, staying, controller_epoch), elr=elr)
 
 
 def preferred_state(
@@ -85,7 +153,9 @@ def preferred_state(
     return state.next(preferred, state.isr, controller_epoch)
 
 
-def state_after_loss(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool) -> LeaderAndIsr:
+def state_after_loss(
+    state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool, keeps_eligible: bool = False
+) -> LeaderAndIsr:
     """Return what a broker leaves standing, before it registers, of a partition whose log it lost, or the end of it.
 
     Held in sync by its earlier life, it may lack what was acknowledged: whoever else is in the ISR goes before it, even
@@ -101,23 +171,32 @@ def state_after_loss(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool) -> L
     the log goes on, or if the log is there and cannot be reached.
 
     Hence with min.insync.replicas=2 one machine may lose its page cache at a time without loss, as long as another
-    member stays in the ISR. Replicas that left the ISR without a loss are not remembered (KIP-966 calls them eligible):
-    a machine that loses power when it has become the last of the ISR takes along what it had not fsynced; what others
-    hold of it they keep (`follower_cuts`).
+    member stays in the ISR. Where the cluster `keeps_eligible` leader replicas, also if none stays: the broker leaves
+    the ELR as well, and those who left the ISR before it lead in its place. The ISR is empty then, and the ELR too once
+    all have reported losses; the log that reaches furthest is the last known one (`next_state`).
     """
-    others = tuple(replica for replica in state.isr if replica != loss.broker_id)
-    was_in_sync = len(others) < len(state.isr)
+    others, eligible = (
+        tuple(replica for replica in replicas if replica != loss.broker_id) for replicas in (state.isr, state.elr)
+    )
+    was_candidate = loss.broker_id in state.leader_candidates
     known = {one.broker_id: one for one in state.log_losses}
-    if is_noted and (was_in_sync or loss.is_total or loss.broker_id in known):
+    if is_noted and (was_candidate or loss.is_total or loss.broker_id in known):
         known[loss.broker_id] = loss
-    isr = others if was_in_sync else state.isr
-    if was_in_sync and not isr:
-        isr = (_furthest(known.values(), loss.broker_id) if is_noted else loss.broker_id,)
     leader = NO_BROKER if state.leader == loss.broker_id else state.leader
+    last_known = state.last_known_elr
+    if was_candidate and not others:
+        last_of_all = (_furthest(known.values(), loss.broker_id) if is_noted else loss.broker_id,)
+        if not keeps_eligible:
+            others, eligible, last_known = eligible or last_of_all, (), ()
+        elif not eligible:
+            last_known = last_of_all
+        else:
+            last_known = last_known or _last_leader(state)
     losses = tuple(known[broker_id] for broker_id in sorted(known))
-    if (leader, isr, losses) == (state.leader, state.isr, state.log_losses):
-        return state
-    return replace(state.next(leader, isr, state.controller_epoch), log_losses=losses)
+    after = replace(
+        state.next(leader, others, state.controller_epoch), elr=eligible, last_known_elr=last_known, log_losses=losses
+    )
+    return state if replace(after, leader_epoch=state.leader_epoch) == state else after
 
 
 def _furthest(losses: Collection[LogLoss], broker_id: int) -> int:
@@ -150,9 +229,13 @@ def unclean_state(
     candidates = [replica for replica in assignment if replica in online]
     if not candidates:
         return None
-    leader = max(candidates, key=lambda replica: (replica in state.isr, extents.get(replica, _UNKNOWN)))
+    holders = state.lossless_candidates
+    leader = max(
+        candidates,
+        key=lambda replica: (replica in state.isr, replica in holders, extents.get(replica, _UNKNOWN)),
+    )
     elected = state.next(leader, (leader,), controller_epoch)
-    return elected if leader in state.isr else elected.recovering()
+    return elected if leader in holders else replace(elected, elr=()).recovering()
 
 
 def _preferred(assignment: tuple[int, ...], in_sync: tuple[int, ...]) -> int:

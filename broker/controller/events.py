@@ -39,6 +39,8 @@ class Elected(ControllerEvent):
     last_topic_ids: Mapping[str, UUID] = field(default_factory=dict)
     #: Partitions whose states were removed: there are none, but there were.
     lost_states: frozenset[TopicPartition] = frozenset()
+    #: min.insync.replicas by topic, None unless the cluster keeps eligible leader replicas.
+    min_isr: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,20 @@ class ConfigChanged(ControllerEvent):
     """The configuration of a topic was changed, or (None) of brokers, which topics take their defaults from."""
 
     topic: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EligibleLeadersChanged(ControllerEvent):
+    """The cluster has finalized that it keeps eligible leader replicas (KIP-966), or that it does not."""
+
+    is_enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MinIsrRead(ControllerEvent):
+    """Outcome of ReadMinIsr: min.insync.replicas of the topics."""
+
+    min_isr: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ Three steps, the same for every cause: compare with what should be, write the di
 somebody else's state was found instead) tell the brokers.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import ControllerEffect, WriteStates
+from broker.controller.effects import ControllerEffect, TellEligibleElections, WriteStates
 from broker.controller.events import StatesWritten
 from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment_end import end_moves, write_when_deleted
@@ -42,7 +43,11 @@ def correct_states(context: ControllerContext, partitions: Iterable[TopicPartiti
 
 def states_written(context: ControllerContext, event: StatesWritten) -> list[ControllerEffect]:
     """Tell everyone what stands in ZooKeeper now; what was found instead of ours may need another correction."""
-    effects = [*report_unclean_elections(context, event.written), *report_restorations(context, event.written)]
+    effects = [
+        *report_unclean_elections(context, event.written),
+        *_report_eligible_elections(context, event.written),
+        *report_restorations(context, event.written),
+    ]
     for partition, state in (event.written | event.stored).items():
         if context.is_current(partition):
             context.states[partition] = state
@@ -62,6 +67,19 @@ def states_written(context: ControllerContext, event: StatesWritten) -> list[Con
     settle(context, settled)
     corrections = correct_states(context, dict.fromkeys((*again, *event.stored)))
     return [*effects, *batch.effects(), *corrections, *write_when_deleted(context, ended)]
+
+
+def _report_eligible_elections(
+    context: ControllerContext, written: Mapping[TopicPartition, LeaderAndIsr]
+) -> list[ControllerEffect]:
+    """Return an effect for states just written, and not yet in `context`, whose leader was in the ELR."""
+    elected = tuple(
+        partition
+        for partition, state in written.items()
+        if (before := context.states.get(partition)) is not None
+        if state.has_leader and state.leader in before.elr and state.leader != before.leader
+    )
+    return [TellEligibleElections(elected)] if elected else []
 
 
 def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> None:

@@ -17,6 +17,7 @@ from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
 from broker.controller.effects import ControllerEffect, IdentifyTopics, ReadTopicsToDelete
+from broker.controller.eligible_leaders import ask_min_isr
 from broker.controller.events import TopicsIdentified
 from broker.controller.reassignment_end import write_assignments
 from broker.controller.request_batch import RequestBatch
@@ -45,14 +46,14 @@ def objections_to_new_id(
 
 
 def _objection(replicas: Collection[int], state: LeaderAndIsr, compared_since: Collection[int]) -> str | None:
-    heard = set(state.isr or replicas).intersection(compared_since)
+    heard = set(state.leader_candidates or replicas).intersection(compared_since)
     without_log = {loss.broker_id for loss in state.log_losses if loss.is_total}
     if not heard:
-        return f"no broker of its ISR {list(state.isr)} has registered since"
-    may_have_log = {*replicas, *state.isr} - without_log
+        return f"no broker of its ISR {list(state.leader_candidates)} has registered since"
+    may_have_log = {*replicas, *state.leader_candidates} - without_log
     if heard <= without_log and may_have_log:
         others = f"brokers {sorted(may_have_log)} may have one"
-        return f"every broker of its ISR {list(state.isr)} that registered has lost its log, and {others}"
+        return f"every broker of its ISR {list(state.leader_candidates)} that registered has lost its log, and {others}"
     return None
 
 
@@ -113,7 +114,10 @@ def take_topic(
         return effects
     if topic in context.topics:
         effects += write_assignments(context, _moves_lost_in(context, assignment))
+    is_new = topic not in context.topics
     new = context.add_partitions(with_holders_of_records(assignment, states))
+    if is_new:
+        effects += ask_min_isr(context, {topic})
     with_state = [partition for partition in new if partition in states]
     for partition in with_state:
         context.find_partition(partition, states[partition])
@@ -133,11 +137,11 @@ def with_holders_of_records(
     has the records. Each controller derives the same from the states, so that this is written when the move ends.
     """
     lost = {
-        index: ReplicaAssignment(state.isr).reassigned_to(replicas)
+        index: ReplicaAssignment(state.leader_candidates).reassigned_to(replicas)
         for index, replicas in assignment.partitions.items()
         if (state := states.get(TopicPartition(assignment.topic, index))) is not None
-        and state.isr
-        and not set(state.isr).intersection(assignment.of(index).replicas)
+        and state.leader_candidates
+        and not set(state.leader_candidates).intersection(assignment.of(index).replicas)
     }
     return assignment.having(lost)
 

@@ -77,21 +77,24 @@ def report_unclean_elections(
     Without a known ISR the leader was in sync if the logs of all replicas were compared: then it does not recover.
     """
     elections = tuple(
-        UncleanElection(partition, _leader_before(before), before.isr, state.leader)
+        UncleanElection(partition, _leader_before(before), before.lossless_candidates, state.leader)
         for partition, state in written.items()
         if state.has_leader
-        if (before := context.states.get(partition)) is not None and state.leader not in before.isr
+        if (before := context.states.get(partition)) is not None
+        if state.leader not in before.lossless_candidates
         if before.has_known_isr or state.leader_recovery_state == RECOVERING
     )
     return [TellUncleanElections(elections)] if elections else []
 
 
 def _leader_before(state: LeaderAndIsr) -> int:
-    """Return who led before: the last member of an ISR without a leader has led it."""
+    """Return who led before: the last member of an ISR without a leader has led it, or the last known leader."""
+    if not state.has_leader and state.last_known_elr:
+        return state.last_known_elr[0]
     return state.isr[0] if not state.has_leader and len(state.isr) == 1 else state.leader
 
 
-def config_changed(context: ControllerContext, event: ConfigChanged) -> list[ControllerEffect]:
+def unclean_config_changed(context: ControllerContext, event: ConfigChanged) -> list[ControllerEffect]:
     """Handle changed configuration of a topic, or of brokers, which are the defaults of topics."""
     if event.topic is None:
         return ask_unclean(context, context.all_partitions())
@@ -99,9 +102,9 @@ def config_changed(context: ControllerContext, event: ConfigChanged) -> list[Con
 
 
 def _is_stuck(context: ControllerContext, partition: TopicPartition) -> bool:
-    """Return whether no member of the ISR is alive, but another replica is."""
+    """Return whether no replica is alive that may lead as things are, but another one is."""
     state = context.states.get(partition)
     if state is None or not context.is_current(partition):
         return False
     online = context.online_replicas(partition)
-    return bool(online) and not set(online).intersection(state.isr)
+    return bool(online) and not set(online).intersection(state.leader_candidates)

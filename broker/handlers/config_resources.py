@@ -97,7 +97,7 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
                 key.read(overrides[key.name]) if key.name in overrides else services.config.values[key.attribute]
             ),
             overrides=partial(of_brokers.overrides, name),
-            check=lambda _present, wanted: of_brokers.check(name, wanted),
+            check=partial(of_brokers.check, name),
             change=partial(of_brokers.change, name),
         )
     raise unknown_resource(resource_type)

@@ -112,8 +112,8 @@ def _partition(known: tuple[int, PartitionMetadata]) -> DescribeTopicPartitionsR
         replica_nodes=list(state.replicas),
         isr_nodes=list(state.isr),
         # Nullable on the wire, yet Kafka's Java Admin reads both without asking.
-        eligible_leader_replicas=[],
-        last_known_elr=[],
+        eligible_leader_replicas=list(state.elr),
+        last_known_elr=list(state.last_known_elr),
         offline_replicas=list(state.offline_replicas),
     )
 

@@ -8,6 +8,7 @@ each replica has come. From these follow the high watermark, the ISR a leader wa
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from broker.common.eligible_leaders import eligible_leaders
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition
 from broker.replication.follower_state import UNKNOWN_BROKER_EPOCH, FollowerState
@@ -15,7 +16,7 @@ from broker.replication.follower_state import UNKNOWN_BROKER_EPOCH, FollowerStat
 
 @dataclass(frozen=True, slots=True)
 class LeadershipState:
-    """What LeaderAndIsr said of a partition; a leader replaces `isr` and `zk_version` when it has changed the ISR."""
+    """What LeaderAndIsr said of a partition; a leader replaces ISR, ELR and version by what it has written itself."""
 
     leader: int
     leader_epoch: int
@@ -25,6 +26,8 @@ class LeadershipState:
     zk_version: int
     #: The leader lacks what others may hold, and has no follower in sync yet (KIP-704).
     is_recovering: bool = False
+    #: Eligible leader replicas (KIP-966): while there are any, a leader commits nothing that they may lack.
+    elr: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -50,6 +53,9 @@ class ReplicaPartition:
     min_insync_replicas: int = 1
     #: A leader's ISR is smaller than the topic asks for: nothing more counts as committed, acks=all is refused.
     is_under_min_isr: bool = False
+
+    #: A leader's state has an ELR: nothing more counts as committed, until the state is written without.
+    has_eligible: bool = False
 
     @property
     def is_leader(self) -> bool:
@@ -154,6 +160,7 @@ class ReplicaPartition:
         """
         needed = min(self.min_insync_replicas, len(state.replicas))
         self.is_under_min_isr = self.is_leader and len(state.isr) < needed
+        self.has_eligible = self.is_leader and bool(state.elr)
 
     @property
     def is_high_watermark_established(self) -> bool:
@@ -176,7 +183,9 @@ class ReplicaPartition:
             if follower.log_end_offset == self.log_end_offset and follower.last_caught_up_ms < now_ms:
                 follower.last_caught_up_ms = now_ms
         self.log_end_offset = log_end_offset
-        if log_end_offset <= self.high_watermark or self.is_under_min_isr or len(self.maximal_isr) > 1:
+        if self.is_under_min_isr or self.has_eligible:
+            return False
+        if log_end_offset <= self.high_watermark or len(self.maximal_isr) > 1:
             return False
         self.high_watermark = log_end_offset
         return True
@@ -245,9 +254,10 @@ class ReplicaPartition:
 
         A member that was not heard of in this epoch holds everything back. Otherwise an acknowledged record could be
         missing from a replica that has just been counted in. While the ISR is smaller than the topic asks for, nothing
-        more is committed (KAFKA-15583): it would be what fewer replicas hold than somebody was promised.
+        more is committed (KAFKA-15583): it would be what fewer replicas hold than somebody was promised. Nor while
+        replicas outside the ISR are eligible to lead: they would lack it.
         """
-        if self.is_under_min_isr:
+        if self.is_under_min_isr or self.has_eligible:
             return False
         committed = self.log_end_offset
         for replica in self.maximal_isr:
@@ -294,6 +304,20 @@ class ReplicaPartition:
         kept = tuple(item for item in state.isr if not self.lags(item, now_ms, lag_ms_max))
         return kept if kept != state.isr else None
 
+    def elr_beside(self, isr: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the ELR of the state that a leader writes with this ISR."""
+        state = self.state
+        if state is None:
+            return ()
+        return eligible_leaders(state.isr, state.elr, isr, state.replicas, self.min_insync_replicas)
+
+    def isr_to_write_without_elr(self) -> tuple[int, ...] | None:
+        """Return the present ISR if its state has to be written again, without an ELR: it has enough members."""
+        state = self.state
+        if state is None or not self.has_eligible or self.pending_isr is not None:
+            return None
+        return None if self.is_under_min_isr else state.isr
+
     def lags(self, replica_id: int, now_ms: int, lag_ms_max: int) -> bool:
         """Return whether it lacks records and has not been caught up for `lag_ms_max`; a leader asks of its
         replicas.
@@ -305,12 +329,12 @@ class ReplicaPartition:
             return True
         return follower.log_end_offset != self.log_end_offset and now_ms - follower.last_caught_up_ms > lag_ms_max
 
-    def isr_written(self, isr: tuple[int, ...], zk_version: int) -> bool:
-        """Note that the wanted ISR is written to ZooKeeper; True if that moved the high watermark."""
+    def isr_written(self, isr: tuple[int, ...], zk_version: int, elr: tuple[int, ...] = ()) -> bool:
+        """Note the ISR and ELR that are written to ZooKeeper; True if that moved the high watermark."""
         self.pending_isr = None
         if self.state is None:
             raise InvariantViolation(f"{self.topic_partition} has no role, and wrote an ISR")
-        self.state = replace(self.state, isr=isr, zk_version=zk_version)
+        self.state = replace(self.state, isr=isr, zk_version=zk_version, elr=elr)
         return self._isr_changed()
 
     def _isr_changed(self) -> bool:

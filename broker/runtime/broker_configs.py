@@ -15,6 +15,7 @@ from broker.config.broker import BrokerConfig, key_of
 from broker.config.definition import ConfigError, ConfigSource
 from broker.config.dynamic import PER_BROKER, check_broker_change, read_broker_change
 from broker.config.listener_changes import check_listener_change
+from broker.runtime.controller.eligible_leader_settings import check_min_isr_change
 from broker.runtime.idle_keys import IdleKeys
 from broker.runtime.topics.topic_configs import ConfigChange
 from broker.zookeeper.errors import MalformedZnode, ZooKeeperError, answer_of
@@ -38,6 +39,8 @@ class BrokerConfigs:
         self._idle_keys = IdleKeys("broker", key_of)
         #: Whether somebody has not heard of the last change.
         self._is_telling = False
+        #: Whether the cluster keeps eligible leader replicas (KIP-966).
+        self.keeps_eligible: Callable[[], bool] = lambda: False
         #: Asked before listeners change; ConfigError says why it cannot be so.
         self.before_change: list[Callable[[BrokerConfig], None]] = []
         #: Awaited, in order, after `config` has other values than before.
@@ -66,9 +69,11 @@ class BrokerConfigs:
             for name in PER_BROKER & own.keys():
                 del own[name]
 
-    def check(self, broker_id: str, texts: Mapping[str, str]) -> None:
-        """ConfigError if this cannot be all that is set."""
+    def check(self, broker_id: str, present: Mapping[str, str], texts: Mapping[str, str]) -> None:
+        """ConfigError if this cannot be all that is set, in place of what is at `present`."""
         name = broker_id or FOR_ALL
+        if self.keeps_eligible():
+            check_min_isr_change(broker_id, present, texts)
         check_broker_change(texts, is_for_all=name == FOR_ALL)
         if name == self._own:
             own = {key: read_broker_change(key, text, is_for_all=False) for key, text in texts.items()}
@@ -118,7 +123,7 @@ class BrokerConfigs:
 
         def checked(present: dict[str, str]) -> dict[str, str]:
             wanted = change(present)
-            self.check(broker_id, wanted)
+            self.check(broker_id, present, wanted)
             return wanted
 
         try:

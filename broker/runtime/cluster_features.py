@@ -1,10 +1,11 @@
 """The features that the cluster has finalized, as this broker last read them, and their change by the controller."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.features import (
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
     GROUP_VERSION,
     NOTHING_FINALIZED,
     TRANSACTION_VERSION,
@@ -33,6 +34,10 @@ class ClusterFeatures:
         self.finalized = NOTHING_FINALIZED
         #: Called with a sentence when the cluster finalizes what this broker does not support: it cannot go on.
         self.on_unsupported: Callable[[str], None] = lambda reason: None
+        #: Awaited before the cluster finalizes that it keeps eligible leader replicas. Raises ZooKeeperError.
+        self.before_eligible_leaders: Callable[[], Awaitable[None]] | None = None
+        #: Called after each change of the levels.
+        self.on_changed: list[Callable[[], None]] = []
         self._store = store
         self._is_controller = is_controller
         self._restoration: asyncio.Task[None] | None = None
@@ -86,6 +91,8 @@ class ClusterFeatures:
             levels = levels_after(updates, present)
             if refusal or validate_only or levels == present.levels:
                 return refusal
+            if keeps_eligible_in(levels) and self.before_eligible_leaders is not None:
+                await self.before_eligible_leaders()
             if await write_features(self._store.session, levels, present):
                 break
         _log.info("features finalized", **{name.replace(".", "_"): level for name, level in levels.items()})
@@ -113,6 +120,8 @@ class ClusterFeatures:
 
     def _take(self, finalized: FinalizedFeatures | None) -> None:
         self.finalized = finalized or NOTHING_FINALIZED
+        for listener in self.on_changed:
+            listener()
         self._changed.set()
 
     def _refusal(self) -> str | None:
@@ -129,6 +138,19 @@ def raises_epochs(features: ClusterFeatures) -> bool:
     Not before the cluster says so: a broker of an earlier release could not read what is recorded of it.
     """
     return features.level_of(TRANSACTION_VERSION) >= EPOCH_RAISING_VERSION
+
+
+def keeps_eligible_in(levels: Mapping[str, int]) -> bool:
+    """Return whether a cluster at these levels keeps eligible leader replicas (KIP-966)."""
+    return levels.get(ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1
+
+
+def keeps_eligible(features: ClusterFeatures) -> bool:
+    """Return whether the cluster keeps eligible leader replicas (KIP-966).
+
+    Not before it says so: a leader of an earlier release commits records that these replicas lack.
+    """
+    return keeps_eligible_in(features.finalized.levels)
 
 
 def serves_consumer_groups(features: ClusterFeatures) -> bool:

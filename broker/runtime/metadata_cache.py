@@ -40,6 +40,9 @@ class PartitionMetadata:
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
     offline_replicas: tuple[int, ...]
+    #: Both empty unless the cluster keeps eligible leader replicas (KIP-966).
+    elr: tuple[int, ...] = ()
+    last_known_elr: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -222,4 +225,6 @@ def _partition_metadata(state: UpdateMetadataPartitionState) -> PartitionMetadat
         tuple(state.replicas),
         tuple(state.isr),
         tuple(state.offline_replicas),
+        tuple(state.eligible_leader_replicas),
+        tuple(state.last_known_elr),
     )

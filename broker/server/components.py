@@ -17,10 +17,13 @@ from broker.runtime.audit.auditor import Auditor
 from broker.runtime.audit.group_audit import GroupAudit
 from broker.runtime.audit.peers import Peers
 from broker.runtime.audit.positions import Positions
+from broker.runtime.cluster_features import keeps_eligible
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.controller_runtime import ControllerRuntime
+from broker.runtime.controller.eligible_leader_settings import unify_min_isr
+from broker.runtime.controller.topic_values import TopicDefaults
 from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.delayed_fetches import DelayedFetches
@@ -69,7 +72,10 @@ class BrokerComponents:
         self.registration = self._registration()
         self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
         configs_of_topics = TopicConfigs(store, self.replicas, config)
-        self.replication = Replication(config, ground.configs, self.replicas, metadata, store, addresses, dialer, clock)
+        keeps_elr = partial(keeps_eligible, ground.features)
+        self.replication = Replication(
+            config, ground.configs, self.replicas, metadata, store, addresses, dialer, clock, keeps_elr
+        )
         self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
         self.keepers = ConfigKeepers(
             ground.session,
@@ -95,12 +101,20 @@ class BrokerComponents:
             self.log_dir_moves.reconfigure,
         ]
         self.controller = self._controller(dialer)
+        self._follow_features()
         self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
         self.services = self._services(delayed_fetches, configs_of_topics)
         self.coordination.serve(self.services, config.inter_broker_listener)
         self.auditor = self._auditor(dialer)
         self.dispatcher = Dispatcher(self.services, RequestMetrics(ground.registry))
         self._register_metrics()
+
+    def _follow_features(self) -> None:
+        ground, features = self._ground, self._ground.features
+        min_isr = _topic_defaults(ground.config).min_isr
+        features.before_eligible_leaders = partial(unify_min_isr, ground.store, min_isr)
+        features.on_changed.append(lambda: self.controller.note_eligible_leaders(keeps_eligible(features)))
+        ground.configs.keeps_eligible = partial(keeps_eligible, features)
 
     async def _follow_listeners(self) -> None:
         """Announce listeners only while they are open."""
@@ -120,7 +134,7 @@ class BrokerComponents:
             self.addresses.registration,
             self.replicas,
             SessionNote(lambda: logs.online_directories),
-            LogReconciliation(store, config.broker_id, logs),
+            LogReconciliation(store, config.broker_id, logs, partial(keeps_eligible, self._ground.features)),
         )
 
     def _room(self) -> LogDirRoom:
@@ -136,7 +150,8 @@ class BrokerComponents:
             ground.config.broker_id,
             ground.clock,
             dialer,
-            unclean_election=ground.config.at_start["unclean_leader_election_enable"],
+            defaults=_topic_defaults(ground.config),
+            keeps_eligible=partial(keeps_eligible, ground.features),
             rebalance=_rebalance_settings(ground.config),
             listeners=_member_listeners(ground.config),
             cached=CachedMetadata(ground.metadata.topic_ids, lambda: ground.metadata.controller_epoch),
@@ -218,6 +233,11 @@ class BrokerComponents:
 def _member_listeners(config: BrokerConfig) -> MemberListeners:
     of_brokers = config.inter_broker_listener
     return MemberListeners(of_brokers, config.control_plane_listener_name or of_brokers)
+
+
+def _topic_defaults(config: BrokerConfig) -> TopicDefaults:
+    at_start = config.at_start
+    return TopicDefaults(at_start["unclean_leader_election_enable"], at_start["min_insync_replicas"])
 
 
 def _rebalance_settings(config: BrokerConfig) -> RebalanceSettings:

@@ -134,6 +134,11 @@ class ControllerMetrics:
             "Unclean leader elections by this broker as controller: the new leader was not in the ISR.",
             self._controller.election_log.unclean_elections,
         )
+        yield counter(
+            "eligible_leader_elections",
+            "Leader elections by this broker as controller from eligible leader replicas, outside the ISR.",
+            self._controller.election_log.eligible_elections,
+        )
         yield gauge(
             "partitions_awaiting_logs",
             "Partitions whose state was removed, without a leader until all their logs are known; 0 elsewhere.",

@@ -231,6 +231,10 @@ def _parse_moves(fields: dict[str, list[int]] | None, partitions: Collection[int
     return {index: replicas for index, replicas in _parse_replicas(fields or {}).items() if index in partitions}
 
 
+#: Named as in KIP-966. A Kafka that ignores them writes the state without: then no replica is eligible.
+_ELR, _LAST_KNOWN_ELR = "eligible_leader_replicas", "last_known_elr"
+
+
 def encode_state(state: LeaderAndIsr) -> bytes:
     fields: dict[str, Any] = {
         "version": 1,
@@ -243,6 +247,10 @@ def encode_state(state: LeaderAndIsr) -> bytes:
         fields["leader_recovery_state"] = state.leader_recovery_state
     if state.log_losses:
         fields["log_losses"] = [list(loss) for loss in state.log_losses]
+    if state.elr:
+        fields[_ELR] = list(state.elr)
+    if state.last_known_elr:
+        fields[_LAST_KNOWN_ELR] = list(state.last_known_elr)
     return _encode(fields)
 
 
@@ -261,6 +269,8 @@ def decode_state(partition: TopicPartition, data: bytes, zk_version: int) -> Lea
             zk_version=zk_version,
             leader_recovery_state=int32(fields.get("leader_recovery_state", 0)),
             log_losses=tuple(_log_loss(*loss) for loss in fields.get("log_losses", ())),
+            elr=tuple(int32(replica) for replica in fields.get(_ELR, ())),
+            last_known_elr=tuple(int32(replica) for replica in fields.get(_LAST_KNOWN_ELR, ())),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise MalformedZnode(f"{state_path(partition)} has no readable state: {error!r:.200}") from error

@@ -39,11 +39,12 @@ def _commit_below_min_isr() -> None:
 
     def ungated(method: Callable[..., bool]) -> Callable[..., bool]:
         def moves(self: ReplicaPartition, *arguments: int) -> bool:
-            is_under, self.is_under_min_isr = self.is_under_min_isr, False
+            held_back = self.is_under_min_isr, self.has_eligible
+            self.is_under_min_isr = self.has_eligible = False
             try:
                 return method(self, *arguments)
             finally:
-                self.is_under_min_isr = is_under
+                self.is_under_min_isr, self.has_eligible = held_back
 
         return moves
 
@@ -114,12 +115,25 @@ def _acknowledge_before_fsync() -> None:
 def _last_to_start_leads() -> None:
     """Of brokers that all report losses the last to start is the sole member of the ISR, with a log or without."""
 
-    def after_loss(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool) -> LeaderAndIsr:
-        isr = tuple(replica for replica in state.isr if replica != loss.broker_id) or state.isr
-        return state.next(NO_BROKER if state.leader == loss.broker_id else state.leader, isr, state.controller_epoch)
+    def after_loss(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool, keeps_eligible: bool) -> LeaderAndIsr:
+        others = tuple(replica for replica in state.lossless_candidates if replica != loss.broker_id)
+        leader = NO_BROKER if state.leader == loss.broker_id else state.leader
+        return state.next(leader, others or (loss.broker_id,), state.controller_epoch).without_eligible()
 
     _replace(lost_logs, "state_after_loss", after_loss)
     _replace(lost_logs, "may_lead_empty", lambda state, replicas, broker_id: True)
+
+
+def _last_in_sync_leads_without_its_tail() -> None:
+    """A broker that lost the end of its log stays eligible if no other was in sync when it went (KIP-966)."""
+    after_loss = lost_logs.state_after_loss
+
+    def stays(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool, keeps_eligible: bool) -> LeaderAndIsr:
+        if state.isr == (loss.broker_id,) or loss.broker_id in state.elr:
+            return state.next(NO_BROKER, state.isr, state.controller_epoch)
+        return after_loss(state, loss, is_noted=is_noted, keeps_eligible=keeps_eligible)
+
+    _replace(lost_logs, "state_after_loss", stays)
 
 
 def _lagging_replica_leads() -> None:
@@ -144,5 +158,6 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "passes-in-vain": _clean_in_vain,
     "acknowledged-before-fsync": _acknowledge_before_fsync,
     "last-to-start-leads": _last_to_start_leads,
+    "last-in-sync-leads-without-its-tail": _last_in_sync_leads_without_its_tail,
     "lagging-replica-leads": _lagging_replica_leads,
 }

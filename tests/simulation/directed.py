@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from broker.common.types import TopicPartition
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.simulation.faults import Fault, _both_ways, _cut, _cut_power_of, _kill, _one, inflict
-from tests.simulation.topics import TRIMMED
+from tests.simulation.topics import LEDGER, TRIMMED
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -94,9 +94,38 @@ def _lose_power_everywhere_and_the_disk_of_the_last(world: "World", fault: Fault
         world.timeline.plan_in(world.session_timeout_us + 2 * _S + number * fault.lasts_us, process.start)
 
 
+def _lose_the_tail_of_the_last_in_sync(world: "World", fault: Fault) -> None:
+    """A leader is cut off from its peers until it is alone in its ISR, below min.insync.replicas. Then its machine
+    loses power, its peers are killed, and it is the first to be back.
+
+    What it had acknowledged is in the page caches of those who left the ISR before it (KIP-966).
+    """
+    partition = _one(fault, [where for where in world.partitions if where.topic == LEDGER])
+    process = world.leader_of(partition)
+    if process is None or not process.is_started or not world.holders.may_lose_power(process):
+        return
+    others = [broker for broker in world.brokers if broker is not process]
+    _cut(world, fault, [link for other in others for link in _both_ways(process.name, other.name)])
+    until_us = world.timeline.now_us + fault.lasts_us
+
+    def await_alone() -> None:
+        state = world.state_of(partition)
+        if process.is_started and (state.leader, state.isr) == (process.broker_id, (process.broker_id,)):
+            process.cut_power()
+            world.timeline.plan_in(500 * _MS, process.start)
+            for other in others:
+                other.kill()
+                world.timeline.plan_in(world.session_timeout_us + 2 * _S, other.start)
+        elif world.timeline.now_us < until_us:
+            world.timeline.plan_in(20 * _MS, await_alone)
+
+    await_alone()
+
+
 #: Of each kind: the longest it lasts, and what it does.
 DIRECTED: dict[str, tuple[int, Callable[["World", Fault], None]]] = {
     "takeover of uncommitted offsets": (8 * _S, _take_over_uncommitted),
     "loss of the newest snapshot": (1 * _S, _lose_the_newest_snapshot),
+    "loss of the last tail in sync": (3 * _S, _lose_the_tail_of_the_last_in_sync),
     "power loss everywhere": (2 * _S, _lose_power_everywhere_and_the_disk_of_the_last),
 }

@@ -1,9 +1,9 @@
 """Who holds what was acknowledged, so that a machine may lose its page cache without loss of anything promised.
 
-An acknowledged record is promised to survive as long as one member of the ISR does. A machine that loses power may have
-kept nothing of it, and until it is back nobody knows: should it become the last of the ISR meanwhile, it leads again,
+An acknowledged record is promised to survive as long as one member of the ISR or of the ELR does. A machine that loses
+power may have kept nothing of it, and until it is back nobody knows: should no other be left meanwhile, it leads again,
 with what its disk kept (`election.state_after_loss` says why). So one machine at a time is without power, and nothing
-strikes the last other member of an ISR until that one is back. Everything else may go wrong at the same time.
+strikes the last other one of these until that one is back. Everything else may go wrong at the same time.
 """
 
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ class Holders:
         return next((process for process in self._world.brokers if process.is_without_power), None)
 
     def _holds_without(self, struck: BrokerProcess) -> bool:
-        """Whether every ISR with the struck or the powerless broker has another member that is sure to stay in it.
+        """Whether every ISR and ELR with the struck or the powerless broker has another member that is sure to stay.
 
         Where a state was removed it is not known who is in sync: nobody's log may lose anything then.
         """
@@ -44,8 +44,8 @@ class Holders:
         for partition, state, assignment in self._world.states():
             if not state.has_known_isr and gone.intersection(assignment.replicas):
                 return False
-            if gone.intersection(state.isr):
-                staying = set(assignment.target).intersection(assignment.origin, state.isr)
+            if gone.intersection(state.lossless_candidates):
+                staying = set(assignment.target).intersection(assignment.origin, state.lossless_candidates)
                 if not sure.intersection(staying, *self._about_to_be(partition)):
                     return False
         return True

@@ -83,6 +83,14 @@ SCENARIOS: dict[str, Scenario] = {
     "last-to-start-leads": Scenario(
         {"power loss everywhere": 1}, _WAITED_FOR, clients=("flushed-",), last_us=6 * _S, chaos_us=20 * _S
     ),
+    "last-in-sync-leads-without-its-tail": Scenario(
+        {"loss of the last tail in sync": 1},
+        _ALONE_SOON,
+        clients=("tx-", "ledger-"),
+        lasts_us_min=3 * _S,
+        last_us=5 * _S,
+        chaos_us=16 * _S,
+    ),
     "lagging-replica-leads": Scenario(
         {"state is lost while all are down": 1}, _ALONE_SOON, lasts_us_min=500 * _MS, last_us=5 * _S, chaos_us=16 * _S
     ),

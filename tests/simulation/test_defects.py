@@ -24,6 +24,7 @@ SAYS = {
     "passes-in-vain": "in vain, again",
     "acknowledged-before-fsync": "not fsynced",
     "last-to-start-leads": "truncated for the leader, which lacks them",
+    "last-in-sync-leads-without-its-tail": "truncated for the leader, which lacks them",
     "lagging-replica-leads": "truncated for the leader, which lacks them",
 }
 

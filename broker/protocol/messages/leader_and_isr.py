@@ -35,6 +35,8 @@ class LeaderAndIsrPartitionState(Struct):
     removing_replicas: list[int] = wire(array(int32), ignorable=True)
     is_new: bool = wire(boolean, ignorable=True)  #: the replica is expected not to exist yet
     leader_recovery_state: int = wire(int8)  #: 1 after an unclean election
+    #: Outside the ISR, with all that is committed (KIP-966); the leader commits nothing while there are any.
+    eligible_leader_replicas: list[int] = wire(array(int32), tag=OWN_TAG_MIN, ignorable=True)
 
 
 class LeaderAndIsrTopicState(Struct):

@@ -32,6 +32,9 @@ class UpdateMetadataPartitionState(Struct):
     zk_version: int = wire(int32)  #: of the partition's state znode
     replicas: list[int] = wire(array(int32))
     offline_replicas: list[int] = wire(array(int32), ignorable=True)
+    #: For DescribeTopicPartitions (KIP-966).
+    eligible_leader_replicas: list[int] = wire(array(int32), tag=OWN_TAG_MIN, ignorable=True)
+    last_known_elr: list[int] = wire(array(int32), tag=OWN_TAG_MIN + 1, ignorable=True)
 
 
 class UpdateMetadataTopicState(Struct):

@@ -29,6 +29,7 @@ from broker.controller.events import (
     Elected,
     Election,
     ElectionAsked,
+    EligibleLeadersChanged,
     IsrChangesListed,
     LogDirEventsListed,
     ReassignmentsByZnode,
@@ -45,6 +46,7 @@ from broker.runtime.controller.channels import ControllerChannels
 from broker.runtime.controller.controller_watchdog import ControllerWatchdog
 from broker.runtime.controller.election_log import ElectionLog
 from broker.runtime.controller.pending_requests import Answer, PendingRequests
+from broker.runtime.controller.topic_values import TopicDefaults
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.runtime.periodic import rounds
 from broker.zookeeper.admin_requests import read_election_request, read_reassignment_request
@@ -68,7 +70,6 @@ _START_OVER_S = 1.0
 _GIVE_UP_TIMEOUT_S = 2.0
 _TICK_S = 1.0
 
-
 #: A list, by the kind of its event, or a topic, by its name.
 _Watched = type[ControllerEvent] | str
 Seen = TypeVar("Seen")
@@ -91,17 +92,18 @@ class ControllerRuntime:
         clock: Clock,
         dialer: Dialer,
         *,
-        unclean_election: bool = False,
+        defaults: TopicDefaults = TopicDefaults(),
+        keeps_eligible: Callable[[], bool] = lambda: False,
         rebalance: RebalanceSettings = RebalanceSettings(),
         listeners: MemberListeners = MemberListeners(),
         cached: CachedMetadata = CachedMetadata(),
     ):
-        """`unclean_election`: what this broker's file says of topics that say nothing themselves."""
+        """`defaults`: of this broker's file. `keeps_eligible`: whether eligible leader replicas are kept (KIP-966)."""
         self._store = store
         self._session = store.session
         self._broker_id = broker_id
         self._clock = clock
-        self._zookeeper = ControllerZooKeeper(store, broker_id, unclean_election=unclean_election)
+        self._zookeeper = ControllerZooKeeper(store, broker_id, defaults, keeps_eligible)
         self._cached = cached
         self._machine = Controller(rebalance)
         self._questions = PendingRequests()
@@ -188,6 +190,9 @@ class ControllerRuntime:
                 _log.info("controller not given up; it ends with the session", reason=str(error))
 
     # -- what comes in, on the loop
+
+    def note_eligible_leaders(self, is_kept: bool) -> None:
+        self._deliver(EligibleLeadersChanged(is_kept))
 
     def _deliver(self, event: ControllerEvent) -> None:
         self._queue.put_nowait((self._generation, event))
@@ -287,7 +292,8 @@ class ControllerRuntime:
         ]
         seen = await read_snapshot(self._store)
         epoch = self._epoch = await self._writes.raise_epoch(seen.states.values(), self._cached.controller_epoch())
-        await self._step(Elected(epoch.epoch, **vars(seen), last_topic_ids=self._cached.topic_ids()))
+        min_isr = await self._zookeeper.min_isr_if_kept(seen.topics)
+        await self._step(Elected(epoch.epoch, **vars(seen), last_topic_ids=self._cached.topic_ids(), min_isr=min_isr))
 
     def _watch(
         self, read: Callable[[Watcher], Awaitable[Seen]], event_of: Callable[[Seen], ControllerEvent]
@@ -384,10 +390,8 @@ class ControllerRuntime:
                 self._channels.send_stop_replica(effect)
             case do.RespondToRequest(request_id, answer) | do.AnswerShutdown(request_id, answer):
                 self._questions.answer(request_id, answer)
-            case do.TellUncleanElections(elections):
-                self.election_log.note_unclean(elections)
-            case do.TellRestorations(waiting, led):
-                self.election_log.note_restorations(waiting, led)
+            case do.TellUncleanElections() | do.TellEligibleElections() | do.TellRestorations():
+                self.election_log.note(effect)
             case do.WatchTopics(names):
                 for name in names - self._topic_watches.keys():
                     self._topic_watches[name] = self._watch_one(partial(self._store.topic, name), name, TopicRead)

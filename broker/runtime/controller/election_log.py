@@ -4,7 +4,12 @@ from collections.abc import Collection, Mapping
 
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.controller.effects import UncleanElection
+from broker.controller.effects import (
+    TellEligibleElections,
+    TellRestorations,
+    TellUncleanElections,
+    UncleanElection,
+)
 
 _log = logger(__name__)
 
@@ -18,12 +23,23 @@ class ElectionLog:
     def __init__(self) -> None:
         #: Since this broker was started; Kafka's UncleanLeaderElectionsPerSec counts them.
         self.unclean_elections = 0
+        #: Leaders from the ELR; Kafka's ElectionFromEligibleLeaderReplicasPerSec counts them.
+        self.eligible_elections = 0
         #: Without a leader until the logs of all their replicas are known.
         self.awaiting_logs: set[TopicPartition] = set()
 
     def begin(self) -> None:
         """Begin or end a term as controller: what waits is announced again."""
         self.awaiting_logs.clear()
+
+    def note(self, decided: TellUncleanElections | TellEligibleElections | TellRestorations) -> None:
+        match decided:
+            case TellUncleanElections(elections):
+                self.note_unclean(elections)
+            case TellEligibleElections(partitions):
+                self.eligible_elections += len(partitions)
+            case TellRestorations(waiting, led):
+                self.note_restorations(waiting, led)
 
     def note_unclean(self, elections: Collection[UncleanElection]) -> None:
         self.unclean_elections += len(elections)

@@ -77,6 +77,7 @@ def _leader_and_isr_state(state: PartitionTold) -> LeaderAndIsrPartitionState:
         removing_replicas=list(state.removing),
         is_new=state.is_new,
         leader_recovery_state=state.state.leader_recovery_state,
+        eligible_leader_replicas=list(state.state.elr),
     )
 
 
@@ -142,6 +143,8 @@ def _metadata_state(state: PartitionTold) -> UpdateMetadataPartitionState:
         zk_version=state.state.zk_version,
         replicas=list(state.replicas),
         offline_replicas=list(state.offline_replicas),
+        eligible_leader_replicas=list(state.state.elr),
+        last_known_elr=list(state.state.last_known_elr),
     )
 
 

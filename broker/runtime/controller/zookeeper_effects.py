@@ -1,5 +1,7 @@
 """The effects by which the controller's machine reads and writes ZooKeeper, and the events that are their outcomes."""
 
+from collections.abc import Callable, Collection
+
 from broker.common.errors import ErrorCode
 from broker.common.logs import logger
 from broker.common.replica_assignment import ReplicaAssignment
@@ -10,6 +12,7 @@ from broker.controller.events import (
     ControllerEvent,
     IsrChangesRead,
     LogDirsFailed,
+    MinIsrRead,
     StatesWritten,
     TopicRemoved,
     TopicsIdentified,
@@ -18,7 +21,8 @@ from broker.controller.events import (
 )
 from broker.controller.topic_ids import objections_to_new_id
 from broker.controller.verdict import PartitionVerdict
-from broker.runtime.controller.unclean_topics import topics_with_unclean_election
+from broker.runtime.controller.eligible_leader_settings import unify_min_isr
+from broker.runtime.controller.topic_values import TopicDefaults, min_isr_of_topics, topics_with_unclean_election
 from broker.zookeeper.admin_requests import remove_election_request, rewrite_reassignment_request
 from broker.zookeeper.assignment_writes import write_assignments
 from broker.zookeeper.controller_store import ControllerStore
@@ -31,12 +35,15 @@ _log = logger(__name__)
 
 
 class ControllerZooKeeper:
-    """`unclean_election`: what the file of broker `broker_id` says of topics that say nothing themselves."""
+    """Of broker `broker_id`, whose file has `defaults`. `keeps_eligible`: whether eligible leader replicas are kept."""
 
-    def __init__(self, store: ClusterStore, broker_id: int, *, unclean_election: bool):
+    def __init__(
+        self, store: ClusterStore, broker_id: int, defaults: TopicDefaults, keeps_eligible: Callable[[], bool]
+    ):
         self._store = store
         self._broker_id = broker_id
-        self._unclean_election = unclean_election
+        self._defaults = defaults
+        self._keeps_eligible = keeps_eligible
 
     async def carry_out(self, effect: do.ControllerEffect, writes: ControllerStore) -> ControllerEvent | None:
         """Return the effect's outcome, None if it has none. Raises ZooKeeperError, ControllerMoved when the epoch is
@@ -83,10 +90,24 @@ class ControllerZooKeeper:
                 return LogDirsFailed(frozenset(await read_log_dir_events(self._store.session, names)))
             case do.ReadUncleanElection(topics):
                 allowed = await topics_with_unclean_election(
-                    self._store, topics, self._broker_id, by_file=self._unclean_election
+                    self._store, topics, self._broker_id, by_file=self._defaults.unclean_election
                 )
                 return UncleanElectionRead(allowed)
+            case do.ReadMinIsr(topics):
+                return MinIsrRead(await self._min_isr_of(topics))
         raise TypeError(f"{type(effect).__name__} is no effect on ZooKeeper")
+
+    async def min_isr_if_kept(self, topics: Collection[str]) -> dict[str, int] | None:
+        """Return min.insync.replicas of each topic, the same on all brokers from now on; None unless eligible leader
+        replicas are kept. Raises ZooKeeperError.
+        """
+        if not self._keeps_eligible():
+            return None
+        await unify_min_isr(self._store, self._defaults.min_isr)
+        return await self._min_isr_of(topics)
+
+    async def _min_isr_of(self, topics: Collection[str]) -> dict[str, int]:
+        return await min_isr_of_topics(self._store, topics, self._broker_id, by_file=self._defaults.min_isr)
 
     async def _write_assignments(self, effect: do.WriteAssignments, writes: ControllerStore) -> AssignmentsWritten:
         written = await write_assignments(self._store.session, writes, effect.assignments, effect.topic_ids)

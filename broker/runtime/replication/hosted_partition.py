@@ -76,6 +76,7 @@ def role_of(state: LeaderAndIsrPartitionState) -> LeadershipState:
         controller_epoch=state.controller_epoch,
         zk_version=state.partition_epoch,
         is_recovering=state.leader_recovery_state == RECOVERING,
+        elr=tuple(state.eligible_leader_replicas),
     )
 
 

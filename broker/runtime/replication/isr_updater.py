@@ -41,13 +41,19 @@ class IsrUpdater:
         is_live: Callable[[int], bool],
         lag_ms_max: int,
         clock: Clock,
+        keeps_eligible: Callable[[], bool] = lambda: False,
     ):
-        """`is_live`: whether the cluster counts a broker as alive. `lag_ms_max` may change at any time."""
+        """`is_live`: whether the cluster counts a broker as alive. `lag_ms_max` may change at any time.
+
+        `keeps_eligible`: whether the cluster keeps eligible leader replicas (KIP-966). A state written without them is
+        one of which none is eligible: always true, and the next who leads is found among fewer.
+        """
         self._replicas = replicas
         self._store = store
         self._is_live = is_live
         self.lag_ms_max = lag_ms_max
         self._clock = clock
+        self._keeps_eligible = keeps_eligible
         self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed: set[TopicPartition] = set()
@@ -84,6 +90,15 @@ class IsrUpdater:
             if not partition.lags(replica_id, now_ms, self.lag_ms_max):
                 self.consider(hosted, replica_id)
 
+    def clear_elr(self, hosted: HostedPartition) -> None:
+        """Write the ISR of a partition led here without an ELR, if it has enough members: nothing is committed before.
+
+        Called when the role or min.insync.replicas may have changed.
+        """
+        isr = hosted.partition.isr_to_write_without_elr()
+        if isr is not None:
+            self._want(hosted, isr)
+
     def _want(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
         """Make `isr` the partition's; nothing else is wanted of it until that is decided.
 
@@ -118,6 +133,7 @@ class IsrUpdater:
         isr = hosted.partition.isr_without_laggards(now_ms, self.lag_ms_max)
         if isr is not None:
             self._want(hosted, isr)
+        self.clear_elr(hosted)
         self._consider_all(hosted)
 
     async def _write(
@@ -125,7 +141,8 @@ class IsrUpdater:
     ) -> None:
         """Write the ISR, retried until ZooKeeper answers: the write may count meanwhile."""
         partition = hosted.partition
-        wanted = LeaderAndIsr(role.leader, role.leader_epoch, isr, role.controller_epoch, role.zk_version)
+        elr = partition.elr_beside(isr) if self._keeps_eligible() else ()
+        wanted = LeaderAndIsr(role.leader, role.leader_epoch, isr, role.controller_epoch, role.zk_version, elr=elr)
         while partition.state is role:
             try:
                 async with self._turn:
@@ -165,13 +182,14 @@ class IsrUpdater:
             return
         if state.zk_version == before.zk_version:
             _log.info("isr not changed, a follower registered again", partition=str(partition.topic_partition))
-            self._replicas.isr_written(hosted, state.isr, state.zk_version)
+            self._replicas.isr_written(hosted, state.isr, state.zk_version, state.elr)
             return
         _log.info("isr changed", partition=str(partition.topic_partition), was=str(before.isr), isr=str(state.isr))
         self.shrinks += len(set(before.isr) - set(state.isr))
         self.expands += len(set(state.isr) - set(before.isr))
-        self._replicas.isr_written(hosted, state.isr, state.zk_version)
+        self._replicas.isr_written(hosted, state.isr, state.zk_version, state.elr)
         self._announce(partition.topic_partition)
+        self.clear_elr(hosted)
         self._consider_all(hosted)
 
     def _announce(self, topic_partition: TopicPartition) -> None:

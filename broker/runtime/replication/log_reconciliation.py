@@ -9,7 +9,7 @@
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from uuid import UUID
 
@@ -35,12 +35,15 @@ class LogReconciliation:
     After a lost session only the topic ids are restored again: no log was lost with it.
     """
 
-    def __init__(self, store: ClusterStore, broker_id: int, logs: LogManager):
+    def __init__(
+        self, store: ClusterStore, broker_id: int, logs: LogManager, keeps_eligible: Callable[[], bool] = lambda: False
+    ):
+        """`keeps_eligible`: whether the cluster keeps eligible leader replicas (KIP-966)."""
         self._store = store
         self._logs = logs
         self._topic_ids = LoggedTopicIds(store, broker_id, logs)
         self._stale_epochs = StaleEpochs(store, broker_id, logs)
-        self._lost_logs = LostLogs(store, broker_id, logs)
+        self._lost_logs = LostLogs(store, broker_id, logs, keeps_eligible)
         self._restored_directories = RestoredDirectories(store, broker_id, logs)
 
     async def run(self) -> int:
@@ -124,7 +127,9 @@ class LoggedTopicIds:
         }
         states = await self._store.states(sorted(noted.keys() | unseen))
         in_sync = {
-            partition for partition, state in states.items() if self._broker_id in state.isr or not state.has_known_isr
+            partition
+            for partition, state in states.items()
+            if self._broker_id in state.leader_candidates or not state.has_known_isr
         }
         votes = Counter(noted[partition] for partition in in_sync - unseen)
         if not votes:

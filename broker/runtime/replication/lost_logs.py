@@ -20,7 +20,7 @@ change, and a write to an ISR stands only over the version it was derived from (
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from broker.common.cluster import NO_LOG, LeaderAndIsr, LogLoss, TopicAssignment
 from broker.common.errors import ApiError, NotNowError
@@ -37,9 +37,13 @@ _WRITES_AT_ONCE = 64
 
 
 class LostLogs:
-    """Removes this broker from the ISRs of partitions whose logs are missing or doubted by `LogManager`."""
+    """Removes this broker from the ISRs and ELRs of partitions whose logs are missing or doubted by `LogManager`."""
 
-    def __init__(self, store: ClusterStore, broker_id: int, logs: LogManager):
+    def __init__(
+        self, store: ClusterStore, broker_id: int, logs: LogManager, keeps_eligible: Callable[[], bool] = lambda: False
+    ):
+        """`keeps_eligible`: whether the cluster keeps eligible leader replicas (KIP-966)."""
+        self._keeps_eligible = keeps_eligible
         self._store = store
         self._broker_id = broker_id
         self._logs = logs
@@ -74,7 +78,7 @@ class LostLogs:
             state = await self._store.state(partition)
             while state is not None:
                 is_noted = not is_out_of_reach and not await self._is_registered(state.leader)
-                wanted = state_after_loss(state, loss, is_noted=is_noted)
+                wanted = self._state_after(state, loss, is_noted=is_noted)
                 if self._is_surpassed(partition, replicas, wanted):
                     self._set_restored_aside(partition, loss)
                     loss = self._loss_of(partition)
@@ -86,12 +90,17 @@ class LostLogs:
                     self._report(partition, before, wanted)
                     return
 
+    def _state_after(self, state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool) -> LeaderAndIsr:
+        return state_after_loss(state, loss, is_noted=is_noted, keeps_eligible=self._keeps_eligible())
+
     def _is_surpassed(self, partition: TopicPartition, replicas: tuple[int, ...], wanted: LeaderAndIsr) -> bool:
         """Return whether the log, which `wanted` has lead, is from a backup, and another replica may have more.
 
         Not if another member of the ISR lost its end: it would lead instead, and has less.
         """
-        if self._is_missing(partition) or partition not in self._logs.restored or wanted.isr != (self._broker_id,):
+        if self._is_missing(partition) or partition not in self._logs.restored:
+            return False
+        if wanted.leader_candidates != (self._broker_id,):
             return False
         others = [loss for loss in wanted.log_losses if loss.broker_id != self._broker_id]
         heard = {loss.broker_id for loss in others} | {self._broker_id}
@@ -118,8 +127,8 @@ class LostLogs:
         """
         async with self._turn:
             state = await self._store.state(partition)
-            while state is not None and self._has_lost(state) and self._broker_id not in state.isr:
-                wanted = state_after_loss(state, self._loss_of(partition), is_noted=True)
+            while state is not None and self._has_lost(state) and self._broker_id not in state.leader_candidates:
+                wanted = self._state_after(state, self._loss_of(partition), is_noted=True)
                 if wanted == state:
                     return
                 state = await self._store.write_isr(partition, wanted)
@@ -146,7 +155,7 @@ class LostLogs:
         """Have no log made where it might lead: before it is certain that no other replica has records, and while this
         one has some aside. Until another replica leads, one that is not in the ISR may be chosen by its loss.
         """
-        is_last = state.isr == (self._broker_id,)
+        is_last = state.leader_candidates == (self._broker_id,)
         if partition in self._logs.records_aside:
             if not is_noted and not is_last:
                 return
@@ -163,7 +172,8 @@ class LostLogs:
         )
 
     def _report(self, partition: TopicPartition, before: LeaderAndIsr, after: LeaderAndIsr) -> None:
-        if after.isr != before.isr:
-            _log.warning("log may lack records, left the isr", partition=str(partition), isr=str(after.isr))
-        elif self._broker_id in after.isr:
+        if after.lossless_candidates != before.lossless_candidates:
+            elr = {"elr": str(after.elr)} if self._keeps_eligible() else {}
+            _log.warning("log may lack records, left the isr", partition=str(partition), isr=str(after.isr), **elr)
+        if self._broker_id in after.leader_candidates:
             _log.warning("log may lack records that no other replica is known to have", partition=str(partition))

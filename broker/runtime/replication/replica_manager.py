@@ -332,8 +332,10 @@ class ReplicaManager:
         if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms(), broker_epoch):
             self._high_watermark_moved(hosted)
 
-    def isr_written(self, hosted: HostedPartition, isr: tuple[int, ...], zk_version: int) -> None:
-        if hosted.partition.isr_written(isr, zk_version):
+    def isr_written(
+        self, hosted: HostedPartition, isr: tuple[int, ...], zk_version: int, elr: tuple[int, ...] = ()
+    ) -> None:
+        if hosted.partition.isr_written(isr, zk_version, elr):
             self._high_watermark_moved(hosted)
 
     def take_fetched(

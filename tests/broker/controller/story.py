@@ -28,12 +28,15 @@ before the next effect. What a WatchTopics reads is told after the command's own
     full 1:10 t-0               ... : done, and its log directory is full
     reaches 1:10 t-0 4:100      ... : done, without a leader; the log ends at 100, in epoch 4
     lost 1 t-0                  broker 1, about to register, notes that it has no log; the controller is not told
+    lost-tail 1 t-0 4:100       ... that its log may have lost its end, now at 100 in epoch 4
     remove-state t-0            its state is removed by hand; the controller is not told
     foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
     isr t-0 1,2                 the leader writes another ISR and announces it
     announced t-0               an ISR change of this partition is announced (once more)
     unclean t yes               t may be led by a replica that was not in sync (no: not); the controller is told
     unclean * yes               all topics may that say nothing themselves
+    keep-eligible yes           the cluster finalizes that it keeps eligible leader replicas (no: not)
+    min-isr t 2                 min.insync.replicas of t; of all topics that say nothing themselves: *
     move t-0 3,4                a client asks to reassign a partition
     call-off t-0                ... or to cancel that
     request-moves t-0=3,4       /admin/reassign_partitions appears (without any: what it says cannot be read)
@@ -48,7 +51,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     show                        states of all machines
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from uuid import UUID
 
@@ -63,6 +66,7 @@ from broker.common.cluster import (
     LogLoss,
     TopicAssignment,
 )
+from broker.common.eligible_leaders import eligible_leaders
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_LEADER_EPOCH, NO_TOPIC_ID, TopicPartition
 from broker.controller import effects as do
@@ -93,6 +97,8 @@ class Story:
         self._lost_at: dict[str, int] = {}
         #: What topics say of unclean elections; "*" is the default.
         self.unclean: dict[str, bool] = {"*": False}
+        self.keeps_eligible = False
+        self.min_isr: dict[str, int] = {"*": 1}
         #: Number of each notification of an ISR change, and what it names.
         self.isr_changes: dict[str, TopicPartition] = {}
         self._announcements = 0
@@ -146,6 +152,7 @@ class Story:
             frozenset(self.isr_changes),
             dict(self.last_ids),
             frozenset(self.had_states - self.states.keys()),
+            self._min_isr_of(self.topics) if self.keeps_eligible else None,
         )
 
     def _resign(self) -> told.ControllerEvent:
@@ -262,9 +269,16 @@ class Story:
 
     def _lost(self, broker_id: str, *partitions: str) -> None:
         for key in _partitions(partitions):
-            before, loss = self.states[key], LogLoss(int(broker_id), NO_LEADER_EPOCH, NO_LOG)
-            after = state_after_loss(before, loss, is_noted=True)
-            self.states[key] = after.at_version(before.zk_version + 1)
+            self._lose(key, LogLoss(int(broker_id), NO_LEADER_EPOCH, NO_LOG))
+
+    def _lost_tail(self, broker_id: str, partition: str, extent: str) -> None:
+        last_epoch, end_offset = map(int, extent.split(":"))
+        self._lose(_partition(partition), LogLoss(int(broker_id), last_epoch, end_offset))
+
+    def _lose(self, key: TopicPartition, loss: LogLoss) -> None:
+        before = self.states[key]
+        after = state_after_loss(before, loss, is_noted=True, keeps_eligible=self.keeps_eligible)
+        self.states[key] = after.at_version(before.zk_version + 1)
 
     def _remove_state(self, partition: str) -> None:
         del self.states[_partition(partition)]
@@ -288,10 +302,26 @@ class Story:
         self.unclean[topic] = allowed == "yes"
         return told.ConfigChanged(None if topic == "*" else topic)
 
+    def _keep_eligible(self, is_kept: str) -> told.ControllerEvent:
+        self.keeps_eligible = is_kept == "yes"
+        return told.EligibleLeadersChanged(self.keeps_eligible)
+
+    def _min_isr(self, topic: str, count: str) -> told.ControllerEvent:
+        self.min_isr[topic] = int(count)
+        return told.ConfigChanged(None if topic == "*" else topic)
+
+    def _min_isr_of(self, topics: Iterable[str]) -> dict[str, int]:
+        return {topic: self.min_isr.get(topic, self.min_isr["*"]) for topic in topics}
+
     def _isr(self, partition: str, isr: str) -> told.ControllerEvent:
+        """As a leader writes it, with the ELR if these are kept."""
         key = _partition(partition)
-        state = self.states[key]
-        self.states[key] = state.with_isr(tuple(int(one) for one in isr.split(","))).at_version(state.zk_version + 1)
+        state, members = self.states[key], _ids_of(isr)
+        elr: tuple[int, ...] = ()
+        if self.keeps_eligible:
+            replicas, min_isr = self.topics[key.topic].partitions[key.partition], self._min_isr_of([key.topic])
+            elr = eligible_leaders(state.isr, state.elr, members, replicas, min_isr[key.topic])
+        self.states[key] = state.with_isr(members, elr).at_version(state.zk_version + 1)
         return self._announced(partition)
 
     def _announced(self, partition: str) -> told.ControllerEvent:
@@ -381,6 +411,8 @@ class Story:
             case do.ReadUncleanElection(topics):
                 allowed = (topic for topic in topics if self.unclean.get(topic, self.unclean["*"]))
                 return told.UncleanElectionRead(frozenset(allowed))
+            case do.ReadMinIsr(topics):
+                return told.MinIsrRead(self._min_isr_of(topics))
             case do.ReadIsrChanges(names):
                 named = sorted({self.isr_changes[name] for name in names})
                 return told.IsrChangesRead({key: self.states[key] for key in named if key in self.states})
@@ -461,6 +493,10 @@ def _lines_of(effect: do.ControllerEffect) -> Iterator[str]:
             yield f"answer request {request_id}: {code.name if code else f'{left} remains'}"
         case do.ReadUncleanElection(topics):
             yield f"may {' '.join(sorted(topics))} be led unclean?"
+        case do.ReadMinIsr(topics):
+            yield f"what is min.insync.replicas of {' '.join(sorted(topics))}?"
+        case do.TellEligibleElections(partitions):
+            yield f"tell of leaders from the ELR: {' '.join(map(str, partitions))}"
         case do.ReadIsrChanges(names):
             yield f"read ISR changes {' '.join(sorted(names))}"
         case do.RemoveIsrChanges(names):
@@ -517,7 +553,9 @@ def _stop(stop: do.ReplicaStop) -> str:
 
 def _state(state: LeaderAndIsr) -> str:
     recovering = " recovering" if state.leader_recovery_state else ""
-    return f"leader={state.leader} epoch={state.leader_epoch} isr={_ids(state.isr)}{recovering}"
+    elr = f" elr={_ids(state.elr)}" if state.elr else ""
+    last_known = f" last-known={_ids(state.last_known_elr)}" if state.last_known_elr else ""
+    return f"leader={state.leader} epoch={state.leader_epoch} isr={_ids(state.isr)}{elr}{last_known}{recovering}"
 
 
 def _ids(ids: tuple[int, ...]) -> str:

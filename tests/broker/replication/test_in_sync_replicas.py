@@ -244,3 +244,33 @@ def test_what_a_new_controller_read_of_our_own_write_settles_it():
     partition.pending_isr = partition.isr_with(NEAR)
     partition.apply(state(isr=(ME, NEAR), zk_version=1), log_end_offset=10)
     assert (partition.state.isr, partition.pending_isr) == ((ME, NEAR), None)
+
+
+def test_nothing_is_committed_while_replicas_outside_the_isr_are_eligible_to_lead():
+    partition = led(isr=(ME,))
+    partition.require_in_sync(1)
+    partition.isr_written((ME,), 1, elr=(NEAR,))
+    committed = partition.high_watermark
+    assert not partition.record_append(20)
+    assert partition.high_watermark == committed
+    assert partition.isr_to_write_without_elr() == (ME,)
+    assert partition.isr_written((ME,), 2)
+    assert partition.high_watermark == 20
+
+
+def test_a_state_that_a_leader_writes_has_an_elr_while_its_isr_is_below_the_minimum():
+    partition = led(isr=(ME, NEAR))
+    partition.require_in_sync(2)
+    assert partition.elr_beside((ME,)) == (NEAR,)
+    partition.isr_written((ME,), 1, elr=(NEAR,))
+    assert partition.isr_to_write_without_elr() is None, "it stays, below the minimum"
+    assert partition.elr_beside((ME, FAR)) == ()
+    partition.require_in_sync(3)
+    assert partition.elr_beside((ME, FAR)) == (NEAR,)
+
+
+def test_a_follower_is_not_concerned_with_the_elr():
+    follower = ReplicaPartition(TopicPartition("t", 0), ME)
+    follower.apply(LeadershipState(NEAR, 5, (NEAR,), (ME, NEAR), 1, 0, elr=(ME,)), log_end_offset=10)
+    assert not follower.has_eligible
+    assert follower.isr_to_write_without_elr() is None

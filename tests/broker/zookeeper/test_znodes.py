@@ -85,6 +85,13 @@ def test_partition_state_says_when_its_leader_was_elected_unclean():
     assert znodes.encode_state(state).endswith(b',"leader_recovery_state":1}')
 
 
+def test_partition_state_names_eligible_leaders_in_fields_that_kafka_ignores():
+    state = LeaderAndIsr(-1, 3, (), 7, elr=(2, 3), last_known_elr=(1,))
+    data = znodes.encode_state(state)
+    assert data.endswith(b',"isr":[],"eligible_leader_replicas":[2,3],"last_known_elr":[1]}')
+    assert znodes.decode_state(TopicPartition("t", 0), data, 9) == state.at_version(9)
+
+
 def test_controller_is_version_2():
     data = znodes.encode_controller(4, 1_700_000_000_000)
     assert data == b'{"version":2,"brokerid":4,"timestamp":"1700000000000","kraftControllerEpoch":-1}'

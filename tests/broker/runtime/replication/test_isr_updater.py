@@ -24,6 +24,7 @@ class Store:
 
     def __init__(self):
         self.written: list[tuple[int, ...]] = []
+        self.elrs: list[tuple[int, ...]] = []
         self.go_on = asyncio.Event()
         self.registered = {NEAR: 20, FAR: 30}
         self.announced: set[TopicPartition] = set()
@@ -36,18 +37,17 @@ class Store:
 
     async def write_isr(self, _partition, wanted: LeaderAndIsr) -> LeaderAndIsr:
         self.written.append(wanted.isr)
+        self.elrs.append(wanted.elr)
         await self.go_on.wait()
-        return LeaderAndIsr(
-            wanted.leader, wanted.leader_epoch, wanted.isr, wanted.controller_epoch, wanted.zk_version + 1
-        )
+        return wanted.at_version(wanted.zk_version + 1)
 
     async def announce_isr_changes(self, changed) -> None:
         self.announced |= changed
 
 
 class Replicas(list):
-    def isr_written(self, hosted, isr, zk_version) -> None:
-        hosted.partition.isr_written(isr, zk_version)
+    def isr_written(self, hosted, isr, zk_version, elr=()) -> None:
+        hosted.partition.isr_written(isr, zk_version, elr)
 
 
 @pytest.fixture
@@ -262,4 +262,38 @@ async def test_how_far_a_follower_may_lag_can_change_at_any_time(led):
     updater.lag_ms_max = 100
     updater._look_at(led, clock.monotonic_ms())
     assert led.partition.pending_isr == (ME,)
+    await updater.stop()
+
+
+async def test_members_that_leave_an_isr_below_its_minimum_are_written_as_eligible_where_these_are_kept(led):
+    partition, clock = led.partition, ManualClock()
+    partition.require_in_sync(2)
+    partition.isr_written((ME, NEAR), 1)
+    partition.record_append(10)
+    clock.advance(1_000)
+    for is_kept, elr in ((False, ()), (True, (NEAR,))):
+        store = Store()
+        store.go_on.set()
+        partition.isr_written((ME, NEAR), 1)
+        updater = IsrUpdater(Replicas([led]), store, lambda _: False, 10, clock, lambda kept=is_kept: kept)
+        updater.start()
+        await eventually(lambda: partition.state.isr == (ME,), "it is counted out")
+        assert (store.elrs, partition.state.elr) == ([elr], elr)
+        await updater.stop()
+
+
+async def test_an_elr_beside_an_isr_that_is_large_enough_is_cleared_and_nothing_is_committed_before(led):
+    partition, store = led.partition, Store()
+    partition.require_in_sync(2)
+    partition.isr_written((ME,), 1, (NEAR,))
+    partition.record_append(10)
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, 60_000, SystemClock(), lambda: True)
+    updater.clear_elr(led)
+    assert partition.pending_isr is None, "the ISR is below its minimum"
+    assert not partition.require_in_sync(1)
+    assert partition.high_watermark == 0
+    updater.clear_elr(led)
+    store.go_on.set()
+    await eventually(lambda: partition.state.elr == (), "it is cleared")
+    assert (store.written, store.elrs, partition.high_watermark) == ([(ME,)], [()], 10)
     await updater.stop()

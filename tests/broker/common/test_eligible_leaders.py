@@ -1,0 +1,25 @@
+"""Which replicas are eligible leaders beside an ISR (KIP-966)."""
+
+import pytest
+
+from broker.common.eligible_leaders import eligible_leaders
+
+
+@pytest.mark.parametrize(
+    ("was_in_sync", "was_eligible", "isr", "min_isr", "elr"),
+    [
+        ((1, 2, 3), (), (1, 2), 2, ()),
+        ((1, 2), (), (1,), 2, (2,)),
+        ((1,), (2,), (1,), 2, (2,)),
+        ((1,), (2,), (), 2, (1, 2)),
+        ((1,), (2,), (2,), 2, (1,)),
+        ((1,), (2,), (1, 3), 2, ()),
+        ((1,), (), (), 1, (1,)),
+        ((1, 2), (), (1,), 1, ()),
+        ((3, 2, 1), (), (3,), 9, (1, 2)),
+        ((1, 2, 3), (), (1, 2, 3), 9, ()),
+        ((1, 4), (5,), (1,), 2, ()),
+    ],
+)
+def test_members_that_leave_an_isr_below_its_minimum_are_eligible(was_in_sync, was_eligible, isr, min_isr, elr):
+    assert eligible_leaders(was_in_sync, was_eligible, isr, (1, 2, 3), min_isr) == elr
