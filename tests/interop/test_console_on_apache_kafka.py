@@ -183,7 +183,7 @@ def test_the_cluster_is_known_as_kraft_by_its_answer(db, gateway):
     state = cluster_state()
     assert (state.quorum["leader_id"], state.quorum["voter_count"], state.quorum["behind"]) == (1, 1, [])
     assert (state.quorum["is_writable"], state.quorum_error) == (True, "")
-    assert state.quorum["keeps_elr"] is True
+    assert state.keeps_elr is True
 
 
 def test_eligible_leader_replicas_are_told_by_partition(gateway, orders):

@@ -38,13 +38,15 @@ _panels: WeakKeyDictionary[ClusterGateway, dict[_Key, tuple[float, EligiblePanel
 
 
 def eligible_panel(topic: Topic) -> EligiblePanel | None:
-    """Ask the cluster about a troubled topic; None for a whole one, and for a cluster without a KRaft quorum.
+    """Ask the cluster about a troubled topic; None for a whole one, and for a cluster that keeps no ELR.
+
+    A KRaft cluster is asked in any case: it names the last known leader.
 
     A broker leaves the ISR for the ELR only while the ISR is below min.insync.replicas, so a whole topic has none.
     All open pages of a topic fetch themselves at once, so a panel is kept for `_KEPT_S` while the topic's state stays.
     """
     state = cluster_state() if topic.leaderless_count or topic.under_min_isr_count else None
-    if state is None or not state.quorum:
+    if state is None or not (state.quorum or state.keeps_elr):
         return None
     gateway = cluster_gateway()
     kept, now_s = _panels.setdefault(gateway, {}), monotonic()

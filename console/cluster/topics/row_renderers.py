@@ -29,7 +29,7 @@ def topic_heads(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -
 def topic_pages(keys: list[int], reach: Reach, partitions: ChangedPartitions) -> dict[int, Parts]:
     pages: dict[int, Parts] = {}
     cluster = cluster_state()
-    keeps_elr = bool(cluster.quorum.get("keeps_elr"))
+    keeps_elr = cluster.keeps_elr
     for topic in topics_within(reach).filter(pk__in=keys):
         numbers = partitions.get(topic.pk)
         # Only the cluster knows the ELR of a troubled topic: its page asks, and the collector does not.

@@ -36,6 +36,8 @@ class ClusterState(models.Model):
     #: Of a KRaft cluster the fields of `quorum.members.QuorumSummary`, empty of another; why it cannot be read now.
     quorum = models.JSONField(default=dict)
     quorum_error = models.TextField(blank=True)
+    #: Whether the cluster keeps eligible leader replicas (KIP-966), of either kind.
+    keeps_elr = models.BooleanField(default=False)
     topics_at_ms = models.BigIntegerField(default=0)
     topics_error = models.TextField(blank=True)
     groups_at_ms = models.BigIntegerField(default=0)

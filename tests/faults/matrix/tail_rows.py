@@ -1,10 +1,9 @@
 """Logs that have lost their end, or end in what was never a batch, when their broker starts again."""
 
 import time
-from pathlib import Path
 
 from broker.common.errors import ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import NO_BROKER, TopicPartition
 from broker.log.checkpoints import REPLICATION_OFFSET_CHECKPOINT, read_offset_checkpoint
 from tests.barnabas_cluster import await_true
 from tests.faults.history import Policy
@@ -18,6 +17,8 @@ LOST = (
     KEPT,
     'event="log may have lost its end" partition=last-0',
     'event="log may lack records that no other replica is known to have" partition=last-0',
+    'event="unclean election: .* partition=last-0',
+    'event="log may lack records, left the isr" partition=pair-0',
 )
 TORN = (
     'event="log end cut".* reason="(a batch of|[0-9]+ bytes are too few)',
@@ -30,6 +31,14 @@ _STAYS_BEHIND_S = 1.5
 
 
 def lose_the_tail_of_the_last(stage: Stage) -> None:
+    """The last of an ISR loses its tail, where one replica is enough for an acknowledgement, and where two are asked
+    for.
+    """
+    _lose_what_one_acknowledged(stage)
+    _lose_what_two_acknowledged(stage)
+
+
+def _lose_what_one_acknowledged(stage: Stage) -> None:
     """The last of an ISR loses whole batches that it had acknowledged alone: no CRC tells, only what it noted itself.
 
     It says so, and leads again, for nobody else may; what it gives the same offsets to has a later epoch, so that who
@@ -45,8 +54,7 @@ def lose_the_tail_of_the_last(stage: Stage) -> None:
         stage.await_isr("last", 0, isr)
         written += _write(stage, f"without-{dead}", first)
     reader.read(written)
-    checkpoint = stage.broker(first).directory / "logs" / REPLICATION_OFFSET_CHECKPOINT
-    await_true(lambda: _noted(checkpoint) >= written, "the broker notes what is committed", WHOLE_WITHIN_S)
+    _await_noted(stage, first, "last", written)
     epoch = stage.state("last").leader_epoch
     stage.kill_and_expire(first)
     kept = _cut(stage, first)
@@ -65,13 +73,48 @@ def lose_the_tail_of_the_last(stage: Stage) -> None:
     reader.expect_truncation(stage)
 
 
-def _write(stage: Stage, name: str, leader: int) -> int:
+def _lose_what_two_acknowledged(stage: Stage) -> None:
+    """The last of an ISR loses whole batches that it had acknowledged with another, which left the ISR before it.
+
+    That one is eligible to lead (KIP-966): the broker that lost its tail, back alone, does not, nor does the third, which
+    lacks some of them. Nothing that was acknowledged is lost.
+    """
+    first, second, third = stage.random.sample(stage.others(), 3)
+    stage.create("pair", [(first, second, third)], Policy.KEEP, min_insync_replicas="2")
+    written = _write(stage, "pair-all", first, "pair")
+    stage.kill_and_expire(third)
+    stage.await_isr("pair", 0, [first, second])
+    written += _write(stage, f"pair-without-{third}", first, "pair")
+    stage.kill_and_expire(second)
+    stage.await_isr("pair", 0, [first])
+    _await_noted(stage, first, "pair", written)
+    stage.kill_and_expire(first)
+    _cut(stage, first, "pair")
+    at = stage.start(first)
+    stage.start(third)
+    stage.broker(first).await_healthy()
+    stage.broker(third).await_healthy()
+    stage.stay_until(at + _STAYS_BEHIND_S)
+    state = stage.state("pair")
+    if state.leader != NO_BROKER or state.elr != (second,):
+        stage.violations.append(
+            f"{first} has lost what it acknowledged, and pair-0 does not wait for {second}: {state}"
+        )
+    stage.start(second)
+    await_true(
+        lambda: stage.state("pair").leader == second, f"the eligible broker {second} leads pair-0", WHOLE_WITHIN_S
+    )
+    stage.heal()
+    stage.await_whole()
+
+
+def _write(stage: Stage, name: str, leader: int, topic: str = "last") -> int:
     """Records that the ISR acknowledges, a batch each; how many. Who begins to lead meanwhile has refused the first."""
     end = time.monotonic() + WHOLE_WITHIN_S
     attempt = acknowledged = 0
     while acknowledged < _RECORDS:
         attempt += 1
-        producer = LateProducer(f"{name}-{attempt}", stage.broker(leader).port, "last", "all", stage.history)
+        producer = LateProducer(f"{name}-{attempt}", stage.broker(leader).port, topic, "all", stage.history)
         for _ in range(_RECORDS):
             producer.send(0)
         codes = producer.outcomes()
@@ -82,13 +125,18 @@ def _write(stage: Stage, name: str, leader: int) -> int:
     return acknowledged
 
 
-def _noted(checkpoint: Path) -> int:
-    return read_offset_checkpoint(checkpoint).get(TopicPartition("last", 0), 0)
+def _await_noted(stage: Stage, broker_id: int, topic: str, offset: int) -> None:
+    checkpoint, partition = stage.broker(broker_id).directory / "logs" / REPLICATION_OFFSET_CHECKPOINT, (topic, 0)
+    await_true(
+        lambda: read_offset_checkpoint(checkpoint).get(TopicPartition(*partition), 0) >= offset,
+        "the broker notes what is committed",
+        WHOLE_WITHIN_S,
+    )
 
 
-def _cut(stage: Stage, broker_id: int) -> int:
+def _cut(stage: Stage, broker_id: int, topic: str = "last") -> int:
     """The offset it ends with now, below what each of the others still holds."""
-    (path,) = segments(replica_directory(stage.broker(broker_id), "last", 0))
+    (path,) = segments(replica_directory(stage.broker(broker_id), topic, 0))
     there = batches(path)
     first_lost = there[stage.random.randrange(_RECORDS // 2, 2 * _RECORDS)]
     truncate(path, first_lost.position)

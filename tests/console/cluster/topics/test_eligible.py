@@ -124,3 +124,15 @@ def test_many_pages_of_a_topic_ask_the_cluster_once_in_ten_seconds(kraft, monkey
     topic.leaderless_count, topic.under_min_isr_count = 0, 1
     eligible_panel(topic)
     assert len(requests) == 3, "its state is another"
+
+
+def test_a_cluster_with_zookeeper_that_keeps_them_has_the_columns_too(cluster, collect, collector, viewer, client_of):
+    cluster.create_topic("orders", 1, 2)
+    collect()
+    assert 'data-cell="elr"' not in client_of(viewer).get("/topics/orders/").content.decode()
+    cluster.quorum.known = (FeatureView("eligible.leader.replicas.version", 0, 1, 1),)
+    cluster.quorum.eligible["orders"] = (leaders(elr=[2], last=[1]),)
+    collector.look("quorum")
+    Topic.objects.update(under_min_isr_count=1)
+    text = client_of(viewer).get("/topics/orders/").content.decode()
+    assert (cells(text, "elr"), cells(text, "last-elr")) == (["2"], ["1"])
