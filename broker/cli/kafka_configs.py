@@ -16,6 +16,7 @@ from broker.cli.configs.config_entities import (
     BROKERS,
     CLIENT_METRICS,
     ENTITY_TYPES,
+    GROUPS,
     QUOTA_TYPES,
     TOPICS,
     USERS,
@@ -40,6 +41,7 @@ from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.cli.frame.zookeeper import ZK_TLS, ZOOKEEPER_DIGEST, ZooKeeperAccess
 from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
+from broker.client.groups import GroupClient
 from broker.common.errors import ApiError
 from broker.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -52,11 +54,12 @@ from broker.protocol.messages.incremental_alter_configs import (
     ConfigOperation,
     IncrementalAlterConfigsRequest,
 )
+from broker.protocol.messages.list_config_resources import ListConfigResourcesRequest
 
 if TYPE_CHECKING:
     from broker.zookeeper.session import ZooKeeperSession
 
-_RESOURCES = {TOPICS: 2, BROKERS: 4, BROKER_LOGGERS: 8, CLIENT_METRICS: 16}
+_RESOURCES = {TOPICS: 2, BROKERS: 4, BROKER_LOGGERS: 8, CLIENT_METRICS: 16, GROUPS: 32}
 #: Described in one request: an answer has every setting of each.
 _AT_ONCE = 100
 _OLD_WORDS = (
@@ -140,11 +143,22 @@ def _named(cluster: ClusterConnections, entity: Entity) -> list[Entity]:
         return [entity]
     if entity.type == TOPICS:
         return [Entity(TOPICS, topic) for topic in sorted(_topic_names(cluster))]
+    if entity.type == GROUPS:
+        return [Entity(GROUPS, group) for group in sorted(_group_names(cluster))]
     return [*(Entity(BROKERS, str(broker_id)) for broker_id in sorted(cluster.brokers())), Entity(BROKERS, "")]
 
 
 def _topic_names(cluster: ClusterConnections) -> list[str]:
     return [topic.name for topic in cluster.describe_topics(None).topics if topic.name]
+
+
+def _group_names(cluster: ClusterConnections) -> set[str]:
+    """Return the groups there are, and those that anything is set for."""
+    request = ListConfigResourcesRequest(resource_types=[_RESOURCES[GROUPS]])
+    response = cluster.ask_any(request)
+    check(response.error_code)
+    named = {resource.resource_name for resource in response.config_resources}
+    return named | {group.group_id for group in GroupClient(cluster).listed()}
 
 
 def _described(cluster: ClusterConnections, whose: Sequence[Entity]) -> Iterator[tuple[Entity, DescribeConfigsResult]]:
@@ -250,7 +264,7 @@ def _alter_stored(zookeeper: ZooKeeperAccess, user: str, changes: ConfigEdits) -
 
 COMMAND = Command(
     name="kafka-configs",
-    summary="Tell or change what is set for topics, brokers, their loggers, users, clients and addresses.",
+    summary="Tell or change what is set for topics, brokers, their loggers, users, clients, addresses and groups.",
     run=run,
     exactly_one_of=(("describe", "alter"),),
     options=(
@@ -262,7 +276,7 @@ COMMAND = Command(
         Option(
             "entity-type", f"One of {', '.join(ENTITY_TYPES)}; users and clients together.", "TYPE", repeatable=True
         ),
-        Option("entity-name", "A topic, client id, user, broker id or address.", "NAME", repeatable=True),
+        Option("entity-name", "A topic, client id, user, broker id, address or group.", "NAME", repeatable=True),
         Option("entity-default", "The default for clients, users, brokers or addresses without settings of their own."),
         Option("topic", "Short for --entity-type topics --entity-name.", "TOPIC"),
         Option("client", "Short for --entity-type clients --entity-name.", "CLIENT-ID"),
@@ -275,6 +289,7 @@ COMMAND = Command(
         Option("ip", "Short for --entity-type ips --entity-name.", "ADDRESS"),
         Option("ip-defaults", "Short for --entity-type ips --entity-default."),
         Option("client-metrics", "Short for --entity-type client-metrics --entity-name.", "NAME"),
+        Option("group", "Short for --entity-type groups --entity-name.", "GROUP"),
         Option("add-config", "Settings; brackets keep commas together: k1=v1,k2=[a,b].", "KEY=VALUE,…"),
         Option("add-config-file", "Settings in a properties file, instead.", "FILE"),
         Option("delete-config", "Settings to take away; each must be set.", "KEY,…", repeatable=True),

@@ -45,6 +45,7 @@ class ConfigSource(IntEnum):
     BROKER_FILE = 4
     DEFAULT = 5
     LOGGER = 6
+    GROUP = 8
 
 
 class UpdateMode(Enum):

@@ -4,6 +4,12 @@ from broker.config.definition import parse_int32, parse_list, setting
 
 #: Kafka takes names of classes, too; here are no others.
 CONSUMER_GROUP_ASSIGNORS = ("uniform", "range")
+CONSUMER_GROUP_MIGRATION_POLICIES = ("disabled", "upgrade", "downgrade", "bidirectional")
+
+
+def parse_lower_case(text: str) -> str:
+    """Parse a name in whose case Kafka takes no interest."""
+    return text.lower()
 
 
 class GroupKeys:
@@ -24,6 +30,18 @@ class GroupKeys:
     group_consumer_heartbeat_interval_ms = setting(
         parse_int32, 5_000, "How often such a member is told to send a heartbeat.", at_least=1
     )
+    group_consumer_min_session_timeout_ms = setting(
+        parse_int32, 45_000, "Least consumer.session.timeout.ms that may be set for a group.", at_least=1
+    )
+    group_consumer_max_session_timeout_ms = setting(parse_int32, 60_000, "The greatest.", at_least=1)
+    group_consumer_min_heartbeat_interval_ms = setting(
+        parse_int32, 5_000, "Least consumer.heartbeat.interval.ms that may be set for a group.", at_least=1
+    )
+    group_consumer_max_heartbeat_interval_ms = setting(parse_int32, 15_000, "The greatest.", at_least=1)
+    group_consumer_min_assignment_interval_ms = setting(
+        parse_int32, 0, "Least consumer.assignment.interval.ms that may be set for a group.", at_least=0
+    )
+    group_consumer_max_assignment_interval_ms = setting(parse_int32, 15_000, "The greatest.", at_least=0)
     group_consumer_max_size = setting(parse_int32, 2**31 - 1, "Members one consumer group may have.", at_least=1)
     group_consumer_assignors = setting(
         parse_list,
@@ -33,4 +51,11 @@ class GroupKeys:
     )
     group_consumer_assignment_interval_ms = setting(
         parse_int32, 1_000, "Shortest time between two assignments of a consumer group.", at_least=0
+    )
+    group_consumer_migration_policy = setting(
+        parse_lower_case,
+        "bidirectional",
+        "Which groups change their protocol when members of the other one come: to the consumer protocol (upgrade), to "
+        "the classic one when only its members are left (downgrade), both or none.",
+        choices=CONSUMER_GROUP_MIGRATION_POLICIES,
     )

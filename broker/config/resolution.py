@@ -108,6 +108,12 @@ def _has_default(key: Key, broker_key: str) -> bool:
     return key.name in SYNONYMS and BROKER_KEYS[broker_key].default is not None
 
 
+def broker_key_settings(name: str, broker: BrokerConfig) -> list[Setting]:
+    """Return every source of the value of a broker's key that has no synonyms, the one in effect first."""
+    default = Setting(name, BROKER_KEYS[name].default, ConfigSource.DEFAULT)
+    return [*_in_layers([(name, 1)], broker), default]
+
+
 def broker_settings_of(key: Key, broker: BrokerConfig) -> tuple[Setting, list[Setting]]:
     """Return the value in effect for a broker key, and every source of a value, the one in effect first.
 

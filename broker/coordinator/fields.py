@@ -111,6 +111,10 @@ class FieldReader:
     def bytes_(self) -> bytes:
         return self._take(self.int32())
 
+    def nullable_bytes(self) -> bytes | None:
+        length = self.int32()
+        return None if length == -1 else self._take(length)
+
     def last(self, decoded: _Decoded) -> _Decoded:
         """Return `decoded` if everything was read: bytes left over mean that the format is another one."""
         if self._at != len(self._data):

@@ -34,6 +34,11 @@ class Timers(Generic[K]):
         if queued is None or deadline_ms < queued:
             self._push(key, deadline_ms)
 
+    def schedule_once(self, key: K, deadline_ms: int) -> None:
+        """Set the deadline of `key` unless it has one."""
+        if key not in self._deadlines:
+            self.schedule(key, deadline_ms)
+
     def cancel(self, key: K) -> None:
         """Forget the deadline of `key`, if it has one."""
         self._deadlines.pop(key, None)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.config import broker, topic
+from broker.config import broker, group, topic
 from broker.config.definition import ConfigError, Key
 from broker.config.resolution import settings_of
 from broker.handlers.authorization import require, require_on_cluster
@@ -25,12 +25,19 @@ class ConfigResourceType(IntEnum):
     TOPIC = 2
     BROKER = 4
     BROKER_LOGGER = 8
+    GROUP = 32
+
+
+_RESOURCES: dict[int, operations.ResourceType] = {
+    ConfigResourceType.TOPIC: operations.ResourceType.TOPIC,
+    ConfigResourceType.GROUP: operations.ResourceType.GROUP,
+}
 
 
 def require_config(operation: AclOperation, resource_type: int, name: str, context: RequestContext) -> None:
-    """Raises ApiError unless the client may do that with the configuration; all but topics' is the cluster's."""
-    if resource_type == ConfigResourceType.TOPIC:
-        require(operation, operations.ResourceType.TOPIC, name, context)
+    """Raises ApiError unless the client may do that with the configuration; brokers' is the cluster's."""
+    if resource_type in _RESOURCES:
+        require(operation, _RESOURCES[resource_type], name, context)
     else:
         require_on_cluster(operation, context)
 
@@ -100,6 +107,15 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
             check=partial(of_brokers.check, name),
             change=partial(of_brokers.change, name),
         )
+    if resource_type == ConfigResourceType.GROUP:
+        of_groups = services.group_configs
+        return ChangeableConfigs(
+            key_of=partial(_key, group.BY_NAME.get, "group"),
+            value_of=lambda key, overrides: group.group_settings_of(key, overrides, services.config)[0].value,
+            overrides=partial(of_groups.overrides, name),
+            check=lambda _present, wanted: of_groups.check(wanted),
+            change=partial(of_groups.change, name),
+        )
     raise unknown_resource(resource_type)
 
 
@@ -150,5 +166,5 @@ async def alter_each(
 def unknown_resource(resource_type: int) -> ApiError:
     return ApiError(
         ErrorCode.INVALID_REQUEST,
-        f"Unknown resource type {resource_type}; 2 is a topic, 4 a broker, 8 its loggers",
+        f"Unknown resource type {resource_type}; 2 is a topic, 4 a broker, 8 its loggers, 32 a group",
     )

@@ -1,4 +1,4 @@
-"""DescribeConfigs: every value of a topic or of this broker, or what is set for all brokers (the empty name).
+"""DescribeConfigs: every value of a topic, a group or this broker, or what is set for all brokers (the empty name).
 
 Each comes with its source, synonyms, type and meaning.
 """
@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError
 from broker.config import broker as broker_keys
+from broker.config import group as group_keys
 from broker.config import topic as topic_keys
 from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigSource, ConfigType, Key, UpdateMode
 from broker.config.dynamic import update_mode
+from broker.config.group import group_settings_of
 from broker.config.resolution import Setting, broker_settings_of, listed_synonyms, settings_of
 from broker.handlers.broker_loggers import describe_loggers
 from broker.handlers.config_resources import (
@@ -88,7 +90,15 @@ async def _settings(
             return [*broker_keys.KEYS, *_of_plug_ins(config)], lambda key: _of_broker(key, config)
         set_for_all = dict(config.layers[ConfigSource.CLUSTER])
         return list(map(_broker_key, set_for_all)), lambda key: _of_all_brokers(key, set_for_all)
+    if resource.resource_type == ConfigResourceType.GROUP:
+        overrides = await context.services.group_configs.overrides(resource.resource_name)
+        return group_keys.KEYS, lambda key: _of_group(key, overrides, config)
     raise unknown_resource(resource.resource_type)
+
+
+def _of_group(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Described:
+    settings = group_settings_of(key, overrides, config)
+    return _Described(key, settings[0], settings)
 
 
 def _of_topic(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Described:
@@ -142,7 +152,7 @@ def _entry(described: _Described, request: DescribeConfigsRequest, version: int)
 
 
 def _is_known(key: Key) -> bool:
-    return key.name in topic_keys.BY_NAME or broker_keys.key_of(key.name) is not None
+    return key.name in topic_keys.BY_NAME or key.name in group_keys.BY_NAME or broker_keys.key_of(key.name) is not None
 
 
 HANDLER = public(ApiKey.DESCRIBE_CONFIGS, 0, 4, handle_describe_configs, budget=OF_EVERYTHING)

@@ -195,6 +195,7 @@ class Broker:
         exits.add(self._features.stop)
         self._features.start()
         await parts.services.broker_configs.apply()
+        await parts.services.group_configs.load()
         await parts.security.start(exits)
         exits.add(partial(_sign_off, parts.registration.stop))
         await parts.registration.start()

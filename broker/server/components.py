@@ -10,7 +10,7 @@ from broker.controller.leader_rebalance import RebalanceSettings
 from broker.net.connection import Connection
 from broker.net.dialer import Dialer
 from broker.replication.fetch_session import FetchSessions
-from broker.runtime import broker_configs
+from broker.runtime import broker_configs, group_configs
 from broker.runtime.audit.append_audit import AppendAudit
 from broker.runtime.audit.audit_topic import AuditTopic
 from broker.runtime.audit.auditor import Auditor
@@ -27,6 +27,7 @@ from broker.runtime.controller.topic_values import TopicDefaults
 from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.delayed_fetches import DelayedFetches
+from broker.runtime.group_configs import GroupConfigs
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.log_dirs import LogDirs
@@ -54,6 +55,7 @@ from broker.server.registration import Registration
 from broker.server.replication import Replication, random_session_id
 from broker.server.security import Security
 from broker.zookeeper.earlier_session import SessionNote
+from broker.zookeeper.entity_configs import EntityConfigs
 
 
 class BrokerComponents:
@@ -66,8 +68,18 @@ class BrokerComponents:
         dialer, delayed_fetches = Dialer(ground.membership, ground.listeners.tls), DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
         steady, addresses = SteadyClock(clock), self.addresses.of
+        configs_of_groups = GroupConfigs(EntityConfigs(ground.session), config)
         self.coordination = Coordination(
-            config, self.replicas, metadata, store, addresses, dialer, clock, steady, ground.features
+            config,
+            self.replicas,
+            metadata,
+            store,
+            addresses,
+            dialer,
+            clock,
+            steady,
+            ground.features,
+            configs_of_groups.values,
         )
         self.registration = self._registration()
         self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
@@ -82,6 +94,7 @@ class BrokerComponents:
             [
                 (topic_configs.ENTITY, configs_of_topics.apply),
                 (broker_configs.ENTITY, ground.configs.apply),
+                (group_configs.ENTITY, configs_of_groups.apply),
                 *self.security.keepers,
             ],
         )
@@ -103,7 +116,7 @@ class BrokerComponents:
         self.controller = self._controller(dialer)
         self._follow_features()
         self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
-        self.services = self._services(delayed_fetches, configs_of_topics)
+        self.services = self._services(delayed_fetches, configs_of_topics, configs_of_groups)
         self.coordination.serve(self.services, config.inter_broker_listener)
         self.auditor = self._auditor(dialer)
         self.dispatcher = Dispatcher(self.services, RequestMetrics(ground.registry))
@@ -170,7 +183,9 @@ class BrokerComponents:
             clock,
         )
 
-    def _services(self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs) -> Services:
+    def _services(
+        self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs, configs_of_groups: GroupConfigs
+    ) -> Services:
         ground, config = self._ground, self._ground.config
         self.traffic_sweep = TrafficSweep(TrafficCounters(ground.clock.monotonic_ms), ground.turns)
         return Services(
@@ -192,6 +207,7 @@ class BrokerComponents:
             topics=TopicAdmin(ground.store, ground.metadata, config),
             topic_configs=configs_of_topics,
             broker_configs=ground.configs,
+            group_configs=configs_of_groups,
             log_dirs=LogDirs([Path(path) for path in config.log_dirs], self.replicas, ground.logs),
             log_dir_moves=self.log_dir_moves,
             retention_previews=self.previews,

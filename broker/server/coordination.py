@@ -1,11 +1,11 @@
 """One broker's coordinators of groups and transactions, and its lines to those of other brokers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from broker.common.clock import Clock
 from broker.config.broker import BrokerConfig
-from broker.coordinator.consumer_group.config import ConsumerGroupConfig
+from broker.coordinator.consumer_group.config import ConsumerGroupConfig, MigrationPolicy
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
@@ -43,8 +43,9 @@ class Coordination:
         clock: Clock,
         steady: Clock,
         features: ClusterFeatures,
+        of_groups: Mapping[str, Mapping[str, int]],
     ):
-        """steady: by which committed offsets are too old."""
+        """steady: by which committed offsets are too old. of_groups: what is set for groups, see `GroupConfigs`."""
         self.group_memory = GroupMemory()
         deleted = DeletedPartitions()
         self.groups = group_coordinators(
@@ -55,7 +56,7 @@ class Coordination:
             deleted,
             metadata.topic_id_of,
             steady.now_ms,
-            _consumer_group_config(config),
+            _consumer_group_config(config, of_groups),
             KnownTopics(metadata),
         )
         self.markers = MarkerSender(config.broker_id, metadata, address_of, dialer, store.partition_exists)
@@ -96,13 +97,16 @@ def _group_config(config: BrokerConfig) -> GroupConfig:
     )
 
 
-def _consumer_group_config(config: BrokerConfig) -> ConsumerGroupConfig:
+def _consumer_group_config(config: BrokerConfig, of_groups: Mapping[str, Mapping[str, int]]) -> ConsumerGroupConfig:
     return ConsumerGroupConfig(
         group_consumer_session_timeout_ms=config.group_consumer_session_timeout_ms,
         group_consumer_heartbeat_interval_ms=config.group_consumer_heartbeat_interval_ms,
         group_consumer_max_size=config.group_consumer_max_size,
         group_consumer_assignors=config.group_consumer_assignors,
         group_consumer_assignment_interval_ms=config.group_consumer_assignment_interval_ms,
+        group_consumer_migration_policy=MigrationPolicy(config.group_consumer_migration_policy),
+        group_max_size=config.group_max_size,
+        of_groups=of_groups,
     )
 
 

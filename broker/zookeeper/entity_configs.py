@@ -34,12 +34,16 @@ Config = dict[str, str]
 
 
 class EntityConfigs:
-    """Configurations by path below /config: `users/U`, `users/U/clients/C`, `clients/C`, `ips/I`. Raises
+    """Configurations by path below /config: `users/U`, `users/U/clients/C`, `ips/I`, `groups/G`. Raises
     ZooKeeperError.
     """
 
     def __init__(self, session: ZooKeeperSession):
         self._session = session
+
+    async def names(self, kind: str) -> list[str]:
+        """Return the names of the entities of one type, as their znodes have them."""
+        return await self._session.children_if_present(f"{_ROOT}/{kind}")
 
     async def of(self, path: str) -> Config:
         """Return the entity's configuration; empty if it is missing or unreadable (logged)."""

@@ -6,8 +6,8 @@ from enum import StrEnum
 from broker.cli.frame.declaration import Arguments, CommandError
 
 TOPICS, CLIENTS, USERS, BROKERS, IPS = "topics", "clients", "users", "brokers", "ips"
-BROKER_LOGGERS, CLIENT_METRICS = "broker-loggers", "client-metrics"
-ENTITY_TYPES = (TOPICS, CLIENTS, USERS, BROKERS, IPS, BROKER_LOGGERS, CLIENT_METRICS)
+BROKER_LOGGERS, CLIENT_METRICS, GROUPS = "broker-loggers", "client-metrics", "groups"
+ENTITY_TYPES = (TOPICS, CLIENTS, USERS, BROKERS, IPS, BROKER_LOGGERS, CLIENT_METRICS, GROUPS)
 _BEFORE_KAFKA_3 = (TOPICS, CLIENTS, USERS, BROKERS, IPS)
 #: Those that have quotas: for all of a kind that have none of their own, too.
 QUOTA_TYPES = (USERS, CLIENTS, IPS)
@@ -22,6 +22,7 @@ SHORT = {
     "broker-logger": BROKER_LOGGERS,
     "ip": IPS,
     "client-metrics": CLIENT_METRICS,
+    "group": GROUPS,
 }
 SHORT_DEFAULTS = {
     "client-defaults": CLIENTS,

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from broker.cli.configs.config_changes import SCRAM
-from broker.cli.configs.config_entities import BROKERS, CLIENTS, IPS, TOPICS, USERS, Entity
+from broker.cli.configs.config_entities import BROKERS, CLIENTS, GROUPS, IPS, TOPICS, USERS, Entity
 from broker.protocol.messages.describe_client_quotas import EntryData
 from broker.protocol.messages.describe_configs import DescribeConfigsResourceResult
 from broker.protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsResult
@@ -19,8 +19,9 @@ SOURCES = {
     5: "DEFAULT_CONFIG",
     6: "DYNAMIC_BROKER_LOGGER_CONFIG",
     7: "DYNAMIC_CLIENT_METRICS_CONFIG",
+    8: "DYNAMIC_GROUP_CONFIG",
 }
-_OF_TOPIC, _OF_BROKER, _OF_ALL_BROKERS = 1, 2, 3
+_OF_TOPIC, _OF_BROKER, _OF_ALL_BROKERS, _OF_GROUP = 1, 2, 3, 8
 _MECHANISMS: dict[int, str] = {number: name for name, number in SCRAM.items()}
 _ENTITY_TYPES = {"user": USERS, "client-id": CLIENTS, "ip": IPS}
 _FRACTIONAL = ("request_percentage", "controller_mutation_rate")
@@ -31,7 +32,8 @@ Settings = Iterable[DescribeConfigsResourceResult]
 
 def own(entity: Entity, settings: Settings) -> list[DescribeConfigsResourceResult]:
     """Return the settings of the entity itself, sorted by name; of loggers all."""
-    source = {TOPICS: _OF_TOPIC, BROKERS: _OF_BROKER if entity.name else _OF_ALL_BROKERS}.get(entity.type)
+    of_brokers = _OF_BROKER if entity.name else _OF_ALL_BROKERS
+    source = {TOPICS: _OF_TOPIC, BROKERS: of_brokers, GROUPS: _OF_GROUP}.get(entity.type)
     return in_order(setting for setting in settings if source is None or setting.config_source == source)
 
 

@@ -16,8 +16,8 @@ from broker.protocol.messages.consumer_group_describe import (
 )
 from broker.protocol.messages.consumer_group_describe import ConsumerGroupMember as DescribedMember
 
-#: `member_type` of a member that speaks the consumer protocol.
-_CONSUMER = 1
+#: `member_type` of a member of the classic protocol, and of one of the consumer protocol.
+_CLASSIC, _CONSUMER = 0, 1
 
 
 def describe(request: ConsumerGroupDescribeRequest, groups: ConsumerGroups) -> ConsumerGroupDescribeResponse:
@@ -61,7 +61,7 @@ def _described_member(member: ConsumerGroupMember, target: Partitions, topics: T
         subscribed_topic_regex=subscription.topic_regex or "",
         assignment=_assignment(assigned, topics),
         target_assignment=_assignment(target, topics),
-        member_type=_CONSUMER,
+        member_type=_CLASSIC if member.is_classic else _CONSUMER,
     )
 
 

@@ -6,6 +6,7 @@ and what members have at the end.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from broker.common.shared_budget import Owner
@@ -24,6 +25,7 @@ from broker.coordinator.consumer_group.records import (
 from broker.coordinator.consumer_group.topics import AssignableTopic, TopicDirectory, hash_of
 from broker.coordinator.outcome import CoordinatorTurn
 from broker.coordinator.recorded_owners import encode_owner
+from broker.protocol.messages.consumer_group_heartbeat import JOIN_EPOCH
 from broker.protocol.schema import StoredValue
 
 
@@ -75,6 +77,16 @@ class GroupDraft:
         return owner is None or self._changed.get(owner, owner) is None
 
     @property
+    def counts(self) -> tuple[int, int]:
+        """How many members there will be, and how many of them of the classic protocol."""
+        member_count, classic_count = len(self.group.members), self.group.classic_count
+        for member_id, member in self._changed.items():
+            before = self.group.members.get(member_id)
+            member_count += (member is not None) - (before is not None)
+            classic_count += (member is not None and member.is_classic) - (before is not None and before.is_classic)
+        return member_count, classic_count
+
+    @property
     def is_changed(self) -> bool:
         return bool(self._changed or self._patterns) or self.epoch != self.group.epoch
 
@@ -87,11 +99,14 @@ class GroupDraft:
         self._changed[member_id] = None
         self._targets[member_id] = None
 
-    def replace(self, old: ConsumerGroupMember, new: ConsumerGroupMember) -> None:
-        """A static member came back under a new id: it gets what the old one was to have."""
-        self._targets[new.member_id] = self.target_of(old.member_id)
-        self.remove(old.member_id)
-        self.put(new)
+    def replaced(self, former: ConsumerGroupMember, member_id: str) -> ConsumerGroupMember:
+        """A static member came back under a new id: return it with what the former one had and was to have."""
+        member = replace(former, member_id=member_id, epoch=JOIN_EPOCH, previous_epoch=JOIN_EPOCH)
+        if former.member_id != member_id:
+            self._targets[member_id] = self.target_of(former.member_id)
+            self.remove(former.member_id)
+            self.put(member)
+        return member
 
     def resolve(self, pattern: str, topics: frozenset[str], wall_ms: int) -> None:
         self._patterns[pattern] = ResolvedPattern(topics, wall_ms, self._owner)

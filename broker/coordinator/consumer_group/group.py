@@ -64,6 +64,8 @@ class ModernGroup:
         self.static_members: dict[str, str] = {}  #: group.instance.id: member id
         self.patterns: dict[str, ResolvedPattern] = {}
         self.assignor_votes: Counter[str] = Counter()
+        self.classic_count = 0  #: members of the classic protocol
+        self.classic_support: Counter[str] = Counter()  #: of those, how many support a protocol, by its name
         self.topics_version = NEVER  #: of the topics that the epoch is of; not recorded
         self._subscribers: Counter[str] = Counter()  #: by topic name, without those by patterns
         self._owners: dict[tuple[UUID, int], str] = {}
@@ -85,6 +87,11 @@ class ModernGroup:
     def owner_of(self, topic_id: UUID, index: int) -> str | None:
         """Return the id of the member that has the partition, or has to give it up; None if none has."""
         return self._owners.get((topic_id, index))
+
+    @property
+    def is_all_classic(self) -> bool:
+        """Whether the group has members, and none of the consumer protocol."""
+        return 0 < self.classic_count == len(self.members)
 
     def target_of(self, member_id: str) -> Partitions:
         return self.targets.get(member_id, NO_PARTITIONS)
@@ -181,6 +188,9 @@ class ModernGroup:
             self.assignor_votes[subscription.server_assignor] += 1
         if subscription.instance_id is not None:
             self.static_members[subscription.instance_id] = member.member_id
+        if subscription.classic is not None:
+            self.classic_count += 1
+            self.classic_support.update(name for name, _ in subscription.classic.protocols)
 
     def _leave(self, member: ConsumerGroupMember) -> None:
         subscription = member.subscription
@@ -190,6 +200,10 @@ class ModernGroup:
             _count_down(self.assignor_votes, subscription.server_assignor)
         if self.static_members.get(subscription.instance_id or "") == member.member_id:
             del self.static_members[subscription.instance_id or ""]
+        if subscription.classic is not None:
+            self.classic_count -= 1
+            for name, _ in subscription.classic.protocols:
+                _count_down(self.classic_support, name)
 
     def _take(self, member: ConsumerGroupMember) -> None:
         for owned in (member.assigned, member.pending_revocation):

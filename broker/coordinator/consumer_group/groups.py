@@ -4,10 +4,11 @@
 turn that it answers into.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.coordinator.consumer_group import records
+from broker.coordinator.consumer_group.classic_members import ClassicMembers
 from broker.coordinator.consumer_group.config import ConsumerGroupConfig
 from broker.coordinator.consumer_group.group import NEVER, ModernGroup
 from broker.coordinator.consumer_group.heartbeat import ConsumerHeartbeats
@@ -24,7 +25,7 @@ from broker.coordinator.consumer_group.records import (
     encode_key,
 )
 from broker.coordinator.consumer_group.requests import check_heartbeat, is_leaving
-from broker.coordinator.consumer_group.timers import ConsumerTimerKey, ConsumerTimerKind
+from broker.coordinator.consumer_group.timers import OF_MEMBERS, ConsumerTimerKey, ConsumerTimerKind
 from broker.coordinator.consumer_group.topics import NoTopics, TopicDirectory
 from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import TIMER_RETRY_MS
@@ -54,6 +55,7 @@ class ConsumerGroups:
         self._groups: dict[str, ModernGroup] = {}
         self._timers: Timers[ConsumerTimerKey] = Timers()
         self._heartbeats = ConsumerHeartbeats(config, self.topics, self._timers, memory, new_member_id)
+        self.classic = ClassicMembers(config, self.topics, self._timers, self._heartbeats, new_member_id)
 
     def get(self, group_id: str) -> ModernGroup | None:
         return self._groups.get(group_id)
@@ -64,6 +66,11 @@ class ConsumerGroups:
     def __contains__(self, group_id: str) -> bool:
         return group_id in self._groups
 
+    def with_members(self, group_id: str) -> ModernGroup | None:
+        """Return the group if it has members."""
+        group = self._groups.get(group_id)
+        return group if group is not None and group.members else None
+
     # -- requests -----------------------------------------------------------------------------------------------------
 
     def heartbeat(
@@ -71,13 +78,13 @@ class ConsumerGroups:
         request: ConsumerGroupHeartbeatRequest,
         client: GroupClientInfo,
         turn: CoordinatorTurn,
-        begin: Callable[[], None],
+        begin: Callable[[], Sequence[CoordinatorRecord]],
         sees_topic: Callable[[str], bool],
     ) -> ConsumerGroupHeartbeatResponse:
         """Return the response, for when the records are committed. Raises ApiError for one to be sent at once.
 
-        begin: called before a group that there is not gets its first records; it may refuse. sees_topic: whether the
-        client may describe a topic.
+        begin: called before a group that there is not gets its first records, for those that a classic group becomes
+        it by; it may refuse. sees_topic: whether the client may describe a topic.
         """
         check_heartbeat(request, client.api_version, self.config.group_consumer_assignors)
         group = self._groups.get(request.group_id)
@@ -86,13 +93,25 @@ class ConsumerGroups:
                 raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {request.group_id} not found.")
             if is_leaving(request):
                 return self._heartbeats.leave(group, request, turn)
-        if group is None:
-            begin()
-            group = ModernGroup(request.group_id, self._account)
-        return self._heartbeats.stay(group, request, client, turn, sees_topic)
+        if group is not None:
+            return self._heartbeats.stay(group, request, client, turn, sees_topic)
+        group, migrated = ModernGroup(request.group_id, GroupMemory().account()), begin()
+        for record in migrated:
+            turn.append(*record)
+            if (key := records.decode_key(record.key)) is not None and record.value is not None:
+                _replay_value(group, key, record.value, record.headers)
+        response = self._heartbeats.stay(group, request, client, turn, sees_topic)
+        for member in group.members.values():
+            if member.member_id != response.member_id:
+                self._heartbeats.restart_session(group, member, turn.now_ms)
+        turn.outcome.is_divisible &= not migrated
+        return response
 
     def delete(self, group: ModernGroup, turn: CoordinatorTurn) -> None:
-        """Propose the tombstones of a group without members."""
+        """Propose the tombstones of a group."""
+        for member_id in group.members:
+            for kind in (records.CURRENT_MEMBER, records.MEMBER):
+                _append_tombstone(turn, ConsumerGroupKey(kind, group.group_id, member_id))
         for pattern in group.patterns:
             _append_tombstone(turn, ConsumerGroupKey(records.PATTERN, group.group_id, pattern))
         for member_id in group.targets:
@@ -105,16 +124,22 @@ class ConsumerGroups:
     def next_deadline_ms(self) -> int | None:
         return self._timers.next_deadline_ms()
 
-    def tick(self, turn: CoordinatorTurn) -> None:
-        """Do what the deadlines that have come ask for; what is done for one group at a time is done at once."""
+    def tick(self, turn: CoordinatorTurn, downgrade: Callable[[ModernGroup, CoordinatorTurn], None]) -> None:
+        """Do what the deadlines that have come ask for; what is done for one group at a time is done at once.
+
+        downgrade: proposes the records by which a group becomes a classic one.
+        """
         silent: dict[str, dict[str, str]] = {}  #: by group: of each member that is removed, why
         to_assign: dict[str, None] = {}
+        to_downgrade: list[ConsumerTimerKey] = []
         while not turn.is_full and (key := self._timers.take_expired(turn.now_ms)) is not None:
             turn.things_left -= 1
             group = self._groups.get(key.group_id)
             member = group.members.get(key.member_id) if group else None
             if group is not None and key.kind is ConsumerTimerKind.ASSIGNMENT:
                 to_assign[group.group_id] = None
+            elif key.kind is ConsumerTimerKind.DOWNGRADE:
+                to_downgrade.append(key)
             elif member is not None and (reason := _removal(member, key.kind)):
                 silent.setdefault(key.group_id, {})[member.member_id] = reason
                 # The replayed tombstone makes this one stand for nothing; if there is none, it is tried again.
@@ -127,13 +152,34 @@ class ConsumerGroups:
         for group_id in to_assign:
             if (group := self._groups[group_id]).members:
                 self._heartbeats.assign(group, turn)
+        for key in to_downgrade:
+            self._downgrade(key, downgrade, turn)
+
+    def _downgrade(
+        self,
+        key: ConsumerTimerKey,
+        downgrade: Callable[[ModernGroup, CoordinatorTurn], None],
+        turn: CoordinatorTurn,
+    ) -> None:
+        """The records of one group are to be in one batch, so a turn with others leaves it to the next."""
+        group = self._groups.get(key.group_id)
+        if group is None or not self._heartbeats.may_downgrade(len(group.members), group.classic_count):
+            return
+        if turn.outcome.records:
+            self._timers.schedule(key, turn.now_ms)
+            return
+        downgrade(group, turn)
+        turn.outcome.is_divisible = False
+        self._timers.schedule(key, turn.now_ms + TIMER_RETRY_MS)
 
     def after_load(self, now_ms: int) -> None:
         """Every member gets a fresh session timeout, and as long as before to give partitions up."""
         for group in self._groups.values():
+            if group.is_all_classic:
+                self._timers.schedule(ConsumerTimerKey(ConsumerTimerKind.DOWNGRADE, group.group_id), now_ms)
             for member in group.members.values():
-                self._heartbeats.restart_session(group, member.member_id, now_ms)
-                if member.state is MemberState.UNREVOKED_PARTITIONS:
+                self._heartbeats.restart_session(group, member, now_ms)
+                if member.state is MemberState.UNREVOKED_PARTITIONS and not member.is_classic:
                     key = ConsumerTimerKey(ConsumerTimerKind.REVOCATION, group.group_id, member.member_id)
                     self._timers.schedule(key, now_ms + max(member.subscription.rebalance_timeout_ms, 0))
 
@@ -150,20 +196,7 @@ class ConsumerGroups:
             return
         if group is None:
             group = self._groups[key.group_id] = ModernGroup(key.group_id, self._account)
-        owner = decode_owner(headers)
-        match key.kind:
-            case records.GROUP_EPOCH:
-                group.replay_epoch(decode_value(GroupEpochValue, value), owner)
-            case records.MEMBER:
-                group.replay_member(key.name, decode_value(MemberValue, value), owner)
-            case records.TARGET_EPOCH:
-                group.replay_target_epoch(decode_value(TargetEpochValue, value))
-            case records.TARGET_MEMBER:
-                group.replay_target(key.name, decode_value(TargetMemberValue, value))
-            case records.CURRENT_MEMBER:
-                group.replay_current(key.name, decode_value(CurrentMemberValue, value))
-            case records.PATTERN:
-                group.replay_pattern(key.name, decode_value(PatternValue, value), owner)
+        _replay_value(group, key, value, headers)
 
     def _replay_tombstone(self, group: ModernGroup, key: ConsumerGroupKey) -> None:
         match key.kind:
@@ -171,7 +204,7 @@ class ConsumerGroups:
                 self._forget(group)
             case records.MEMBER:
                 group.remove_member(key.name)
-                for kind in (ConsumerTimerKind.SESSION, ConsumerTimerKind.REVOCATION):
+                for kind in OF_MEMBERS:
                     self._timers.cancel(ConsumerTimerKey(kind, group.group_id, key.name))
             case records.TARGET_EPOCH:
                 group.replay_target_epoch(None)
@@ -197,20 +230,46 @@ class ConsumerGroups:
 
     def _forget(self, group: ModernGroup) -> None:
         for member_id in group.members:
-            for kind in (ConsumerTimerKind.SESSION, ConsumerTimerKind.REVOCATION):
+            for kind in OF_MEMBERS:
                 self._timers.cancel(ConsumerTimerKey(kind, group.group_id, member_id))
-        self._timers.cancel(ConsumerTimerKey(ConsumerTimerKind.ASSIGNMENT, group.group_id))
+        for kind in (ConsumerTimerKind.ASSIGNMENT, ConsumerTimerKind.DOWNGRADE):
+            self._timers.cancel(ConsumerTimerKey(kind, group.group_id))
         self._groups.pop(group.group_id, None)
         group.let_go()
 
 
+#: Why a member is removed when its time is up.
+_REMOVALS = {
+    ConsumerTimerKind.SESSION: "its session expired",
+    ConsumerTimerKind.JOIN: "it did not join again within the rebalance timeout",
+    ConsumerTimerKind.SYNC: "it did not ask for its assignment within the rebalance timeout",
+}
+
+
 def _removal(member: ConsumerGroupMember, kind: ConsumerTimerKind) -> str:
     """Return why the member is removed now that this time is up; empty if it is not."""
-    if kind is ConsumerTimerKind.SESSION:
-        return "its session expired"
+    if kind in _REMOVALS:
+        return _REMOVALS[kind]
     if member.state is MemberState.UNREVOKED_PARTITIONS:
         return "it did not give up its partitions within the rebalance timeout"
     return ""
+
+
+def _replay_value(group: ModernGroup, key: ConsumerGroupKey, value: bytes, headers: Headers) -> None:
+    owner = decode_owner(headers)
+    match key.kind:
+        case records.GROUP_EPOCH:
+            group.replay_epoch(decode_value(GroupEpochValue, value), owner)
+        case records.MEMBER:
+            group.replay_member(key.name, decode_value(MemberValue, value), owner)
+        case records.TARGET_EPOCH:
+            group.replay_target_epoch(decode_value(TargetEpochValue, value))
+        case records.TARGET_MEMBER:
+            group.replay_target(key.name, decode_value(TargetMemberValue, value))
+        case records.CURRENT_MEMBER:
+            group.replay_current(key.name, decode_value(CurrentMemberValue, value))
+        case records.PATTERN:
+            group.replay_pattern(key.name, decode_value(PatternValue, value), owner)
 
 
 def _append_tombstone(turn: CoordinatorTurn, key: ConsumerGroupKey) -> None:

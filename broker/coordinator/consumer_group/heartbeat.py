@@ -35,6 +35,9 @@ from broker.protocol.messages.consumer_group_heartbeat import (
     HeartbeatTopicPartitions,
 )
 
+#: Whether a client may describe a topic; others are not matched by its pattern.
+SeesTopic = Callable[[str], bool]
+
 
 class ConsumerHeartbeats:
     def __init__(
@@ -57,33 +60,63 @@ class ConsumerHeartbeats:
         request: ConsumerGroupHeartbeatRequest,
         client: GroupClientInfo,
         turn: CoordinatorTurn,
-        sees_topic: Callable[[str], bool],
+        sees_topic: SeesTopic,
     ) -> ConsumerGroupHeartbeatResponse:
-        """Join, or go on as a member. Raises ApiError; then nothing is changed.
-
-        sees_topic: whether the client may describe a topic; others are not matched by its pattern.
-        """
+        """Join, or go on as a member. Raises ApiError; then nothing is changed."""
         draft = GroupDraft(group, self._topics, client.owner)
         before = self._present(draft, request)
         member = self._subscribed(before, request, client)
-        has_subscription_changed = self._subscribe(draft, before, member, sees_topic, turn)
-        self._bump_if_due(draft, sees_topic, turn, is_due=group.epoch == 0 or has_subscription_changed)
-        self._assign_if_due(draft, turn)
-        member = self._reconciled(draft, member, request, has_subscription_changed)
-        if member != before or before.member_id not in group.members:
-            draft.put(member)
-        self._admit(draft, member, client, turn)
-        group.topics_version = self._topics.version
-        if draft.is_changed or draft.assignment_epoch != group.assignment_epoch:
-            draft.write(turn)
-        self._restart_timers(group, before, member, turn)
+        member = self.advance(draft, before, member, reported_partitions(request), client, turn, sees_topic)
         shows_assignment = is_full(request) or _partitions(member.assigned) != _partitions(before.assigned)
         return ConsumerGroupHeartbeatResponse(
             member_id=member.member_id,
             member_epoch=member.epoch,
-            heartbeat_interval_ms=self._config.group_consumer_heartbeat_interval_ms,
+            heartbeat_interval_ms=self._config.heartbeat_interval_ms(group.group_id),
             assignment=_to_response(member.assigned) if shows_assignment else None,
         )
+
+    def advance(
+        self,
+        draft: GroupDraft,
+        before: ConsumerGroupMember,
+        member: ConsumerGroupMember,
+        reported: Partitions | None,
+        client: GroupClientInfo,
+        turn: CoordinatorTurn,
+        sees_topic: SeesTopic | None = None,
+    ) -> ConsumerGroupMember:
+        """Note what a member says, move it one step towards its target and write what that changes; return it.
+
+        reported: as for `Reconciliation`. sees_topic: None if patterns are not to be matched. Raises ApiError; then
+        nothing is changed.
+        """
+        group = draft.group
+        has_subscription_changed = self._subscribe(draft, before, member, sees_topic, turn)
+        self._bump_if_due(draft, sees_topic, turn, is_due=group.epoch == 0 or has_subscription_changed)
+        self._assign_if_due(draft, turn)
+        member = self._reconciled(draft, member, reported, has_subscription_changed)
+        if member != before or before.member_id not in group.members:
+            draft.put(member)
+        self._admit(draft, member, client, turn)
+        if sees_topic is not None:
+            group.topics_version = self._topics.version
+        if draft.is_changed or draft.assignment_epoch != group.assignment_epoch:
+            draft.write(turn)
+        self._restart_timers(group, before, member, turn)
+        if member.is_classic:
+            self._follow_up(draft, turn)
+        return member
+
+    def look_at_topics(self, group: ModernGroup, turn: CoordinatorTurn) -> None:
+        """Assign anew if the topics that members name are others than those the group's epoch is of."""
+        if group.topics_version == self._topics.version or group.patterns:
+            return
+        draft = GroupDraft(group, self._topics, next(iter(group.members.values())).owner)
+        if draft.look_at_topics():
+            draft.bump()
+            self._assign_if_due(draft, turn)
+            draft.write(turn)
+        group.topics_version = self._topics.version
 
     def leave(
         self, group: ModernGroup, request: ConsumerGroupHeartbeatRequest, turn: CoordinatorTurn
@@ -114,6 +147,23 @@ class ConsumerHeartbeats:
         draft.drop_unused_patterns()
         draft.look_at_topics()
         draft.write(turn)
+        self._follow_up(draft, turn)
+
+    def _follow_up(self, draft: GroupDraft, turn: CoordinatorTurn) -> None:
+        """Have the next tick do what heartbeats of the consumer protocol would do, for members of the classic one."""
+        member_count, classic_count = draft.counts
+        if self.may_downgrade(member_count, classic_count):
+            self._schedule(ConsumerTimerKind.DOWNGRADE, draft.group, turn)
+        elif classic_count and draft.epoch > draft.assignment_epoch:
+            self._schedule(ConsumerTimerKind.ASSIGNMENT, draft.group, turn)
+
+    def may_downgrade(self, member_count: int, classic_count: int) -> bool:
+        """Return whether a group of so many members becomes a classic one."""
+        is_classic = 0 < classic_count == member_count <= self._config.group_max_size
+        return is_classic and self._config.group_consumer_migration_policy.allows_downgrade
+
+    def _schedule(self, kind: ConsumerTimerKind, group: ModernGroup, turn: CoordinatorTurn, in_ms: int = 0) -> None:
+        self._timers.schedule(ConsumerTimerKey(kind, group.group_id), turn.now_ms + in_ms)
 
     def assign(self, group: ModernGroup, turn: CoordinatorTurn) -> None:
         """Make the assignment that had to wait, if the group still needs one."""
@@ -129,10 +179,7 @@ class ConsumerHeartbeats:
         group, is_joining = draft.group, request.member_epoch == JOIN_EPOCH
         member_id = request.member_id or self._new_member_id(request.instance_id or "")
         is_known = member_id in group.members
-        if len(group.members) >= self._config.group_consumer_max_size and not is_known:
-            limit = self._config.group_consumer_max_size
-            message = f"The consumer group has reached its maximum capacity of {limit} members."
-            raise ApiError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
+        self.check_room(group, member_id)
         if request.instance_id is not None:
             if not is_joining:
                 return _fenced_by_epoch(_static_member(group, request), request)
@@ -144,22 +191,28 @@ class ConsumerHeartbeats:
             raise _unknown_member(group, member_id)
         return ConsumerGroupMember(member_id)
 
+    def check_room(self, group: ModernGroup, member_id: str) -> None:
+        """Raises ApiError GROUP_MAX_SIZE_REACHED if the group takes no member that it does not have."""
+        limit = self._config.group_consumer_max_size
+        if len(group.members) >= limit and member_id not in group.members:
+            message = f"The consumer group has reached its maximum capacity of {limit} members."
+            raise ApiError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
+
     def _returned(
         self, draft: GroupDraft, request: ConsumerGroupHeartbeatRequest, member_id: str
     ) -> ConsumerGroupMember:
-        """A static member joins: it takes the place of its former self, if that has left."""
+        """A static member joins: it takes the place of its former self, if that has left or is of the classic
+        protocol.
+        """
         former = draft.group.members[draft.group.static_members[request.instance_id or ""]]
         if former.member_id == member_id and not former.is_away:
             return former
-        if not former.is_away:
+        if not former.is_away and not former.is_classic:
             message = f"Static member {member_id} with instance id {request.instance_id} cannot join the group because "
             raise ApiError(
                 ErrorCode.UNRELEASED_INSTANCE_ID, f"{message}the instance id is owned by {former.member_id} member."
             )
-        member = replace(former, member_id=member_id, epoch=JOIN_EPOCH, previous_epoch=JOIN_EPOCH)
-        if former.member_id != member_id:
-            draft.replace(former, member)
-        return member
+        return draft.replaced(former, member_id)
 
     def _subscribed(
         self, member: ConsumerGroupMember, request: ConsumerGroupHeartbeatRequest, client: GroupClientInfo
@@ -188,7 +241,7 @@ class ConsumerHeartbeats:
         draft: GroupDraft,
         before: ConsumerGroupMember,
         member: ConsumerGroupMember,
-        sees_topic: Callable[[str], bool],
+        sees_topic: SeesTopic | None,
         turn: CoordinatorTurn,
     ) -> bool:
         """Note the member's subscription; return whether it reads by other names, or by another pattern."""
@@ -197,27 +250,27 @@ class ConsumerHeartbeats:
         draft.put(member)
         old, new = before.subscription, member.subscription
         if (new.topic_regex or "") != (old.topic_regex or ""):
-            if new.topic_regex and draft.pattern(new.topic_regex) is None:
+            if new.topic_regex and sees_topic is not None and draft.pattern(new.topic_regex) is None:
                 draft.resolve(new.topic_regex, self._matching(new.topic_regex, sees_topic), turn.wall_ms)
             draft.drop_unused_patterns()
             return True
         return new.topic_names != old.topic_names
 
     def _bump_if_due(
-        self, draft: GroupDraft, sees_topic: Callable[[str], bool], turn: CoordinatorTurn, *, is_due: bool
+        self, draft: GroupDraft, sees_topic: SeesTopic | None, turn: CoordinatorTurn, *, is_due: bool
     ) -> None:
         group = draft.group
         if not is_due and group.topics_version == self._topics.version:
             return
-        if group.topics_version != self._topics.version:
+        if group.topics_version != self._topics.version and sees_topic is not None:
             self._match_again(draft, sees_topic, turn)
         if draft.look_at_topics() or is_due:
             draft.bump()
 
-    def _matching(self, pattern: str, sees_topic: Callable[[str], bool]) -> frozenset[str]:
+    def _matching(self, pattern: str, sees_topic: SeesTopic) -> frozenset[str]:
         return frozenset(filter(sees_topic, topics_matching(pattern, self._topics.names())))
 
-    def _match_again(self, draft: GroupDraft, sees_topic: Callable[[str], bool], turn: CoordinatorTurn) -> None:
+    def _match_again(self, draft: GroupDraft, sees_topic: SeesTopic, turn: CoordinatorTurn) -> None:
         """The topics are others than when the group's patterns were matched."""
         for pattern, resolved in draft.group.patterns.items():
             try:
@@ -233,10 +286,10 @@ class ConsumerHeartbeats:
         group = draft.group
         if draft.epoch <= draft.assignment_epoch:
             return
-        interval_ms = self._config.group_consumer_assignment_interval_ms
+        interval_ms = self._config.assignment_interval_ms(group.group_id)
         left_ms = min(interval_ms, group.assigned_at_ms + interval_ms - turn.wall_ms)
         if group.assignment_epoch and left_ms > 0:
-            self._timers.schedule(ConsumerTimerKey(ConsumerTimerKind.ASSIGNMENT, group.group_id), turn.now_ms + left_ms)
+            self._schedule(ConsumerTimerKind.ASSIGNMENT, group, turn, left_ms)
             return
         assignor = draft.assign(self._config.group_consumer_assignors, turn.wall_ms)
         turn.note("group is assigned", group_id=group.group_id, epoch=draft.epoch, assignor=assignor)
@@ -245,7 +298,7 @@ class ConsumerHeartbeats:
         self,
         draft: GroupDraft,
         member: ConsumerGroupMember,
-        request: ConsumerGroupHeartbeatRequest,
+        reported: Partitions | None,
         has_subscription_changed: bool,
     ) -> ConsumerGroupMember:
         if member.is_reconciled_to(draft.assignment_epoch) and not has_subscription_changed:
@@ -255,7 +308,7 @@ class ConsumerHeartbeats:
             draft.assignment_epoch,
             draft.is_free,
             draft.topic_ids_of(member).__contains__,
-            reported_partitions(request),
+            reported,
             has_subscription_changed,
         ).next_of(member)
 
@@ -285,17 +338,26 @@ class ConsumerHeartbeats:
     def _restart_timers(
         self, group: ModernGroup, before: ConsumerGroupMember, member: ConsumerGroupMember, turn: CoordinatorTurn
     ) -> None:
-        self.restart_session(group, member.member_id, turn.now_ms)
+        self.restart_session(group, member, turn.now_ms)
+        self._timers.cancel(ConsumerTimerKey(ConsumerTimerKind.JOIN, group.group_id, member.member_id))
+        key = ConsumerTimerKey(ConsumerTimerKind.SYNC, group.group_id, member.member_id)
+        rebalance_ms = max(member.subscription.rebalance_timeout_ms, 0)
+        if member.is_classic:
+            self._timers.schedule(key, turn.now_ms + rebalance_ms)
+        else:
+            self._timers.cancel(key)
         key = ConsumerTimerKey(ConsumerTimerKind.REVOCATION, group.group_id, member.member_id)
-        if member.state is not MemberState.UNREVOKED_PARTITIONS:
+        if member.state is not MemberState.UNREVOKED_PARTITIONS or member.is_classic:
             self._timers.cancel(key)
         elif member.pending_revocation != before.pending_revocation:
-            self._timers.schedule(key, turn.now_ms + max(member.subscription.rebalance_timeout_ms, 0))
+            self._timers.schedule(key, turn.now_ms + rebalance_ms)
 
-    def restart_session(self, group: ModernGroup, member_id: str, now_ms: int) -> None:
+    def restart_session(self, group: ModernGroup, member: ConsumerGroupMember, now_ms: int) -> None:
         """The member has been heard of: it has a whole session timeout again."""
-        key = ConsumerTimerKey(ConsumerTimerKind.SESSION, group.group_id, member_id)
-        self._timers.schedule(key, now_ms + self._config.group_consumer_session_timeout_ms)
+        classic = member.subscription.classic
+        timeout_ms = classic.session_timeout_ms if classic else self._config.session_timeout_ms(group.group_id)
+        key = ConsumerTimerKey(ConsumerTimerKind.SESSION, group.group_id, member.member_id)
+        self._timers.schedule(key, now_ms + timeout_ms)
 
 
 def _static_member(group: ModernGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupMember:

@@ -9,6 +9,8 @@ from uuid import UUID
 from broker.common.shared_budget import UNATTRIBUTED, Owner
 from broker.coordinator.consumer_group.assignors import NO_PARTITIONS, Partitions
 from broker.coordinator.consumer_group.records import (
+    ClassicMemberMetadata,
+    ClassicProtocol,
     CurrentMemberValue,
     CurrentTopicPartitions,
     MemberValue,
@@ -16,7 +18,7 @@ from broker.coordinator.consumer_group.records import (
     TargetTopicPartitions,
 )
 from broker.coordinator.fields import text_bytes
-from broker.coordinator.group.memory import MEMBER_BYTES
+from broker.coordinator.group.memory import MEMBER_BYTES, PROTOCOL_BYTES
 from broker.protocol.messages.consumer_group_heartbeat import LEAVE_STATIC_EPOCH
 
 #: What a subscribed topic takes in memory besides its name; a partition that a member has, or is to have.
@@ -38,6 +40,29 @@ class MemberState(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ClassicMembership:
+    """How a member of the classic protocol joined a consumer group."""
+
+    session_timeout_ms: int
+    protocols: tuple[tuple[str, bytes], ...]  #: names and metadata, the preferred one first
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(PROTOCOL_BYTES + text_bytes(name) + len(metadata) for name, metadata in self.protocols)
+
+    def to_value(self) -> ClassicMemberMetadata:
+        return ClassicMemberMetadata(
+            session_timeout_ms=self.session_timeout_ms,
+            supported_protocols=[ClassicProtocol(name=name, metadata=metadata) for name, metadata in self.protocols],
+        )
+
+    @classmethod
+    def from_value(cls, value: ClassicMemberMetadata) -> Self:
+        protocols = tuple((protocol.name, bytes(protocol.metadata)) for protocol in value.supported_protocols)
+        return cls(value.session_timeout_ms, protocols)
+
+
+@dataclass(frozen=True, slots=True)
 class MemberSubscription:
     """What a member says of itself when it joins, and whenever it changes."""
 
@@ -49,12 +74,14 @@ class MemberSubscription:
     topic_regex: str | None = None
     rebalance_timeout_ms: int = -1
     server_assignor: str | None = None
+    classic: ClassicMembership | None = None  #: None for a member of the consumer protocol
 
     @property
     def size_bytes(self) -> int:
         names = (self.instance_id, self.rack_id, self.client_id, self.topic_regex, self.server_assignor)
         of_topics = sum(TOPIC_NAME_BYTES + text_bytes(name) for name in self.topic_names)
-        return of_topics + sum(text_bytes(name) for name in names if name)
+        of_protocols = self.classic.size_bytes if self.classic else 0
+        return of_topics + of_protocols + sum(text_bytes(name) for name in names if name)
 
     def to_value(self) -> MemberValue:
         return MemberValue(
@@ -66,6 +93,7 @@ class MemberSubscription:
             subscribed_topic_regex=self.topic_regex,
             rebalance_timeout_ms=self.rebalance_timeout_ms,
             server_assignor=self.server_assignor,
+            classic_member_metadata=self.classic.to_value() if self.classic else None,
         )
 
     @classmethod
@@ -79,6 +107,9 @@ class MemberSubscription:
             topic_regex=value.subscribed_topic_regex,
             rebalance_timeout_ms=value.rebalance_timeout_ms,
             server_assignor=value.server_assignor,
+            classic=ClassicMembership.from_value(value.classic_member_metadata)
+            if value.classic_member_metadata
+            else None,
         )
 
 
@@ -92,6 +123,11 @@ class ConsumerGroupMember:
     assigned: Owned = field(default_factory=dict)  #: what it may use now
     pending_revocation: Owned = field(default_factory=dict)  #: what it has to give up
     owner: Owner = UNATTRIBUTED  #: the client that is counted for what the member takes
+
+    @property
+    def is_classic(self) -> bool:
+        """Whether the member uses JoinGroup, SyncGroup and Heartbeat."""
+        return self.subscription.classic is not None
 
     @property
     def is_away(self) -> bool:

@@ -16,7 +16,8 @@ def commit_error(
 ) -> ErrorCode:
     """Return the error if this client may not commit for the group.
 
-    A negative epoch says "I am no member": allowed to simple consumers and administrators while there are none.
+    A negative epoch says "I am no member": allowed to simple consumers and administrators while there are none. The
+    epoch of a member of the classic protocol is its generation.
     """
     epoch = request.generation_id_or_member_epoch
     if epoch < 0 and not group.members:
@@ -24,14 +25,18 @@ def commit_error(
     member = group.members.get(request.member_id)
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    if api_version < _EPOCHS_VERSION:
+    if api_version < _EPOCHS_VERSION and not member.is_classic:
         return ErrorCode.UNSUPPORTED_VERSION
-    return ErrorCode.NONE if _may_commit(member, epoch, request, topics) else ErrorCode.STALE_MEMBER_EPOCH
+    return ErrorCode.NONE if _may_commit(member, epoch, request, topics) else _stale(member)
 
 
 def txn_commit_error(group: ModernGroup, request: TxnOffsetCommitRequest, topics: TopicDirectory) -> ErrorCode:
-    """Return the error if this producer may not commit for the group on behalf of a consumer."""
-    if request.generation_id < 0 and not group.members:
+    """Return the error if this producer may not commit for the group on behalf of a consumer.
+
+    Producers that tell nothing of the consumer are fenced by their transactional id alone (KAFKA-18060).
+    """
+    names_member = bool(request.member_id) or request.group_instance_id is not None
+    if request.generation_id < 0 and not (group.members and names_member):
         return ErrorCode.NONE
     member = group.members.get(request.member_id)
     if member is None:
@@ -50,7 +55,11 @@ def fetch_error(group: ModernGroup, member_id: str | None, member_epoch: int) ->
     member = group.members.get(member_id or "")
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    return ErrorCode.NONE if member.epoch == member_epoch else ErrorCode.STALE_MEMBER_EPOCH
+    return ErrorCode.NONE if member.epoch == member_epoch else _stale(member)
+
+
+def _stale(member: ConsumerGroupMember) -> ErrorCode:
+    return ErrorCode.ILLEGAL_GENERATION if member.is_classic else ErrorCode.STALE_MEMBER_EPOCH
 
 
 def _may_commit(

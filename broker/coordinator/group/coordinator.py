@@ -114,15 +114,15 @@ class GroupCoordinator(AdministrativeRequests):
         """Join; the response comes at once when refused or unchanged, else when the rebalance completes."""
         turn = self._turn(now_ms)
         join = Join(request, client, token, turn)
-        error = self._joining.error_of(request)
-        if error is ErrorCode.NONE:
-            error = self._leave_consumers(request.group_id, turn)
-        group = self._group(request.group_id)
+        error, group = self._joining.error_of(request), self._group(request.group_id)
         if error is not ErrorCode.NONE:
             join.refuse(error, request.member_id)
+        elif self._join_consumers(request, client, token, turn):
+            pass
         elif group is None and request.member_id:
             join.refuse(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
         else:
+            self._leave_consumers(request.group_id, turn)
             group = self._group_or_new(request.group_id)
             self._parked[token] = request.group_id
             self._joining.join(group, join)
@@ -135,7 +135,9 @@ class GroupCoordinator(AdministrativeRequests):
         """
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
-        if group is None:
+        if (consumers := self._consumers.with_members(request.group_id)) is not None:
+            self._sync_with_consumers(consumers, request, token, turn)
+        elif group is None:
             turn.answer_at_once(token, answers.sync_refused(answers.unknown_group(request.group_id)))
         elif not self._admission.may_assign(group, request, turn):
             turn.answer_at_once(token, answers.sync_refused(ErrorCode.COORDINATOR_NOT_AVAILABLE))
@@ -147,7 +149,11 @@ class GroupCoordinator(AdministrativeRequests):
     def heartbeat(self, request: HeartbeatRequest, token: int, now_ms: int) -> CoordinatorOutcome:
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
-        error = self._membership.heartbeat(group, request, turn) if group else answers.unknown_group(request.group_id)
+        if (consumers := self._consumers.with_members(request.group_id)) is not None:
+            error = self._heartbeat_among_consumers(consumers, request, turn)
+        else:
+            unknown = answers.unknown_group(request.group_id)
+            error = self._membership.heartbeat(group, request, turn) if group else unknown
         turn.answer_at_once(token, HeartbeatResponse(error_code=error))
         return self._end(turn)
 
@@ -157,8 +163,11 @@ class GroupCoordinator(AdministrativeRequests):
         turn = self._turn(now_ms)
         names_one = client.api_version <= _LEAVE_ONE_VERSION
         identities = [MemberIdentity(member_id=request.member_id)] if names_one else request.members
-        group = self._group(request.group_id)
-        if group is None:
+        group, consumers = self._group(request.group_id), self._consumers.with_members(request.group_id)
+        if consumers is not None:
+            errors = self._consumers.classic.leave(consumers, identities, turn)
+            turn.answer(token, answers.left(identities, errors, names_one))
+        elif group is None:
             turn.answer_at_once(token, answers.left_unknown_group(request.group_id, identities, names_one))
         else:
             errors = self._membership.leave(group, identities, turn)
@@ -237,7 +246,7 @@ class GroupCoordinator(AdministrativeRequests):
                 self._time_is_up(group, key, turn)
         for key in postponed:
             self._timers.schedule(key, turn.now_ms + TIMER_RETRY_MS)
-        self._consumers.tick(turn)
+        self._consumers.tick(turn, self._downgrade)
         self._expiry.look_at_some(self._groups, turn)
         return self._end(turn)
 
@@ -306,14 +315,7 @@ class GroupCoordinator(AdministrativeRequests):
             group.settle(decode_group_value(value), decode_owners(headers))
             group.recorded_to = self._progress.written_to
         else:
-            self._forget(group_id)
-            if group_id in self._offsets:  # remembered for its offsets alone
-                self._group_or_new(group_id).holdings.store()
-
-    def _group_or_new(self, group_id: str) -> ClassicGroup:
-        if group_id not in self._groups:
-            self._groups[group_id] = ClassicGroup(group_id, self._account)
-        return self._groups[group_id]
+            self._forget_members(group_id)
 
     def after_load(self, now_ms: int) -> CoordinatorOutcome:
         """Called when the partition is replayed: every member gets a fresh session timeout."""
@@ -326,6 +328,8 @@ class GroupCoordinator(AdministrativeRequests):
                 self._rebalance.restart_session(group, member, turn)
             if len(group.members) > self._group_max_size:
                 self._rebalance.prepare(group, turn, "more members than group.max.size")
+            elif group.is_leaderless:
+                self._rebalance.downgraded(group, (), turn)
         self._consumers.after_load(turn.now_ms)
         self._expiry.begin(turn.now_ms)
         return self._end(turn)
@@ -357,6 +361,8 @@ class GroupCoordinator(AdministrativeRequests):
             group = self._groups.get(key.group_id) if isinstance(key, GroupKey) else None
             if group is not None and group.proposal is not None:
                 self._rebalance.withdraw(group, turn)
+                self._forget_if_void(group)
+        self._stay_consumers(outcome, answers.not_appended(error_code), turn)
         for answer in outcome.responses:
             turn.outcome.responses.append(self.unconfirmed(answer, error_code))
         return self._end(turn)
@@ -397,13 +403,3 @@ class GroupCoordinator(AdministrativeRequests):
         self._account.close()
         self._expiry.stop()
         return self._end(turn)
-
-    # -- groups -------------------------------------------------------------------------------------------------------
-
-    def _forget_if_void(self, group: ClassicGroup | None) -> None:
-        if group is not None and group.is_void and group.group_id not in self._offsets:
-            self._forget(group.group_id)
-
-    def _forget(self, group_id: str) -> None:
-        if (group := self._groups.pop(group_id, None)) is not None:
-            group.holdings.let_go()

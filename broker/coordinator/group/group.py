@@ -38,10 +38,10 @@ class InitialDelay:
 
 
 class GroupProposal(NamedTuple):
-    """A record that has been handed out but not replayed; `newcomer` takes its place in the group with it."""
+    """A record that has been handed out but not replayed; `newcomers` take their places in the group with it."""
 
     metadata: GroupMetadata
-    newcomer: ClassicMember | None
+    newcomers: Sequence[ClassicMember]
 
 
 class ClassicGroup:
@@ -137,6 +137,11 @@ class ClassicGroup:
     def is_there(self) -> bool:
         """Whether the recorded generation has members."""
         return self.metadata is not None and bool(self.metadata.members)
+
+    @property
+    def is_leaderless(self) -> bool:
+        """Whether the group is in a recorded generation that has no leader, so that it needs another."""
+        return self.state is GroupState.STABLE and self.metadata is not None and self.metadata.leader_id is None
 
     @property
     def assignment_bytes(self) -> int:
@@ -293,10 +298,10 @@ class ClassicGroup:
 
     def _members_of(self, proposal: GroupProposal, metadata: GroupMetadata) -> dict[str, ClassicMember]:
         """Return the current members, of which more is known than a record has."""
-        proposed, newcomer = proposal
+        proposed, newcomers = proposal
         if proposed != metadata:
             raise InvariantViolation(f"group {self.group_id}: the record replayed is not the one proposed")
-        return self.members | ({newcomer.member_id: newcomer} if newcomer else {})
+        return self.members | {newcomer.member_id: newcomer for newcomer in newcomers}
 
     def _settle_members(self, members: list[ClassicMember], metadata: GroupMetadata, last_owner: Owner | None) -> None:
         """Settle the members' memory. last_owner: see `owners_of`; None if the record names none."""

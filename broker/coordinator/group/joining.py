@@ -222,7 +222,7 @@ class Joining:
             state_timestamp_ms=group.state_timestamp_ms,
             members=tuple(recorded),
         )
-        propose(group, metadata, join.turn, newcomer)
+        propose(group, metadata, join.turn, [newcomer])
         self._rebalance.restart_session(group, newcomer, join.turn)
         answer = answers.returned(group, old_id, newcomer.member_id, join.client.api_version)
         join.turn.answer(join.token, answer)

@@ -126,6 +126,16 @@ class GroupMembership:
             key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
             self._timers.schedule(key, member.joined_at_ms + member.session_timeout_ms)
 
+    def call_to_rejoin(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
+        """Answer all pending requests of a group that becomes a consumer group."""
+        error = ErrorCode.REBALANCE_IN_PROGRESS
+        for member_id, (token, api_version) in group.awaiting_join.items():
+            turn.answer_at_once(token, answers.join_refused(error, member_id, api_version))
+        for token in group.awaiting_sync.values():
+            turn.answer_at_once(token, answers.sync_refused(error))
+        group.awaiting_join.clear()
+        group.awaiting_sync.clear()
+
     def dismiss(self, group: ClassicGroup, error: ErrorCode, turn: CoordinatorTurn) -> None:
         """Fail all pending requests of a group that moved to another coordinator."""
         if not (group.awaiting_join or group.awaiting_sync):

@@ -7,6 +7,8 @@ The two waits have a limit, the rebalance timeout of the slowest member (apart f
 first generation of an empty group waits a little longer than it must, so that a fleet that starts together is one.
 """
 
+from collections.abc import Sequence
+
 from broker.common.errors import ErrorCode
 from broker.coordinator.group import answers
 from broker.coordinator.group.config import EMPTY_GENERATION_RETRY_MS, GroupConfig
@@ -26,12 +28,12 @@ _MAY_BE_INTERRUPTED = {GroupState.EMPTY, GroupState.COMPLETING_REBALANCE, GroupS
 
 
 def propose(
-    group: ClassicGroup, metadata: GroupMetadata, turn: CoordinatorTurn, newcomer: ClassicMember | None = None
+    group: ClassicGroup, metadata: GroupMetadata, turn: CoordinatorTurn, newcomers: Sequence[ClassicMember] = ()
 ) -> None:
     """Hand out the record; nothing durable changes before it is replayed."""
     key, value = encode_group_key(group.group_id), encode_group_value(metadata)
-    group.proposal = GroupProposal(metadata, newcomer)
-    known = group.members | ({newcomer.member_id: newcomer} if newcomer else {})
+    group.proposal = GroupProposal(metadata, newcomers)
+    known = group.members | {newcomer.member_id: newcomer for newcomer in newcomers}
     turn.append(key, value, encode_owners(group.owners_of(known[m.member_id] for m in metadata.members)))
 
 
@@ -78,6 +80,8 @@ class Rebalance:
             self._extend_initial_delay(group, delay, turn)
         elif group.state is GroupState.PREPARING_REBALANCE:
             self._complete_join(group, turn)
+        elif group.is_leaderless:
+            self.prepare(group, turn, "it was a consumer group")
 
     def _start_initial_delay(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         delay_ms = self._config.group_initial_rebalance_delay_ms
@@ -174,14 +178,27 @@ class Rebalance:
 
     def withdraw(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         """Withdraw a record that could not be appended: restore the former state, or retry as soon as possible."""
-        newcomer = group.proposal.newcomer if group.proposal else None
+        newcomers = group.proposal.newcomers if group.proposal else ()
         group.proposal = None
         if group.state is GroupState.COMPLETING_REBALANCE:
             self.prepare(group, turn, "the assignment could not be written")
-        elif newcomer is None:
+        elif not newcomers:
             self._schedule(TimerKind.JOIN, group, turn, EMPTY_GENERATION_RETRY_MS)
-        else:
+        for newcomer in newcomers:
             self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, newcomer.member_id))
+
+    def downgraded(self, group: ClassicGroup, members: Sequence[ClassicMember], turn: CoordinatorTurn) -> None:
+        """The group is about to be one of these members: it rebalances as soon as its record is replayed."""
+        for member in members:
+            self.restart_session(group, member, turn)
+        self._schedule(TimerKind.JOIN, group, turn, 0)
+
+    def forget(self, group: ClassicGroup) -> None:
+        """Cancel what the group waits for: another of its name is not to be held to it."""
+        for kind in (TimerKind.JOIN, TimerKind.SYNC):
+            self._timers.cancel(TimerKey(kind, group.group_id))
+        for member_id in (*group.members, *group.pending_joins):
+            self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))
 
     def restart_session(self, group: ClassicGroup, member: ClassicMember, turn: CoordinatorTurn) -> None:
         """Restart the member's session timeout after a sign of life."""

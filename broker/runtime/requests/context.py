@@ -21,6 +21,7 @@ from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.runtime.delayed_fetches import DelayedFetches
+from broker.runtime.group_configs import GroupConfigs
 from broker.runtime.in_turns import InOrder
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
@@ -65,6 +66,7 @@ class Services:
     topics: TopicAdmin
     topic_configs: TopicConfigs
     broker_configs: BrokerConfigs
+    group_configs: GroupConfigs
     log_dirs: LogDirs
     log_dir_moves: LogDirMoves
     retention_previews: RetentionPreviews

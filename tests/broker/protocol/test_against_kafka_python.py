@@ -100,7 +100,7 @@ def test_declared_are_the_apis_of_kafka_3_9_and_those_that_only_other_clusters_s
     advertised |= {ApiKey.PRODUCE: 12, ApiKey.END_TXN: 5, ApiKey.TXN_OFFSET_COMMIT: 5}  # KIP-890, part 2
     # Which Kafka has with KRaft only.
     advertised |= {ApiKey.DESCRIBE_TOPIC_PARTITIONS: 0, ApiKey.UPDATE_FEATURES: 2, ApiKey.UNREGISTER_BROKER: 0}
-    advertised |= {ApiKey.DESCRIBE_QUORUM: 2, ApiKey.LIST_CONFIG_RESOURCES: 0}
+    advertised |= {ApiKey.DESCRIBE_QUORUM: 2, ApiKey.LIST_CONFIG_RESOURCES: 1}
     advertised |= OF_OTHER_CLUSTERS
     assert {api: pair.request.versions[1] for api, pair in MESSAGES.items() if api not in OWN} == advertised
 

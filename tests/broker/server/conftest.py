@@ -19,6 +19,7 @@ from broker.config.broker import read_broker_config
 from broker.config.listeners import ListenerEndpoint
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
+from broker.coordinator.consumer_group.config import ConsumerGroupConfig
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
@@ -56,6 +57,7 @@ from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.runtime.delayed_fetches import DelayedFetches
+from broker.runtime.group_configs import GroupConfigs
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
 from broker.runtime.replication.delayed_produces import DelayedProduces
@@ -165,6 +167,9 @@ class EntityConfigsInMemory:
 
     async def of(self, path) -> dict[str, str]:
         return self.configs.get(path, {})
+
+    async def names(self, kind) -> list[str]:
+        return [path.removeprefix(f"{kind}/") for path in self.configs if path.startswith(f"{kind}/")]
 
     async def all(self) -> dict[str, dict[str, str]]:
         return {path: config for path, config in self.configs.items() if config}
@@ -290,6 +295,8 @@ class Served:
         self.fetch_sessions = FetchSessions(count(1).__next__)
         self.registry = new_registry()
         self.group_memory = GroupMemory()
+        self.entity_configs = EntityConfigsInMemory()
+        self.group_configs = GroupConfigs(self.entity_configs, self.config)
         config_of_groups = GroupConfig(group_initial_rebalance_delay_ms=0)
         self.groups = group_coordinators(
             self.replicas,
@@ -298,6 +305,7 @@ class Served:
             self.group_memory,
             DeletedPartitions(),
             self.metadata.topic_id_of,
+            consumer_config=ConsumerGroupConfig(of_groups=self.group_configs.values),
             topics=KnownTopics(self.metadata),
         )
         self.store = Store(self)
@@ -316,7 +324,6 @@ class Served:
         self.deletions = RecordDeletions(self.replicas, self.metadata.is_live, clock)
         feeds.on_log_start = self.deletions.on_news
         self.request_times = RequestTimes()
-        self.entity_configs = EntityConfigsInMemory()
         self.quota_clock = ManualClock()
         self.quotas = Quotas(self.entity_configs, self.config, lambda: self.quota_clock.monotonic_ms() * 1_000_000)
         self.credentials = UserCredentials(self.store)
@@ -342,6 +349,7 @@ class Served:
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
             broker_configs=broker_configs,
+            group_configs=self.group_configs,
             log_dirs=LogDirs(log_dirs, self.replicas, self.logs),
             log_dir_moves=self.log_dir_moves,
             retention_previews=self.previews,

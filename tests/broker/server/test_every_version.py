@@ -72,6 +72,7 @@ from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrRequest
 from broker.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from broker.protocol.messages.list_config_resources import ListConfigResourcesRequest
 from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from broker.protocol.messages.list_partition_reassignments import (
@@ -221,6 +222,7 @@ REQUESTS = {
     ),
     ApiKey.DESCRIBE_GROUPS: lambda version, topic: DescribeGroupsRequest(groups=["g"]),
     ApiKey.LIST_GROUPS: lambda version, topic: ListGroupsRequest(),
+    ApiKey.LIST_CONFIG_RESOURCES: lambda version, topic: ListConfigResourcesRequest(resource_types=[2, 32]),
     ApiKey.CONSUMER_GROUP_HEARTBEAT: lambda version, topic: ConsumerGroupHeartbeatRequest(
         group_id="g", member_id="m", rebalance_timeout_ms=60_000, subscribed_topic_names=[topic], topic_partitions=[]
     ),

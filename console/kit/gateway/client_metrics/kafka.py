@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from broker.common.errors import ErrorCode
 from broker.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -29,7 +30,10 @@ class KafkaClientMetrics:
         self._client = client
 
     def subscriptions(self) -> tuple[ClientMetricsSubscription, ...]:
-        listed = ask(self._client, lambda cluster: cluster.ask_any(ListConfigResourcesRequest()), NOT_SERVED)
+        of_type = ListConfigResourcesRequest(resource_types=[_RESOURCE_TYPE])
+        listed = ask(self._client, lambda cluster: cluster.ask_any(of_type), NOT_SERVED)
+        if listed.error_code == ErrorCode.UNSUPPORTED_VERSION:
+            raise refusal(listed.error_code, NOT_SERVED)
         if listed.error_code:
             raise refusal(listed.error_code)
         names = sorted(resource.resource_name for resource in listed.config_resources)

@@ -15,17 +15,6 @@ def world():
     return world
 
 
-def test_group_of_classic_members_takes_no_consumer(world):
-    world.enter("g", "classic")
-    assert Consumer(world, "a", "t").beat() is ErrorCode.GROUP_ID_NOT_FOUND
-
-
-def test_group_of_consumers_takes_no_classic_member(world):
-    Consumer(world, "a", "t").beat()
-    assert world.join("g", "classic").error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    assert world.heartbeat("g", "classic").error is ErrorCode.UNKNOWN_MEMBER_ID
-
-
 def test_empty_classic_group_becomes_a_consumer_group_and_keeps_its_offsets(world):
     _run_classic(world)
     consumer = Consumer(world, "a", "t")
@@ -111,6 +100,12 @@ def test_tools_commit_for_a_consumer_group_without_members(world):
     assert world.commit("g", "-", {("t", 0): 1}).errors == {("t", 0): ErrorCode.UNKNOWN_MEMBER_ID}
     consumer.leave()
     assert world.commit("g", "-", {("t", 0): 1}).errors == {("t", 0): ErrorCode.NONE}
+
+
+def test_producers_that_name_no_member_commit_for_a_group_with_members(world):
+    Consumer(world, "a", "t").beat()
+    assert _txn_commit(world, -1, member_id="") is ErrorCode.NONE
+    assert _txn_commit(world, -1) is ErrorCode.ILLEGAL_GENERATION
 
 
 def test_producers_commit_for_members_with_their_epoch(world):

@@ -222,6 +222,7 @@ NEEDS: dict[ApiKey, Needs] = {
         _all(on_topic(AclOperation.DESCRIBE_CONFIGS), on_cluster(AclOperation.DESCRIBE_CONFIGS)),
         lambda version: {"results": [_config(TOPIC, 2, "t"), _config(CLUSTER, 4, "1")]},
     ),
+    ApiKey.LIST_CONFIG_RESOURCES: Needs(_all(on_cluster(AclOperation.DESCRIBE_CONFIGS)), _at_top(CLUSTER)),
     ApiKey.ALTER_CONFIGS: Needs(
         _all(on_topic(AclOperation.ALTER_CONFIGS)), lambda version: {"responses": [_config(TOPIC, 2, "t")]}
     ),
