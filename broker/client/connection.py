@@ -36,6 +36,8 @@ _FIRST_VERSION = 0
 _INTRODUCED_FROM = 3
 #: A login that ends is made anew after this part of its life, as Kafka's clients do (KIP-368).
 _LOGIN_USED_FOR = 0.85
+#: Last versions that name topics: in later ones, which are for consumers, offsets are those of topic ids.
+_BY_NAME = {ApiKey.OFFSET_COMMIT: 9, ApiKey.OFFSET_FETCH: 9}
 #: By which who logs in as a member says so beforehand: a listener may have other mechanisms for everybody else.
 _MEMBERS_CLIENT_ID = "member"
 #: How an alert of TLS begins: whoever does not speak it takes it for a length.
@@ -283,6 +285,7 @@ class BrokerConnection:
 
     def _version_of(self, request: Request[Message], version_max: int) -> int:
         api = ApiKey(request.api)
+        version_max = min(version_max, _BY_NAME.get(api, version_max))
         if api not in self._served:
             whose = "; is it a Barnabas broker?" if api >= OWN_APIS_FROM else ""
             raise ApiNotServed(f"the broker at {self.address} does not serve {api.name}{whose}")

@@ -7,7 +7,7 @@ between has committed a part, which for each of its partitions is as good as the
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from copy import copy
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
@@ -21,6 +21,9 @@ from broker.runtime.in_turns import begun, in_order, in_turns
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED
+
+#: From this version on OffsetCommit names topics by their ids.
+TOPIC_IDS_VERSION = 10
 
 Request = TypeVar("Request", OffsetCommitRequest, TxnOffsetCommitRequest)
 Response = TypeVar("Response", OffsetCommitResponse, TxnOffsetCommitResponse)
@@ -50,9 +53,18 @@ class CommitWork(Generic[Request, Response]):
 
     def begin(self) -> Reply:
         """Commit what is little at once; of what is not, or partly forbidden, a part in each turn."""
-        if self._is_short() and self._may_read_all():
+        if self._are_named() and self._is_short() and self._may_read_all():
             return self._commit_part(self._request)
         return in_order(self._commit_in_turns)
+
+    def _are_named(self) -> bool:
+        """Name the topics that the client names by their ids; return False if some of these are unknown."""
+        if isinstance(self._request, OffsetCommitRequest) and self._context.api_version >= TOPIC_IDS_VERSION:
+            topic_of_id = self._context.services.metadata.topic_of_id
+            for topic in self._request.topics:
+                topic.name = known.name if (known := topic_of_id(topic.topic_id)) is not None else ""
+            return all(topic.name for topic in self._request.topics)
+        return True
 
     def _is_short(self) -> bool:
         return sum([len(topic.partitions) for topic in self._request.topics]) <= THINGS_IN_A_TURN
@@ -67,6 +79,10 @@ class CommitWork(Generic[Request, Response]):
 
     async def _commit_in_turns(self, done: Callable[[], None]) -> Response:
         request, turns = self._request, self._context.services.turns
+        unknown = _without_topics(request)
+        if self._context.api_version >= TOPIC_IDS_VERSION:
+            unknown.topics = [topic for topic in request.topics if not topic.name]
+            request.topics = [topic for topic in request.topics if topic.name]
         names = [topic.name for topic in request.topics]
         denied = await denied_topics(AclOperation.READ, names, self._context)
         replies = await in_turns(
@@ -81,7 +97,7 @@ class CommitWork(Generic[Request, Response]):
             forbidden = _without_topics(request)
             forbidden.topics = [topic for topic in request.topics if topic.name in denied]
             responses.append(self._refuse(forbidden, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
-        return _merged(responses)
+        return _merged([*responses, self._refuse(unknown, ErrorCode.UNKNOWN_TOPIC_ID)])
 
     def _commit_part(self, part: Request) -> Message | Awaitable[Message]:
         partition_of = self._context.services.metadata.partition_of
@@ -99,7 +115,7 @@ class CommitWork(Generic[Request, Response]):
         for topic in part.topics:
             partitions = [p for p in topic.partitions if bool(partition_of(topic.name, p.partition_index)) == are_known]
             if partitions:
-                meant.topics.append(type(topic)(name=topic.name, partitions=partitions))
+                meant.topics.append(_part_of(topic, partitions))
         return meant
 
     async def _with_refused(self, reply: Message | Awaitable[Message], refused: Response) -> Response:
@@ -116,7 +132,7 @@ def _parts_of(request: Request, denied: Collection[str]) -> Iterator[Request]:
         if topic.name in denied:
             continue
         for at in range(0, max(1, len(topic.partitions)), THINGS_IN_A_TURN):
-            piece = type(topic)(name=topic.name, partitions=topic.partitions[at : at + THINGS_IN_A_TURN])
+            piece = _part_of(topic, topic.partitions[at : at + THINGS_IN_A_TURN])
             piece_size = max(1, len(piece.partitions))
             if size + piece_size > THINGS_IN_A_TURN:
                 yield part
@@ -125,6 +141,12 @@ def _parts_of(request: Request, denied: Collection[str]) -> Iterator[Request]:
             size += piece_size
     if part.topics:
         yield part
+
+
+def _part_of(topic: Any, partitions: Sequence[Any]) -> Any:
+    part = copy(topic)
+    part.partitions = list(partitions)
+    return part
 
 
 def _without_topics(request: Request) -> Request:
@@ -136,12 +158,13 @@ def _without_topics(request: Request) -> Request:
 def _merged(responses: Sequence[Response]) -> Response:
     """Return one response of all, with each topic once."""
     merged = type(responses[0])()
-    places: dict[str, int] = {}
+    places: dict[object, int] = {}
     for response in responses:
         for topic in response.topics:
-            if topic.name in places:
-                merged.topics[places[topic.name]].partitions += topic.partitions
+            place = topic.name or getattr(topic, "topic_id", "")
+            if place in places:
+                merged.topics[places[place]].partitions += topic.partitions
             else:
-                places[topic.name] = len(merged.topics)
+                places[place] = len(merged.topics)
                 merged.topics.append(topic)
     return merged

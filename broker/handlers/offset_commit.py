@@ -35,4 +35,4 @@ def _commit(request: OffsetCommitRequest, context: RequestContext) -> Message | 
         return commit_refused(request, error.code)
 
 
-HANDLER = public(ApiKey.OFFSET_COMMIT, 2, 9, handle_offset_commit, budget=OF_PARTITIONS)
+HANDLER = public(ApiKey.OFFSET_COMMIT, 2, 10, handle_offset_commit, budget=OF_PARTITIONS)

@@ -5,6 +5,7 @@ from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
+from broker.common.types import NO_TOPIC_ID
 from broker.handlers.authorization import denied_topics, only_seen, require
 from broker.handlers.coordinator_response import checked, response_of
 from broker.handlers.deduplicate import partitions_once
@@ -28,6 +29,7 @@ from broker.security.rights import UNLIMITED
 
 _AskedGroup = OffsetFetchRequest | OffsetFetchRequestGroup
 _FIRST_OF_MANY_GROUPS = 8
+_FIRST_BY_TOPIC_ID = 10
 #: Before it every partition carries the error of all.
 _FIRST_WITH_ERROR_OF_ALL = 2
 
@@ -50,8 +52,41 @@ async def _answer_late(request: OffsetFetchRequest, context: RequestContext) -> 
 async def _fetch_groups(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     groups = {group.group_id: group for group in request.groups}
     turns = context.services.turns
+    by_id = context.api_version >= _FIRST_BY_TOPIC_ID
+    unknown = {group_id: _name_topics(group, context) for group_id, group in groups.items()} if by_id else {}
     replies = await asked_in_turns(groups.values(), lambda group: _ask_for_group(group, request, context), turns)
-    return OffsetFetchResponse(groups=[checked(reply, OffsetFetchResponse).groups[0] for reply in replies])
+    fetched = [checked(reply, OffsetFetchResponse).groups[0] for reply in replies]
+    if by_id:
+        for group in fetched:
+            _tell_topic_ids(group, unknown[group.group_id], context)
+    return OffsetFetchResponse(groups=fetched)
+
+
+def _name_topics(group: OffsetFetchRequestGroup, context: RequestContext) -> list[OffsetFetchRequestTopic]:
+    """Name the topics of the request that are known by their ids; take out the others and return them."""
+    unknown = []
+    for topic in group.topics or ():
+        if (known := context.services.metadata.topic_of_id(topic.topic_id)) is not None:
+            topic.name = known.name
+        else:
+            unknown.append(topic)
+    if group.topics is not None:
+        group.topics = [topic for topic in group.topics if topic.name]
+    return unknown
+
+
+def _tell_topic_ids(
+    group: OffsetFetchResponseGroup, unknown: list[OffsetFetchRequestTopic], context: RequestContext
+) -> None:
+    """Name the topics of the response by their ids; those that were deleted meanwhile have none, and are left out."""
+    if group.error_code:
+        return
+    for topic in group.topics:
+        topic.topic_id = context.services.metadata.topic_id_of(topic.name)
+    refused = _refused(unknown, ErrorCode.UNKNOWN_TOPIC_ID)
+    for topic, named in zip(refused, unknown, strict=True):
+        topic.topic_id = named.topic_id
+    group.topics = [*(topic for topic in group.topics if topic.topic_id != NO_TOPIC_ID), *refused]
 
 
 def _ask_for_group(
@@ -133,4 +168,4 @@ def _refused(topics: list[OffsetFetchRequestTopic], code: ErrorCode) -> list[Off
     ]
 
 
-HANDLER = public(ApiKey.OFFSET_FETCH, 1, 9, handle_offset_fetch, budget=OF_PARTITIONS)
+HANDLER = public(ApiKey.OFFSET_FETCH, 1, 10, handle_offset_fetch, budget=OF_PARTITIONS)

@@ -6,15 +6,29 @@ What is no such record, or of a version that is not known here, is shown as what
 import base64
 import json
 from typing import Any
+from uuid import UUID
 
 from broker.common.errors import InvariantViolation
+from broker.coordinator.consumer_group import records as consumer_records
 from broker.coordinator.group import records as group_records
 from broker.coordinator.group.records import CommittedOffset, GroupKey, GroupMetadata, OffsetKey
 from broker.coordinator.transaction import records as transaction_records
+from broker.protocol.schema import StoredValue, Struct
 
 #: Of a record without a value: the key is forgotten.
 DELETE = "<DELETE>"
 _UNKNOWN = "unknown"
+
+#: Kind of a key of consumer groups: what its second name is called, and its value.
+_OF_CONSUMER_GROUPS: dict[int, tuple[str, type[StoredValue]]] = {
+    consumer_records.GROUP_EPOCH: ("", consumer_records.GroupEpochValue),
+    consumer_records.PARTITION_METADATA: ("", consumer_records.PartitionMetadataValue),
+    consumer_records.MEMBER: ("memberId", consumer_records.MemberValue),
+    consumer_records.TARGET_EPOCH: ("", consumer_records.TargetEpochValue),
+    consumer_records.TARGET_MEMBER: ("memberId", consumer_records.TargetMemberValue),
+    consumer_records.CURRENT_MEMBER: ("memberId", consumer_records.CurrentMemberValue),
+    consumer_records.PATTERN: ("regularExpression", consumer_records.PatternValue),
+}
 
 Shown = tuple[str | None, str | None]
 
@@ -36,7 +50,48 @@ def offsets_record(key: bytes | None, value: bytes | None) -> Shown:
         return _versioned(key, data), _payload(value, _offset_value)
     if isinstance(decoded_key, GroupKey):
         return _versioned(key, {"group": decoded_key.group_id}), _payload(value, _group_value)
+    if (of_consumers := _consumer_record(key, value)) is not None:
+        return of_consumers
     return _versioned(key, _UNKNOWN), _payload(value, lambda _: _UNKNOWN)
+
+
+def _consumer_record(key: bytes, value: bytes | None) -> Shown | None:
+    """Return key and payload of a record of a consumer group (KIP-848); None for one of another kind."""
+    try:
+        decoded_key = consumer_records.decode_key(key)
+    except InvariantViolation:
+        return None
+    if decoded_key is None:
+        return None
+    name, value_class = _OF_CONSUMER_GROUPS[decoded_key.kind]
+    data = {"groupId": decoded_key.group_id} | ({name: decoded_key.name} if name else {})
+    return _versioned(key, data), _payload(
+        value, lambda encoded: _as_json(consumer_records.decode_value(value_class, encoded))
+    )
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value as Kafka's converters do: without tagged fields that are at their defaults."""
+    match value:
+        case Struct():
+            return {
+                _camel_case(field.name): _as_json(getattr(value, field.name))
+                for field in value.fields
+                if field.tag is None or getattr(value, field.name) != field.new_default()
+            }
+        case list():
+            return [_as_json(item) for item in value]
+        case UUID():
+            return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
+        case bytes() | memoryview():
+            return base64.b64encode(value).decode()
+        case _:
+            return value
+
+
+def _camel_case(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
 def transaction_record(key: bytes | None, value: bytes | None) -> Shown:

@@ -41,6 +41,24 @@ class GroupEpochValue(StoredValue, versions=(0, 0), flexible_from=0):
     metadata_hash: int = wire(int64, tag=0)  #: of the subscribed topics; another hash makes the group rebalance
 
 
+class PartitionRacks(Struct):
+    partition: int = wire(int32)
+    racks: list[str] = wire(array(string))
+
+
+class TopicMetadata(Struct):
+    topic_id: UUID = wire(uuid)
+    topic_name: str = wire(string)
+    num_partitions: int = wire(int32)
+    partition_metadata: list[PartitionRacks] = wire(array(PartitionRacks))
+
+
+class PartitionMetadataValue(StoredValue, versions=(0, 0), flexible_from=0):
+    """Of Kafka before 4.1; here tools show it only."""
+
+    topics: list[TopicMetadata] = wire(array(TopicMetadata))
+
+
 class ClassicProtocol(Struct):
     name: str = wire(string)
     metadata: bytes = wire(bytes_)

@@ -39,6 +39,9 @@ from broker.coordinator.outcome import CoordinatorRecord
 from broker.coordinator.recorded_owners import encode_owner
 from broker.protocol.schema import StoredValue
 
+#: Assignors of Kafka and of librdkafka, whose user data of a sticky assignment only say who had what before. Kafka
+#: upgrades no group with user data.
+_KNOWN_ASSIGNORS = {"range", "roundrobin", "sticky", "cooperative-sticky"}
 _CANNOT = "Cannot upgrade classic group {} to consumer group because "
 
 
@@ -74,7 +77,7 @@ def _modern(
     preferred = next(iter(member.protocols.values()))
     embedded = decode_subscription(member.protocols.get(group.chosen_protocol, preferred))
     partitions, user_data = decode_assignment(group.assignments.get(member.member_id, b""))
-    if user_data:
+    if user_data and group.protocol_name not in _KNOWN_ASSIGNORS:
         message = (
             "an unsupported custom assignor is in use. Please refer to the documentation or switch to a default "
             "assignor before re-attempting the upgrade."

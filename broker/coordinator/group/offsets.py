@@ -31,6 +31,7 @@ from broker.protocol.made_late import made_late
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
@@ -88,18 +89,19 @@ class OffsetStored(Protocol):
 def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResponse:
     """Return a response with the same error for every partition: these APIs have no other place for it."""
     response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
-    refused: AnyCommitResponse = response(
-        topics=[
-            of_topic(
-                name=topic.name,
-                partitions=[
-                    of_partition(partition_index=p.partition_index, error_code=error) for p in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
+    topics = []
+    for topic in request.topics:
+        partitions = [of_partition(partition_index=p.partition_index, error_code=error) for p in topic.partitions]
+        topics.append(_named_as(topic, of_topic(name=topic.name, partitions=partitions)))
+    refused: AnyCommitResponse = response(topics=topics)
     return refused
+
+
+def _named_as(topic: Any, of_response: Any) -> Any:
+    """Return the response's topic with the id that the request names it by, which transactions do not."""
+    if isinstance(topic, OffsetCommitRequestTopic):
+        of_response.topic_id = topic.topic_id
+    return of_response
 
 
 class CommittedOffsets:
@@ -200,7 +202,7 @@ class CommittedOffsets:
                     key = OffsetKey(request.group_id, TopicPartition(name, partition.partition_index))
                     turn.append(encode_offset_key(key), _offset_value(request, partition, turn), headers)
                 partitions.append(of_partition(partition_index=partition.partition_index, error_code=error))
-            topics.append(of_topic(name=name, partitions=partitions))
+            topics.append(_named_as(topic, of_topic(name=name, partitions=partitions)))
         answer: AnyCommitResponse = response(topics=topics)
         return answer
 

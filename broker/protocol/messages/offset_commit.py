@@ -1,7 +1,9 @@
 """OffsetCommit: a group remembers how far it has read."""
 
+from uuid import UUID
+
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, uuid, wire
 
 
 class OffsetCommitRequestPartition(Struct):
@@ -12,14 +14,16 @@ class OffsetCommitRequestPartition(Struct):
 
 
 class OffsetCommitRequestTopic(Struct):
-    name: str = wire(string)
+    name: str = wire(string, until=9, ignorable=True)
+    topic_id: UUID = wire(uuid, since=10, ignorable=True)
     partitions: list[OffsetCommitRequestPartition] = wire(array(OffsetCommitRequestPartition))
 
 
-class OffsetCommitRequest(Request["OffsetCommitResponse"], api=ApiKey.OFFSET_COMMIT, versions=(2, 9), flexible_from=8):
+class OffsetCommitRequest(Request["OffsetCommitResponse"], api=ApiKey.OFFSET_COMMIT, versions=(2, 10), flexible_from=8):
     """Commit for some partitions; generation -1 with no member id commits for a group without members.
 
-    5: retention is the broker's business. 6: leader epoch (KIP-320). 7: static members. 9: member epochs (KIP-848).
+    5: retention is the broker's business. 6: leader epoch (KIP-320). 7: static members. 9: member epochs, 10: topic ids
+    (KIP-848).
     """
 
     group_id: str = wire(string)
@@ -36,11 +40,12 @@ class OffsetCommitResponsePartition(Struct):
 
 
 class OffsetCommitResponseTopic(Struct):
-    name: str = wire(string)
+    name: str = wire(string, until=9, ignorable=True)
+    topic_id: UUID = wire(uuid, since=10, ignorable=True)
     partitions: list[OffsetCommitResponsePartition] = wire(array(OffsetCommitResponsePartition))
 
 
-class OffsetCommitResponse(Message, api=ApiKey.OFFSET_COMMIT, versions=(2, 9), flexible_from=8):
+class OffsetCommitResponse(Message, api=ApiKey.OFFSET_COMMIT, versions=(2, 10), flexible_from=8):
     """One result for each partition. 3: throttle time."""
 
     throttle_time_ms: int = wire(int32, since=3, ignorable=True)

@@ -3,12 +3,27 @@
 Up to version 7 one group, in the top-level fields; from version 8 many, each in `groups` (KIP-709).
 """
 
+from uuid import UUID
+
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import (
+    Message,
+    Request,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    int64,
+    string,
+    uuid,
+    wire,
+)
 
 
 class OffsetFetchRequestTopic(Struct):
-    name: str = wire(string)
+    name: str = wire(string, until=9, ignorable=True)
+    topic_id: UUID = wire(uuid, since=10, ignorable=True)
     partition_indexes: list[int] = wire(array(int32))
 
 
@@ -20,8 +35,11 @@ class OffsetFetchRequestGroup(Struct):
     topics: list[OffsetFetchRequestTopic] | None = wire(array(OffsetFetchRequestTopic), nullable=True)
 
 
-class OffsetFetchRequest(Request["OffsetFetchResponse"], api=ApiKey.OFFSET_FETCH, versions=(1, 9), flexible_from=6):
-    """2: null topics means all. 7: wait out open transactions (KIP-447). 8: many groups. 9: member epochs (KIP-848)."""
+class OffsetFetchRequest(Request["OffsetFetchResponse"], api=ApiKey.OFFSET_FETCH, versions=(1, 10), flexible_from=6):
+    """2: null topics means all. 7: wait out open transactions (KIP-447). 8: many groups.
+
+    9: member epochs, 10: topic ids (KIP-848).
+    """
 
     group_id: str = wire(string, until=7)
     topics: list[OffsetFetchRequestTopic] | None = wire(array(OffsetFetchRequestTopic), until=7, nullable_since=2)
@@ -38,7 +56,8 @@ class OffsetFetchResponsePartition(Struct):
 
 
 class OffsetFetchResponseTopic(Struct):
-    name: str = wire(string)
+    name: str = wire(string, until=9, ignorable=True)
+    topic_id: UUID = wire(uuid, since=10, ignorable=True)
     partitions: list[OffsetFetchResponsePartition] = wire(array(OffsetFetchResponsePartition))
 
 
@@ -48,7 +67,7 @@ class OffsetFetchResponseGroup(Struct):
     error_code: int = wire(int16)
 
 
-class OffsetFetchResponse(Message, api=ApiKey.OFFSET_FETCH, versions=(1, 9), flexible_from=6):
+class OffsetFetchResponse(Message, api=ApiKey.OFFSET_FETCH, versions=(1, 10), flexible_from=6):
     """2: top-level error. 3: throttle time. 5: leader epoch. 8: one entry for each group."""
 
     throttle_time_ms: int = wire(int32, since=3, ignorable=True)

@@ -1,7 +1,22 @@
 """Records of coordinators as Kafka's tools show them."""
 
+from uuid import UUID
+
 from broker.cli.logs.coordinator_records import offsets_record, transaction_record
 from broker.common.types import TopicPartition
+from broker.coordinator.consumer_group.member import MemberSubscription
+from broker.coordinator.consumer_group.records import (
+    ClassicMemberMetadata,
+    ClassicProtocol,
+    ConsumerGroupKey,
+    CurrentMemberValue,
+    CurrentTopicPartitions,
+    GroupEpochValue,
+    PatternValue,
+    TargetEpochValue,
+)
+from broker.coordinator.consumer_group.records import encode_key as encode_consumer_key
+from broker.coordinator.consumer_group.records import encode_value as encode_consumer_value
 from broker.coordinator.group.records import (
     CommittedOffset,
     GroupMetadata,
@@ -52,6 +67,51 @@ def test_a_transaction_and_its_partitions_are_told_by_topic():
         '"transactionPartitions":[{"topic":"t","partitionIds":[0,1]}],"transactionLastUpdateTimestampMs":9,'
         '"transactionStartTimestampMs":8}}',
     )
+
+
+def test_records_of_consumer_groups():
+    topic_id = UUID("12345678-1234-5678-1234-567812345678")
+    owned = CurrentTopicPartitions(topic_id=topic_id, partitions=[0, 1], assignment_epochs=[3, 4])
+    classic = ClassicMemberMetadata(
+        session_timeout_ms=9, supported_protocols=[ClassicProtocol(name="range", metadata=b"\0")]
+    )
+    member = MemberSubscription(client_id="c", client_host="/h", topic_names=frozenset("t")).to_value()
+    member.classic_member_metadata = classic
+    records = {
+        (3, ""): (GroupEpochValue(epoch=4), '{"groupId":"g"}', '{"epoch":4}'),
+        (5, "m"): (
+            member,
+            '{"groupId":"g","memberId":"m"}',
+            '{"instanceId":null,"rackId":null,"clientId":"c","clientHost":"/h","subscribedTopicNames":["t"],'
+            '"subscribedTopicRegex":null,"rebalanceTimeoutMs":-1,"serverAssignor":null,"classicMemberMetadata":'
+            '{"sessionTimeoutMs":9,"supportedProtocols":[{"name":"range","metadata":"AA=="}]}}',
+        ),
+        (6, ""): (
+            TargetEpochValue(assignment_epoch=4, assignment_timestamp=7),
+            '{"groupId":"g"}',
+            '{"assignmentEpoch":4,"assignmentTimestamp":7}',
+        ),
+        (8, "m"): (
+            CurrentMemberValue(
+                member_epoch=4, previous_member_epoch=3, assigned_partitions=[owned], partitions_pending_revocation=[]
+            ),
+            '{"groupId":"g","memberId":"m"}',
+            '{"memberEpoch":4,"previousMemberEpoch":3,"state":0,"assignedPartitions":[{"topicId":'
+            '"EjRWeBI0VngSNFZ4EjRWeA","partitions":[0,1],"assignmentEpochs":[3,4]}],"partitionsPendingRevocation":[]}',
+        ),
+        (16, "t.*"): (
+            PatternValue(topics=["t"], version=2, timestamp=3),
+            '{"groupId":"g","regularExpression":"t.*"}',
+            '{"topics":["t"],"version":2,"timestamp":3}',
+        ),
+    }
+    for (kind, name), (value, key, shown) in records.items():
+        encoded = encode_consumer_key(ConsumerGroupKey(kind, "g", name)), encode_consumer_value(value)
+        assert offsets_record(*encoded) == (
+            f'{{"type":"{kind}","data":{key}}}',
+            f'{{"version":"0","data":{shown}}}',
+        )
+        assert offsets_record(encoded[0], None)[1] == "<DELETE>"
 
 
 def test_what_is_not_known_here_is_said_to_be_unknown():

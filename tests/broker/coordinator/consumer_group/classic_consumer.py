@@ -23,9 +23,11 @@ class ClassicConsumer:
         is_cooperative: bool = False,
         instance_id: str | None = None,
         protocols: tuple[str, ...] = ("range",),
+        user_data: bytes | None = None,
     ):
         self.world, self.name, self.topics = world, name, list(topics)
         self.is_cooperative, self.instance_id, self.protocols = is_cooperative, instance_id, protocols
+        self.user_data = user_data  #: of the assignments that it makes
         self.owned: set[tuple[UUID, int]] = set()
         self.is_joining = True
         self._joining: SentRequest | None = None  #: parked, as the next
@@ -132,6 +134,11 @@ class ClassicConsumer:
                 if owners.get((name, index), to) == to:
                     assigned[to].setdefault(name, set()).add(index)
         return {
-            member_id: encode_assignment({t: frozenset(i) for t, i in parts.items()}, 1)
+            member_id: self._with_user_data(encode_assignment({t: frozenset(i) for t, i in parts.items()}, 1))
             for member_id, parts in assigned.items()
         }
+
+    def _with_user_data(self, assignment: bytes) -> bytes:
+        if self.user_data is None:
+            return assignment
+        return assignment[:-4] + FieldWriter().bytes_(self.user_data).to_bytes()

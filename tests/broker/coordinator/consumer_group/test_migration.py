@@ -118,6 +118,15 @@ def test_group_with_bytes_that_are_no_subscription_is_not_upgraded(world):
     assert world.heartbeat("g", "a").error is ErrorCode.NONE
 
 
+@pytest.mark.parametrize(("assignor", "error"), [("own", ErrorCode.GROUP_ID_NOT_FOUND), ("sticky", ErrorCode.NONE)])
+def test_user_data_of_assignors_that_are_not_known_keep_a_group_classic(world, assignor, error):
+    classic = ClassicConsumer(world, "a", "t", protocols=(assignor,), user_data=b"mine")
+    _run(world, classic)
+    sent = world.send(Consumer(world, "c", "t").request(), "c")
+    assert sent.error is error
+    assert ("unsupported custom assignor" in (sent.response.error_message or "")) == (error is not ErrorCode.NONE)
+
+
 def test_refused_consumer_leaves_the_classic_group_as_it_is():
     world = _world(group_consumer_max_size=2)
     classic = _classic_group(world, "a", "b")

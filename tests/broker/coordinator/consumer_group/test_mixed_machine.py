@@ -164,8 +164,12 @@ class MixedGroupMachine(RuleBasedStateMachine):
             ]
 
 
-def _step(member):
-    return member.step() if _is_classic(member) else member.beat()
+def _step(member) -> None:
+    """A consumer whose group is a classic one by now ends, and is started again by whoever runs it."""
+    if _is_classic(member):
+        member.step()
+    elif member.beat() is ErrorCode.GROUP_ID_NOT_FOUND:
+        member.epoch, member.owned = 0, set()
 
 
 def _is_classic(member) -> bool:
