@@ -101,7 +101,7 @@ chaos: bytecode ## Kill and suspend everything for ten minutes, then compare the
 reference: setup-test ## Compare with Kafka's and Java's own classes, some minutes; REFERENCE="Cast dates --seed 7" compares some
 	@$(VENV)/bin/python -m tests.reference $(REFERENCE)
 
-bench: setup-test ## Measure the brokers; BENCH="--against HOST:PORT" runs the same loads on any other Kafka
+bench: setup-test ## Measure the brokers; BENCH="--against HOST:PORT" runs the same loads on any other Kafka, BENCH="--against-commit REF" on another commit
 	@$(VENV)/bin/python -m tests.bench $(BENCH)
 
 bench-console: setup-test ## Measure the console before 10,000 topics and 200 browsers

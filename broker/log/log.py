@@ -306,7 +306,6 @@ class Log(LogParts):
         return self._producers.state.expire(now_ms, silence_ms_max)
 
     def knows_producer(self, producer_id: int) -> bool:
-        """Return whether the producer is remembered, and so the sequence of its next batch."""
         return self._producers.state.knows(producer_id)
 
     def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
@@ -314,9 +313,7 @@ class Log(LogParts):
         return self._producers.state.has_open_transaction(producer_id, epoch)
 
     def last_stable_offset(self, high_watermark: int) -> int:
-        """Return the last stable offset (exclusive): the high watermark, or where the oldest transaction began that is
-        open or whose marker is not committed. Not before the log's start, whatever was begun there.
-        """
+        """Return where the oldest undecided transaction began, if above the log start and below the high watermark."""
         undecided = self._producers.state.first_undecided_offset(high_watermark)
         return high_watermark if undecided is None else min(max(undecided, self.log_start_offset), high_watermark)
 
@@ -334,9 +331,8 @@ class Log(LogParts):
 
     def aborted_in(self, fetch_offset: int, log_slice: LogSlice) -> list[AbortedRange]:
         """Return aborted transactions in `log_slice`, just read from `fetch_offset` on. Raises ApiError."""
-        if not (log_slice.length and self._producers.has_aborted):
-            return []
-        return self.aborted_transactions(fetch_offset, self.offset_after(fetch_offset, log_slice))
+        has_any = log_slice.length and self._producers.has_aborted
+        return self.aborted_transactions(fetch_offset, self.offset_after(fetch_offset, log_slice)) if has_any else []
 
     # --- leader epochs
 

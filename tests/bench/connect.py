@@ -49,7 +49,7 @@ def _cpu_s(worker: Worker) -> float:
 
 
 def _await_count(bootstrap_servers: str, topic: str, count: int) -> None:
-    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "bench-count"})
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "log_level": 0, "group.id": "bench-count"})
     try:
         await_true(lambda: consumer.list_topics(topic, timeout=30).topics[topic].partitions, "the topic", 60)
         places = [
@@ -109,7 +109,9 @@ def rows_of_a_table(bootstrap_servers: str, worker: Worker, directory: Path) -> 
 
 def _orders(bootstrap_servers: str, topic: str, written: Callable[[dict[str, Any]], bytes]) -> None:
     order = {"id": 1, "customer": "customer-1", "item": "pear", "price": 1.5}
-    producer = Producer({"bootstrap.servers": bootstrap_servers, "queue.buffering.max.messages": _RECORDS + 1})
+    producer = Producer(
+        {"bootstrap.servers": bootstrap_servers, "log_level": 0, "queue.buffering.max.messages": _RECORDS + 1}
+    )
     for n in range(_RECORDS):
         producer.produce(topic, written(order | {"id": n}))
     producer.flush(120)

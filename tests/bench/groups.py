@@ -56,7 +56,7 @@ def _commit_figure(connections: int, in_flight: int, brokers: int = 1) -> str:
     with _coordinator(brokers) as (cluster, broker):
         processes = [psutil.Process(broker.process.pid) for broker in cluster.brokers]
         opened = [RawConnection("127.0.0.1", broker.port) for _ in range(connections)]
-        requests = [_commit_frame(f"group-{number}", [0], 12_345) for number in range(connections)]
+        requests = [commit_frame(f"group-{number}", [0], 12_345) for number in range(connections)]
         pipelined(opened[0], requests[0], in_flight, 0.5)
         cpu, began = _cpu_seconds(processes), time.perf_counter()
         with ThreadPoolExecutor(connections) as threads:
@@ -193,7 +193,7 @@ def _coordinator(brokers: int = 1) -> Iterator[tuple[Cluster, BrokerProcess]]:
         "group.initial.rebalance.delay.ms": str(_INITIAL_DELAY_MS),
     }
     with running_cluster(brokers=brokers, overrides=overrides) as cluster:
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
         admin.create_topics([NewTopic(_TOPIC, _PARTITIONS, 1)])[_TOPIC].result(30)
         with BrokerConnection("127.0.0.1", cluster.brokers[0].port) as connection:
             request = FindCoordinatorRequest(coordinator_keys=["any"])
@@ -208,7 +208,7 @@ def _fill(broker: BrokerProcess) -> float:
     """Commit for every partition of every group; seconds."""
     connection, began, in_flight = RawConnection("127.0.0.1", broker.port), time.perf_counter(), 0
     for number in range(_GROUPS):
-        connection.send(_commit_frame(f"group-{number}", range(_PARTITIONS), number))
+        connection.send(commit_frame(f"group-{number}", range(_PARTITIONS), number))
         in_flight += 1
         if in_flight == 50:
             connection.answers(in_flight)
@@ -219,7 +219,7 @@ def _fill(broker: BrokerProcess) -> float:
     return time.perf_counter() - began
 
 
-def _commit_frame(group_id: str, partitions, offset: int) -> bytes:
+def commit_frame(group_id: str, partitions, offset: int) -> bytes:
     committed = [
         OffsetCommitRequestPartition(partition_index=index, committed_offset=offset, committed_metadata="")
         for index in partitions

@@ -88,7 +88,9 @@ class BatchProducer(_Client):
 
     def __init__(self, bootstrap_servers: str, topic: str, value_bytes: int, settings: dict[str, object]):
         limits = {"queue.buffering.max.messages": 2_000_000, "queue.buffering.max.kbytes": 512_000}
-        super().__init__(_PRODUCER, topic, {"bootstrap.servers": bootstrap_servers, **limits, **settings})
+        super().__init__(
+            _PRODUCER, topic, {"bootstrap.servers": bootstrap_servers, "log_level": 0, **limits, **settings}
+        )
         self._value = ctypes.create_string_buffer(
             (bytes(range(256)) * (value_bytes // 256 + 1))[:value_bytes], value_bytes
         )
@@ -115,7 +117,9 @@ class BatchConsumer(_Client):
 
     def __init__(self, bootstrap_servers: str, topic: str, settings: dict[str, object]):
         limits = {"queued.min.messages": 1_000_000, "queued.max.messages.kbytes": 256_000}
-        super().__init__(_CONSUMER, topic, {"bootstrap.servers": bootstrap_servers, **limits, **settings})
+        super().__init__(
+            _CONSUMER, topic, {"bootstrap.servers": bootstrap_servers, "log_level": 0, **limits, **settings}
+        )
         #: The consumer calls it with each record; it returns a constant.
         self._drop = ctypes.cast(_lib.rd_kafka_version, c_void_p)
 

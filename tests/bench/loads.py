@@ -42,7 +42,7 @@ class Target:
     def topic(self, name: str = "", config: dict[str, str] | None = None) -> Iterator[str]:
         """A fresh topic with one partition, deleted afterwards."""
         name = name or f"bench-{uuid.uuid4().hex[:10]}"
-        admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
+        admin = AdminClient({"bootstrap.servers": self.bootstrap_servers, "log_level": 0})
         admin.create_topics([NewTopic(name, 1, 1, config=config or {})])[name].result(30)
         try:
             yield name

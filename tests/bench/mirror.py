@@ -58,18 +58,18 @@ def fill(north, topic: str, megabytes: int, linger_ms: int, batch: int) -> None:
 
 
 def create(cluster, topic: str, **config: str) -> None:
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     admin.create_topics([NewTopic(topic, PARTITIONS, 1, config=config)])[topic].result(20)
 
 
 def copy(north, south, topic: str, megabytes: int, batch: int, exactly_once: bool) -> None:
     target = f"{topic}-{exactly_once}"
     create(south, target)
-    admin = AdminClient({"bootstrap.servers": south.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": south.bootstrap_servers, "log_level": 0})
     if TOPIC not in admin.list_topics(timeout=10).topics:
         admin.create_topics([NewTopic(TOPIC, 1, 1, config={"cleanup.policy": "compact"})])[TOPIC].result(20)
     ids = [
-        AdminClient({"bootstrap.servers": item.bootstrap_servers}).list_topics(timeout=10).cluster_id
+        AdminClient({"bootstrap.servers": item.bootstrap_servers, "log_level": 0}).list_topics(timeout=10).cluster_id
         for item in (north, south)
     ]
     settings = TaskSettings(

@@ -27,7 +27,7 @@ _TOPIC = "_schemas-bench"
 
 def fill(bootstrap_servers: str, count: int, topic: str = _TOPIC) -> None:
     """Schemas of some twenty fields, in the words of the topic."""
-    producer = Producer({"bootstrap.servers": bootstrap_servers})
+    producer = Producer({"bootstrap.servers": bootstrap_servers, "log_level": 0})
     fields = [{"name": f"field_{at}", "type": ["null", "string"], "default": None} for at in range(20)]
     for number in range(1, count + 1):
         schema = json.dumps({"type": "record", "name": f"R{number}", "fields": fields}, separators=(",", ":"))

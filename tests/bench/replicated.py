@@ -26,7 +26,7 @@ class ReplicatedTarget:
     def __init__(self, cluster: Cluster):
         self._cluster = cluster
         self._processes = [psutil.Process(broker.process.pid) for broker in cluster.brokers]
-        self._admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        self._admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
 
     @property
     def bootstrap_servers(self) -> str:

@@ -118,7 +118,7 @@ def _median(microseconds: list[float]) -> str:
 
 def _add_rules(target: Target) -> None:
     """Of others, on other topics and by prefixes of them; two are the user's."""
-    admin = AdminClient({"bootstrap.servers": target.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": target.bootstrap_servers, "log_level": 0})
     others = [
         _rule(f"topic-{number}", f"User:other-{number % 100}", ResourcePatternType.PREFIXED if number % 2 else None)
         for number in range(RULES - 2)
@@ -146,7 +146,7 @@ def _alter_quotas(target: Target, limits: dict[str, int]) -> None:
 def _logins() -> str:
     """One after the other, each on a connection of its own; then a bystander asks beside them."""
     with _running_broker({}) as (target, port):
-        admin = AdminClient({"bootstrap.servers": target.bootstrap_servers})
+        admin = AdminClient({"bootstrap.servers": target.bootstrap_servers, "log_level": 0})
         info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
         made = UserScramCredentialUpsertion(USER, info, PASSWORD.encode())
         admin.alter_user_scram_credentials([made])[USER].result(30)

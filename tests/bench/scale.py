@@ -63,7 +63,9 @@ def _memory_figure(partitions: int) -> str:
 
 def _segments_figure() -> str:
     with _cluster_with("t", 1, {"segment.bytes": "1000"}) as cluster:
-        producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "batch.num.messages": 1, "linger.ms": 0})
+        producer = Producer(
+            {"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0, "batch.num.messages": 1, "linger.ms": 0}
+        )
         for _ in range(1_100):
             producer.produce("t", bytes(800))
             producer.poll(0)
@@ -81,7 +83,7 @@ def _held_by(broker: BrokerProcess) -> str:
 def _cluster_with(topic: str, partitions: int, config: dict[str, str] | None = None) -> Iterator[Cluster]:
     with running_cluster(overrides={"offsets.topic.num.partitions": "1"}) as cluster:
         if partitions:
-            admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+            admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
             admin.create_topics([NewTopic(topic, partitions, 1, config=config or {})])[topic].result(60)
             logs = cluster.brokers[0].directory / "logs"
             await_true(lambda: len(list(logs.glob(f"{topic}-*"))) == partitions, "every partition has its directory")

@@ -17,10 +17,15 @@ _RECORDS = 100
 _TIMEOUT_S = 30.0
 
 
-class _TransactionalProducer:
+class TransactionalProducer:
     def __init__(self, bootstrap_servers: str, topic: str):
         self._topic = topic
-        settings = {"bootstrap.servers": bootstrap_servers, "transactional.id": uuid.uuid4().hex, "linger.ms": 0}
+        settings = {
+            "bootstrap.servers": bootstrap_servers,
+            "transactional.id": uuid.uuid4().hex,
+            "linger.ms": 0,
+            "log_level": 0,
+        }
         self._producer = Producer(settings)
         self._producer.init_transactions(_TIMEOUT_S)
 
@@ -28,15 +33,18 @@ class _TransactionalProducer:
         """How long each transaction took."""
         took, ends_at = [], time.perf_counter() + seconds
         while (began := time.perf_counter()) < ends_at:
-            self._producer.begin_transaction()
-            for _ in range(_RECORDS):
-                self._producer.produce(self._topic, b"x" * 100, partition=0)
-            self._producer.commit_transaction(_TIMEOUT_S)
+            self.transact(_RECORDS)
             took.append(time.perf_counter() - began)
         return took
 
+    def transact(self, records: int) -> None:
+        self._producer.begin_transaction()
+        for _ in range(records):
+            self._producer.produce(self._topic, b"x" * 100, partition=0)
+        self._producer.commit_transaction(_TIMEOUT_S)
 
-def _figure(producer: _TransactionalProducer, seconds: float, cpu_seconds: Callable[[], float]) -> Figure:
+
+def _figure(producer: TransactionalProducer, seconds: float, cpu_seconds: Callable[[], float]) -> Figure:
     producer.run(0.3)
     cpu = cpu_seconds()
     took = sorted(producer.run(seconds))
@@ -48,7 +56,7 @@ def _figure(producer: _TransactionalProducer, seconds: float, cpu_seconds: Calla
 def transactions(seconds: float) -> Callable[[Target], Figure]:
     def run(target: Target) -> Figure:
         with target.topic() as topic:
-            producer = _TransactionalProducer(target.bootstrap_servers, topic)
+            producer = TransactionalProducer(target.bootstrap_servers, topic)
             return _figure(producer, seconds, lambda: target.cpu_seconds() or 0.0)
 
     return run
@@ -59,7 +67,7 @@ def replicated_transactions(seconds: float) -> Callable[[ReplicatedTarget], Figu
 
     def run(target: ReplicatedTarget) -> Figure:
         with target.topic() as (topic, _):
-            producer = _TransactionalProducer(target.bootstrap_servers, topic)
+            producer = TransactionalProducer(target.bootstrap_servers, topic)
             return _figure(producer, seconds, target.cpu_seconds)
 
     return run

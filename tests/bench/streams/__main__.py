@@ -64,7 +64,9 @@ def _bench_queries(servers: str, directory: Path, arguments: argparse.Namespace)
 
 def _fill(servers: str, topic: str, rows: int, partitions: int) -> None:
     _create(servers, topic, partitions)
-    producer = Producer({"bootstrap.servers": servers, "linger.ms": 50, "queue.buffering.max.messages": 200_000})
+    producer = Producer(
+        {"bootstrap.servers": servers, "log_level": 0, "linger.ms": 50, "queue.buffering.max.messages": 200_000}
+    )
     value = os.urandom(VALUE_BYTES // 2).hex().encode()
     for number in range(rows):
         while True:
@@ -77,7 +79,7 @@ def _fill(servers: str, topic: str, rows: int, partitions: int) -> None:
 
 
 def _create(servers: str, topic: str, partitions: int) -> None:
-    admin = AdminClient({"bootstrap.servers": servers})
+    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
     admin.create_topics([NewTopic(topic, partitions)])[topic].result(30)
 
 
