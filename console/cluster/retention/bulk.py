@@ -9,7 +9,7 @@ from console.cluster.retention.forms import RetentionForm
 from console.cluster.retention.outlook import RetentionOutlook, retention_facts
 from console.cluster.retention.purge import PurgeBound, PurgePlan
 from console.cluster.retention.purge_facts import PurgeWish, aimed_offsets, purge_of
-from console.cluster.topics.bulk import RETENTION, Asked
+from console.cluster.topics.bulk import RETENTION, BulkWish
 from console.cluster.topics.settings_plan import RETENTION_KEYS
 from console.kit.access.reach import Reach
 from console.kit.common.clock import moment_of, now_ms
@@ -20,7 +20,7 @@ from console.kit.plans.plan import Plan
 from console.kit.plans.setting import SettingsPlan
 from console.state.clusters.models import Topic
 
-#: Each topic's brokers and groups are asked while the page is drawn.
+#: Each topic's brokers and groups are wish while the page is drawn.
 _TOPICS_MAX = 50
 
 
@@ -29,22 +29,22 @@ class RetentionOfTopics:
     action = "change retention of topics"
     topics_max = _TOPICS_MAX
 
-    def settle(self, asked: Asked) -> Asked:
-        setting = asked.setting or RETENTION_KEYS[1]
+    def settle(self, wish: BulkWish) -> BulkWish:
+        setting = wish.setting or RETENTION_KEYS[1]
         if setting not in RETENTION_KEYS:
             raise ValueError(f"{setting} is no setting of retention: {', '.join(RETENTION_KEYS)}.")
-        form = RetentionForm({setting.replace(".", "_"): asked.value.strip()})
+        form = RetentionForm({setting.replace(".", "_"): wish.value.strip()})
         if not form.is_valid():
             raise ValueError(f"{setting}: {next(iter(form.errors.values()))[0]}")
         if not form.changes[setting]:
             raise ValueError(f"{setting} needs a value, or the word default.")
-        return Asked(setting, form.changes[setting])
+        return BulkWish(setting, form.changes[setting])
 
-    def subject(self, asked: Asked) -> str:
-        return asked.setting
+    def subject(self, wish: BulkWish) -> str:
+        return wish.setting
 
-    def plan(self, topic: Topic, asked: Asked, reach: Reach) -> Plan | None:
-        facts = retention_facts(topic.name, topic.topic_id, {asked.setting: asked.value}, reach)
+    def plan(self, topic: Topic, wish: BulkWish, reach: Reach) -> Plan | None:
+        facts = retention_facts(topic.name, topic.topic_id, {wish.setting: wish.value}, reach)
         plan: SettingsPlan = facts["plan"]
         return replace(plan, losses=(*plan.losses, *_losses(facts)) if plan.losses else ())
 
@@ -61,22 +61,24 @@ class RecordsOfTopics:
     action = "delete records of topics"
     topics_max = _TOPICS_MAX
 
-    def settle(self, asked: Asked) -> Asked:
+    def settle(self, wish: BulkWish) -> BulkWish:
         """Return the moment; of none it is now: what is written later stays."""
-        typed = asked.value.strip()
+        typed = wish.value.strip()
         moment = moment_of(typed)
         if typed and moment is None:
             raise ValueError("A moment is written as 2026-11-21T06:30:00Z; without one all records up to now go.")
-        return Asked("", (moment or datetime.fromtimestamp(now_ms() / 1_000, UTC)).isoformat(timespec="milliseconds"))
+        return BulkWish(
+            "", (moment or datetime.fromtimestamp(now_ms() / 1_000, UTC)).isoformat(timespec="milliseconds")
+        )
 
-    def subject(self, asked: Asked) -> str:
+    def subject(self, wish: BulkWish) -> str:
         return "records"
 
-    def plan(self, topic: Topic, asked: Asked, reach: Reach) -> Plan | None:
-        moment = moment_of(asked.value)
+    def plan(self, topic: Topic, wish: BulkWish, reach: Reach) -> Plan | None:
+        moment = moment_of(wish.value)
         assert moment is not None
-        wish = PurgeWish(PurgeBound.TIME, at=max(0, round(moment.timestamp() * 1_000)))
-        return purge_of(topic, aimed_offsets(topic, wish), reach)[1]
+        purge = PurgeWish(PurgeBound.TIME, at=max(0, round(moment.timestamp() * 1_000)))
+        return purge_of(topic, aimed_offsets(topic, purge), reach)[1]
 
     def apply(self, plan: Plan) -> None:
         assert isinstance(plan, PurgePlan)

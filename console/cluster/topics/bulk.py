@@ -20,7 +20,7 @@ from console.state.clusters.models import Topic
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BulkWish:
     """What a person typed beside the choice of the change."""
 
     setting: str
@@ -35,18 +35,18 @@ class TopicChange(Protocol):
     verb: str
     #: The audit's word for it.
     action: str
-    #: Topics of one plan: each is asked of the cluster while the page is drawn.
+    #: Topics of one plan: the cluster is asked about each while the page is drawn.
     topics_max: int
 
-    def settle(self, asked: Asked) -> Asked:
+    def settle(self, wish: BulkWish) -> BulkWish:
         """Return what was typed as the plan takes it, the same at each look. Raises ValueError with a sentence."""
         ...
 
-    def subject(self, asked: Asked) -> str:
+    def subject(self, wish: BulkWish) -> str:
         """Return what of the topics is changed, such as a setting's name."""
         ...
 
-    def plan(self, topic: Topic, asked: Asked, reach: Reach) -> Plan | None:
+    def plan(self, topic: Topic, wish: BulkWish, reach: Reach) -> Plan | None:
         """Plan the change of one topic; None if it needs none. Raises GatewayError."""
         ...
 
@@ -77,17 +77,17 @@ class MorePartitions:
     action = "add partitions to topics"
     topics_max = 200
 
-    def settle(self, asked: Asked) -> Asked:
-        form = AddPartitionsForm({"partition_count": asked.value})
+    def settle(self, wish: BulkWish) -> BulkWish:
+        form = AddPartitionsForm({"partition_count": wish.value})
         if not form.is_valid():
             raise ValueError(f"Partitions then: {form.errors['partition_count'][0]}")
-        return Asked("", str(form.cleaned_data["partition_count"]))
+        return BulkWish("", str(form.cleaned_data["partition_count"]))
 
-    def subject(self, asked: Asked) -> str:
+    def subject(self, wish: BulkWish) -> str:
         return "partition_count"
 
-    def plan(self, topic: Topic, asked: Asked, reach: Reach) -> Plan | None:
-        count = int(asked.value)
+    def plan(self, topic: Topic, wish: BulkWish, reach: Reach) -> Plan | None:
+        count = int(wish.value)
         if count <= topic.partition_count:
             return None
         return enlargement_plan(topic, count, len(groups_of(topic.name, reach)), here.BOOTSTRAP_SERVERS)
@@ -105,18 +105,18 @@ class OwnerOfTopics:
     action = "describe topics"
     topics_max = 200
 
-    def settle(self, asked: Asked) -> Asked:
-        owner = asked.value.strip()
+    def settle(self, wish: BulkWish) -> BulkWish:
+        owner = wish.value.strip()
         if len(owner) > OWNER_LENGTH_MAX:
             raise ValueError(f"An owner has at most {OWNER_LENGTH_MAX} characters.")
-        return Asked("", owner)
+        return BulkWish("", owner)
 
-    def subject(self, asked: Asked) -> str:
+    def subject(self, wish: BulkWish) -> str:
         return "owner"
 
-    def plan(self, topic: Topic, asked: Asked, reach: Reach) -> Plan | None:
+    def plan(self, topic: Topic, wish: BulkWish, reach: Reach) -> Plan | None:
         now = said_of(topic.name)
-        return change_plan(topic.name, now, replace(now, owner=asked.value))
+        return change_plan(topic.name, now, replace(now, owner=wish.value))
 
     def apply(self, plan: Plan) -> None:
         assert isinstance(plan, NotePlan)

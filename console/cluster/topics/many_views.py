@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from console.cluster.topics.actions import do_change_many, do_delete_many, do_set_many
-from console.cluster.topics.bulk import RETENTION, Asked, TopicChange, changes
+from console.cluster.topics.bulk import RETENTION, BulkWish, TopicChange, changes
 from console.cluster.topics.edits import VALUE_LENGTH_MAX
 from console.cluster.topics.grace_actions import do_delete_later
 from console.cluster.topics.grace_plans import GracePlan, deletion_later
@@ -106,38 +106,38 @@ class _Planned:
 
 def _planned(context: Mapping[str, str], undo: str, names: list[str], reach: Reach) -> _Planned:
     """Raises GatewayError, Http404."""
-    do, asked = context["do"], Asked(context["setting"], context["value"])
-    if do == SETTING and asked.setting in RETENTION_KEYS:
+    do, wish = context["do"], BulkWish(context["setting"], context["value"])
+    if do == SETTING and wish.setting in RETENTION_KEYS:
         do = RETENTION
     change = changes().get(do)
     if undo:
-        kept = _kept(change.action if change else SET, asked.setting, undo)
+        kept = _kept(change.action if change else SET, wish.setting, undo)
         topics = list(changeable_topics(reach).filter(name__in=kept))
         if change:
-            each = {topic: Asked(asked.setting, kept[topic.name]) for topic in topics}
-            return _of_change(change, each, reach, {"do": do, "setting": asked.setting, "undo": undo})
+            wishes = {topic: BulkWish(wish.setting, kept[topic.name]) for topic in topics}
+            return _of_change(change, wishes, reach, {"do": do, "setting": wish.setting, "undo": undo})
         return _of_setting(
-            asked.setting, {topic: kept[topic.name] for topic in topics}, {"setting": asked.setting, "undo": undo}
+            wish.setting, {topic: kept[topic.name] for topic in topics}, {"setting": wish.setting, "undo": undo}
         )
     topics = _named(names, reach, change.topics_max if change else TOPICS_MAX)
     if change:
         try:
-            asked = change.settle(asked)
+            wish = change.settle(wish)
         except ValueError as error:
             raise RefusedError("INVALID_REQUEST", str(error)) from error
-        fields = {"do": do, "setting": asked.setting, "value": asked.value}
-        return _of_change(change, dict.fromkeys(topics, asked), reach, fields)
+        fields = {"do": do, "setting": wish.setting, "value": wish.value}
+        return _of_change(change, dict.fromkeys(topics, wish), reach, fields)
     if do == DELETING_LATER:
         later = deletion_later(topics, reach)
         return _Planned(later.plan, do, "Delete after a day", {"do": do}, partial(_delete_later, later))
     if do == DELETING:
         deletion = deletion_of_many(doomed_topics(topics, reach), here.BOOTSTRAP_SERVERS)
         return _Planned(deletion, do, "Delete the topics", {"do": do}, partial(_delete, deletion))
-    if do != SETTING or not asked.setting or not asked.value.strip():
+    if do != SETTING or not wish.setting or not wish.value.strip():
         raise RefusedError("INVALID_REQUEST", "Choose what to do with them; a setting needs its name and a value.")
-    typed = plain_value(asked.setting, asked.value.strip())
-    fields = {"do": do, "setting": asked.setting, "value": asked.value}
-    return _of_setting(asked.setting, dict.fromkeys(topics, typed), fields)
+    typed = plain_value(wish.setting, wish.value.strip())
+    fields = {"do": do, "setting": wish.setting, "value": wish.value}
+    return _of_setting(wish.setting, dict.fromkeys(topics, typed), fields)
 
 
 def _named(names: list[str], reach: Reach, most: int) -> list[Topic]:
@@ -159,9 +159,11 @@ def _kept(action: str, subject: str, number: str) -> Mapping[str, str]:
     return values
 
 
-def _of_change(change: TopicChange, asked: Mapping[Topic, Asked], reach: Reach, fields: Mapping[str, str]) -> _Planned:
-    plans = [change.plan(topic, of_topic, reach) for topic, of_topic in asked.items()]
-    subject = next((change.subject(of_topic) for of_topic in asked.values()), fields.get("setting", ""))
+def _of_change(
+    change: TopicChange, wishes: Mapping[Topic, BulkWish], reach: Reach, fields: Mapping[str, str]
+) -> _Planned:
+    plans = [change.plan(topic, topic_wish, reach) for topic, topic_wish in wishes.items()]
+    subject = next((change.subject(topic_wish) for topic_wish in wishes.values()), fields.get("setting", ""))
     real = [plan for plan in plans if plan and (plan.lines or plan.obstacle)]
     plan = plan_of_many(
         real,
