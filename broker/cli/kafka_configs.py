@@ -42,7 +42,7 @@ from broker.cli.frame.zookeeper import ZK_TLS, ZOOKEEPER_DIGEST, ZooKeeperAccess
 from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.client.groups import GroupClient
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -123,6 +123,10 @@ def _describe(cluster: ClusterConnections, entity: Entity, arguments: Arguments)
     described = []
     is_in_current_format = not (wants_json(arguments) or arguments["zookeeper"])
     for item, result in _described(cluster, _named(cluster, entity)):
+        is_absent = item.type == TOPICS and result.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if is_in_current_format and is_absent and not arguments["all"]:
+            print(f"The topic '{item.name}' doesn't exist and doesn't have dynamic config.")
+            continue
         if is_in_current_format:
             print(head(item, of_all=arguments["all"]))
         check(result.error_code, result.error_message)
@@ -211,14 +215,12 @@ def _print_altered(whose: Sequence[Entity], arguments: Arguments) -> None:
 
 
 def _alter_settings(cluster: ClusterConnections, entity: Entity, changes: ConfigEdits) -> None:
-    ((_, present),) = _described(cluster, [entity])
-    check(present.error_code, present.error_message)
-    known = {config.name for config in own(entity, present.configs)}
     if entity.type == BROKER_LOGGERS:
+        ((_, present),) = _described(cluster, [entity])
+        check(present.error_code, present.error_message)
+        known = {config.name for config in present.configs}
         if unknown := [key for key in (*changes.deleted, *changes.added) if key not in known]:
             raise CommandError(f"Invalid broker logger(s): {','.join(unknown)}")
-    elif absent := [key for key in changes.deleted if key not in known]:
-        raise CommandError(f"Invalid config(s): {','.join(absent)}")
     wanted = [
         AlterableConfig(name=key, config_operation=ConfigOperation.SET, value=value)
         for key, value in changes.added.items()
@@ -292,7 +294,7 @@ COMMAND = Command(
         Option("group", "Short for --entity-type groups --entity-name.", "GROUP"),
         Option("add-config", "Settings; brackets keep commas together: k1=v1,k2=[a,b].", "KEY=VALUE,…"),
         Option("add-config-file", "Settings in a properties file, instead.", "FILE"),
-        Option("delete-config", "Settings to take away; each must be set.", "KEY,…", repeatable=True),
+        Option("delete-config", "Settings to take away.", "KEY,…", repeatable=True),
         Option("all", "With --describe: what holds by default and from files, too."),
         Option("force", "", without_effect="there is no check that could be skipped."),
         ZK_TLS,

@@ -76,7 +76,6 @@ def test_a_broker_all_brokers_and_loggers_are_told_and_changed(configs):
 
 def test_what_is_refused_is_one_sentence_on_stderr(configs, topic):
     refused = {
-        "Invalid config(s): nosuch\n": ("--alter", "--topic", topic, "--delete-config", "nosuch"),
         "Invalid broker logger(s): nosuch\n": ("--alter", "--broker-logger", "1", "--add-config", "nosuch=INFO"),
         "Error while executing config command: Unknown topic config name: foo\n": (
             "--alter", "--topic", topic, "--add-config", "foo=1"
@@ -91,9 +90,13 @@ def test_what_is_refused_is_one_sentence_on_stderr(configs, topic):
     assert {sentence: configs(*words) for sentence, words in refused.items()} == {
         sentence: (1, "", sentence) for sentence in refused
     }
-    absent = configs("--describe", "--topic", f"{topic}-x")
-    assert (absent.status, absent.out) == (1, f"Dynamic configs for topic {topic}-x are:\n")
-    assert absent.err.startswith("Error while executing config command: ")
+    absent = f"The topic '{topic}-x' doesn't exist and doesn't have dynamic config.\n"
+    assert configs("--describe", "--topic", f"{topic}-x") == (0, absent, "")
+
+
+def test_a_setting_that_is_not_set_may_be_taken_away(configs, topic):
+    updated = f"Completed updating config for topic {topic}.\n"
+    assert configs("--alter", "--topic", topic, "--delete-config", "nosuch") == (0, updated, "")
 
 
 def test_a_users_credential_is_kept_told_without_its_secret_and_removed(configs):

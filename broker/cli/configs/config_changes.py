@@ -15,6 +15,9 @@ _COMMA, _EQUALS = re.compile("," + _OUTSIDE), re.compile(r"\s*=\s*" + _OUTSIDE)
 _KEY = re.compile(r"[a-zA-Z0-9._$-]*")
 _BRACKETS = re.compile(r"[\[\]]")
 SCRAM = {"SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256, "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512}
+_QUOTAS = ("producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate")
+_IP_QUOTAS = ("connection_creation_rate",)
+_QUOTAS_OF = {"ips": _IP_QUOTAS}
 _HASH = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
 #: The password is all of the rest, commas too.
 _SCRAM = re.compile(r"(?:iterations=(?P<iterations>[^,]*),)?password=(?P<password>.+)", re.DOTALL)
@@ -49,7 +52,8 @@ def read_added(text: str) -> dict[str, str]:
     pairs = [_EQUALS.split(part) for part in _COMMA.split(text)]
     if any(len(pair) != 2 for pair in pairs):
         raise CommandError(
-            'requirement failed: Invalid entity config: all configs to be added must be in the format "key=val".'
+            'Invalid entity config: all configs to be added must be in the format "key=val" or  "key=[val1,val2]" '
+            "to group values which contain commas."
         )
     return checked_keys({key.strip(): _BRACKETS.sub("", value).strip() for key, value in pairs})
 
@@ -64,6 +68,19 @@ def checked_keys(added: dict[str, str]) -> dict[str, str]:
 
 def read_deleted(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def require_quotas(changes: ConfigEdits, entity_type: str, *, takes_scram: bool) -> None:
+    """Raise CommandError in Kafka's words for settings that are no quotas of the entity, nor credentials of a user."""
+    known = _QUOTAS_OF.get(entity_type, _QUOTAS)
+    what = "quota and SCRAM credential" if takes_scram else "connection quota" if known is _IP_QUOTAS else "quota"
+    for keys, action in ((changes.added, "added"), (changes.deleted, "deleted")):
+        unknown = [key for key in keys if key not in known and not (takes_scram and key in SCRAM)]
+        if unknown:
+            raise CommandError(
+                f"Only {what} configs can be {action} for '{entity_type}' using --bootstrap-server. "
+                f"Unexpected config names: {','.join(unknown)}"
+            )
 
 
 def quota_values(added: Mapping[str, str]) -> dict[str, float]:

@@ -65,6 +65,8 @@ def entities(arguments: Arguments) -> list[Entity]:
         raise CommandError("--entity-{type,name,default} should not be used in conjunction with specific entity flags")
     entities = _of_long_options(arguments) if has_long else [_of_short_option(short, arguments) for short in shorts]
     _check(entities, Generation.ZOOKEEPER if arguments["zookeeper"] else Generation.BOOTSTRAP)
+    if arguments["describe"]:
+        _check_described(entities)
     if arguments["alter"]:
         _check_altered(entities)
     return entities
@@ -114,10 +116,14 @@ def _check_name(entity: Entity) -> None:
         raise CommandError(
             f"The entity name for {entity.type} must be a valid integer broker id, but it is: {entity.name}"
         )
-    if entity.type in (BROKER_LOGGERS, CLIENT_METRICS) and not entity.name:
-        raise CommandError(f"An entity name must be specified with {entity.type}")
-    if entity.name == "" and entity.type not in _MAY_BE_DEFAULT:
-        raise CommandError(f"{entity.type} have no default entity")
+
+
+def _check_described(entities: list[Entity]) -> None:
+    for entity in entities:
+        if entity.name == "" and entity.type not in _MAY_BE_DEFAULT:
+            raise CommandError(f"--entity-default must not be specified with --describe of {entity.type}")
+        if entity.type in (BROKER_LOGGERS, CLIENT_METRICS) and not entity.name:
+            raise CommandError(f"An entity name must be specified with --describe of {entity.type}")
 
 
 def _check_altered(entities: list[Entity]) -> None:
@@ -126,5 +132,5 @@ def _check_altered(entities: list[Entity]) -> None:
             raise CommandError(
                 "An entity-name or default entity must be specified with --alter of users, clients, brokers or ips"
             )
-        if entity.name is None:
+        if not entity.name and entity.type not in _MAY_BE_DEFAULT:
             raise CommandError(f"An entity name must be specified with --alter of {entity.type}")

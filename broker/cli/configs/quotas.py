@@ -4,7 +4,13 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from broker.cli.configs.config_changes import ConfigEdits, quota_values, scram_deletions, scram_upsertion
+from broker.cli.configs.config_changes import (
+    ConfigEdits,
+    quota_values,
+    require_quotas,
+    scram_deletions,
+    scram_upsertion,
+)
 from broker.cli.configs.config_entities import CLIENTS, IPS, USERS, Entity
 from broker.cli.configs.config_listing import quota_as_json, scram_line
 from broker.cli.frame.answers import check
@@ -57,6 +63,8 @@ def describe_quotas(
 def alter_quotas(cluster: ClusterConnections, entities: Sequence[Entity], changes: ConfigEdits) -> None:
     """Raises ApiError, CommandError."""
     of_scram, of_quotas = changes.of_scram(), changes.of_others()
+    is_of_users = [entity.type for entity in entities] == [USERS]
+    require_quotas(changes, CLIENTS if len(entities) > 1 else entities[0].type, takes_scram=is_of_users)
     if of_scram and not (_may_have_credentials(entities) and entities[0].name):
         raise CommandError("SCRAM credentials are a user's: name it with --entity-type users --entity-name or --user")
     if of_quotas:

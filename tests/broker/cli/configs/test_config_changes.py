@@ -8,6 +8,7 @@ from broker.cli.configs.config_changes import (
     quota_values,
     read_added,
     read_deleted,
+    require_quotas,
     scram_deletions,
     scram_upsertion,
 )
@@ -36,6 +37,47 @@ def test_quotas_are_numbers():
     assert quota_values({"producer_byte_rate": "1024"}) == {"producer_byte_rate": 1024.0}
     with pytest.raises(CommandError, match="Cannot parse quota configuration value for a: fast"):
         quota_values({"a": "fast"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "entity_type", "takes_scram", "sentence"),
+    [
+        (
+            ConfigEdits({"retention.ms": "x"}, ()),
+            "users",
+            True,
+            "Only quota and SCRAM credential configs can be added for 'users'",
+        ),
+        (
+            ConfigEdits({}, ("bad",)),
+            "users",
+            True,
+            "Only quota and SCRAM credential configs can be deleted for 'users'",
+        ),
+        (
+            ConfigEdits({"SCRAM-SHA-256": "password=x"}, ()),
+            "clients",
+            False,
+            "Only quota configs can be added for 'clients'",
+        ),
+        (
+            ConfigEdits({"producer_byte_rate": "1"}, ()),
+            "ips",
+            False,
+            "Only connection quota configs can be added for 'ips'",
+        ),
+    ],
+)
+def test_what_is_no_quota_is_named_before_its_value_is_read(changes, entity_type, takes_scram, sentence):
+    key = next(iter([*changes.added, *changes.deleted]))
+    with pytest.raises(CommandError) as refused:
+        require_quotas(changes, entity_type, takes_scram=takes_scram)
+    assert str(refused.value) == f"{sentence} using --bootstrap-server. Unexpected config names: {key}"
+
+
+def test_quotas_and_credentials_are_taken():
+    require_quotas(ConfigEdits({"request_percentage": "1"}, ("SCRAM-SHA-256",)), "users", takes_scram=True)
+    require_quotas(ConfigEdits({"connection_creation_rate": "1"}, ()), "ips", takes_scram=False)
 
 
 def test_scram_credentials_are_told_from_quotas():

@@ -47,8 +47,11 @@ def test_short_options_say_the_same():
         (("--entity-type", "users", "--entity-type", "users"), r"Duplicate entity type\(s\) specified: users"),
         (("--topic", "t", "--broker", "1"), "Only 'users' and 'clients' entity types may be specified together"),
         (("--broker", "one"), "The entity name for brokers must be a valid integer broker id, but it is: one"),
-        (("--entity-type", "broker-loggers"), "An entity name must be specified with broker-loggers"),
-        (("--entity-type", "topics", "--entity-default"), "topics have no default entity"),
+        (("--entity-type", "broker-loggers"), "An entity name must be specified with --describe of broker-loggers"),
+        (
+            ("--entity-type", "topics", "--entity-default"),
+            "--entity-default must not be specified with --describe of topics",
+        ),
         (
             ("--entity-type", "topic"),
             "Invalid entity type topic, the entity type must be one of topics, clients, users, brokers, ips, "
