@@ -69,6 +69,8 @@ def _failed(reason: str) -> CommandError:
 def _check(action: str, arguments: Arguments) -> None:
     """Raises UsageError in Kafka's words."""
     has_groups = arguments["group"] or arguments["all-groups"]
+    if arguments["group"] and arguments["all-groups"]:
+        raise UsageError('Option "[group]" can\'t be used with option "[all-groups]"')
     if action in ("describe", "delete") and not has_groups:
         raise UsageError(f"Option [{action}] takes one of these options: [all-groups], [group]")
     if action == "describe" and sum(arguments.given(aspect) for aspect in _ASPECTS) > 1:
@@ -196,32 +198,35 @@ def _delete_offsets(cluster: ClusterConnections, groups: GroupClient, arguments:
         except ApiError as error:
             failure = error.code
             for number in scope[1] or [-1]:
-                statuses[TopicPartition(scope[0], number)] = f"Error: :{error.message}"
+                statuses[TopicPartition(scope[0], number)] = _error(error.code, error.message)
     if partitions:
         try:
             for partition, code in groups.delete_offsets(name, partitions).items():
-                statuses[partition] = f"Error: :{code.meaning}" if code else "Successful"
+                statuses[partition] = _error(code, code.meaning) if code else "Successful"
                 failure = code or failure
         except ApiError as error:
             failure = error.code
-            statuses |= dict.fromkeys(partitions, f"Error: :{error.message}")
+            statuses |= dict.fromkeys(partitions, _error(error.code, error.message))
     if wants_json(arguments):
         print_json([{**item._asdict(), "status": status} for item, status in sorted(statuses.items())])
         return
-    typed = ", ".join(topic for topic, _ in topics)
-    print(_outcome(failure, name, typed))
+    print(_outcome(failure, name))
     print("\n".join(deleted_lines(statuses)))
 
 
-def _outcome(failure: ErrorCode, group: str, topics: str) -> str:
+def _error(code: int, message: str) -> str:
+    return f"Error: {exception_of(code)}: {message}"
+
+
+def _outcome(failure: ErrorCode, group: str) -> str:
     if not failure:
-        return f"Request succeed for deleting offsets with topic {topics} group {group}"
+        return f"Request succeeded for deleting offsets from group {group}."
     if failure in _OF_SOME_PARTITIONS:
         return "\nError: Encounter some partition level error, see the follow-up details:"
     if failure == ErrorCode.GROUP_ID_NOT_FOUND:
-        return f"\nError: '{group}' does not exist."
+        return "\nError: The group id does not exist."
     if failure == ErrorCode.INVALID_GROUP_ID:
-        return f"\nError: '{group}' is not valid."
+        return "\nError: The group id is invalid."
     if failure == ErrorCode.NON_EMPTY_GROUP:
         return f"\nError: Deleting offsets of a consumer group '{group}' is forbidden if the group is not empty."
     return f"\nError: Encounter some unknown error: {failure.name}"

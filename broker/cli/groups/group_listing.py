@@ -1,4 +1,4 @@
-"""What `kafka-consumer-groups` prints: the tables of Kafka 2.3 to 3.7, one row a line (3.8 ran some together). Pure."""
+"""What `kafka-consumer-groups` prints: the tables of Kafka 4.4, one row a line. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,8 +9,6 @@ from broker.client.typed_groups import CLASSIC, GroupMember, ShareOffset, TypedG
 from broker.common.types import TopicPartition
 
 MISSING = "-"
-_RESET_FORMAT = "{:<30} {:<30} {:<10} {:<15}"
-_DELETED_FORMAT = "{:<30} {:<15} {:<15}"
 #: Columns are at least so wide.
 _WIDTH = 15
 _INSTANCE_WIDTH = 17
@@ -152,12 +150,11 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, str]:
 def state_lines(group: TypedGroup, coordinator: CoordinatorAddress, *, verbose: bool = False) -> list[str]:
     """Format the group's state, with epochs if they are wanted and its type has them."""
     where = f"{coordinator.host}:{coordinator.port}  ({coordinator.broker_id})"
-    width = max(_COORDINATOR_WIDTH, len(where))
     columns = [
-        ("GROUP", group.group_id, width),
-        ("COORDINATOR (ID)", where, width),
-        ("ASSIGNMENT-STRATEGY", group.strategy, 20),
-        ("STATE", group.state, 15),
+        ("GROUP", group.group_id, max(_WIDTH, len(group.group_id))),
+        ("COORDINATOR (ID)", where, max(_COORDINATOR_WIDTH, len(where))),
+        ("ASSIGNMENT-STRATEGY", group.strategy or MISSING, 20),
+        ("STATE", group.state, 20),
         ("#MEMBERS", str(len(group.members)), 0),
     ]
     if verbose and group.group_type != CLASSIC:
@@ -177,21 +174,22 @@ def list_lines(groups: Iterable[Mapping[str, str]], columns: tuple[str, ...]) ->
 
 
 def reset_lines(resets: Mapping[str, Mapping[TopicPartition, int]]) -> list[str]:
-    lines = ["", _RESET_FORMAT.format("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET")]
-    return lines + [
-        _RESET_FORMAT.format(group, topic, partition, offset)
+    cells = [
+        (group, topic, str(partition), str(offset))
         for group, offsets in resets.items()
         for (topic, partition), offset in sorted(offsets.items())
     ]
+    head = ("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET")
+    return _table(head, cells, (_widest(cells, 0), _widest(cells, 1), 10, 0))
 
 
 def deleted_lines(statuses: Mapping[TopicPartition, str]) -> list[str]:
     """Return a table of what became of each partition's offsets; -1 stands for a topic without known partitions."""
-    lines = ["", _DELETED_FORMAT.format("TOPIC", "PARTITION", "STATUS")]
-    return lines + [
-        _DELETED_FORMAT.format(topic, partition if partition >= 0 else "Not Provided", status)
+    cells = [
+        (topic, str(partition) if partition >= 0 else MISSING, status)
         for (topic, partition), status in sorted(statuses.items())
     ]
+    return _table(("TOPIC", "PARTITION", "STATUS"), cells, (_widest(cells, 0), 10, _WIDTH))
 
 
 def as_json(group: TypedGroup, coordinator: CoordinatorAddress, rows: Iterable[OffsetRow]) -> dict[str, Any]:

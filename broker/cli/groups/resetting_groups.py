@@ -23,17 +23,18 @@ TARGETS = (
 #: Only a group that nobody is a member of may be moved: its members would go on where they are, and commit that.
 _INACTIVE = ("Empty", "Dead")
 _WITHOUT_EXECUTE = (
-    "WARN: No action will be performed as the --execute option is missing.In a future major release, the default "
-    "behavior of this command will be to prompt the user before executing the reset rather than doing a dry run. You "
-    "should add the --dry-run option explicitly if you are scripting this command and want to keep the current default "
-    "behavior without prompting."
+    "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "
+    "either --dry-run or --execute to be specified. You should add the --dry-run option explicitly if you are "
+    "scripting this command and want to keep the current default behavior without prompting."
 )
 
 
 def check_reset(arguments: Arguments) -> None:
-    """Raises UsageError."""
+    """Warn on stderr where nothing is going to be done. Raises UsageError."""
     if arguments["dry-run"] and arguments["execute"]:
         raise UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
+    if not arguments["dry-run"] and not arguments["execute"]:
+        print(_WITHOUT_EXECUTE, file=sys.stderr)
     if not arguments["group"] and not arguments["all-groups"]:
         raise UsageError("Option [reset-offsets] takes one of these options: [all-groups], [group]")
     targets = [target for target in TARGETS if arguments.given(target)]
@@ -48,8 +49,6 @@ def check_reset(arguments: Arguments) -> None:
 
 def reset(groups: GroupClient, leaders: Leaders, arguments: Arguments) -> None:
     """Raises as Groups and `list_offsets` do, ValueError for a file or an offset that cannot be meant."""
-    if not arguments["dry-run"] and not arguments["execute"]:
-        print(_WITHOUT_EXECUTE, file=sys.stderr)
     names = [group.group_id for group in groups.listed()] if arguments["all-groups"] else arguments["group"]
     planned = read_export(_text(arguments["from-file"]), names) if arguments.given("from-file") else {}
     resets: Resets = {}
