@@ -39,6 +39,9 @@ async def handle_alter_client_quotas(
 
 
 async def _alter(entry: EntryData, context: RequestContext, *, validate_only: bool) -> None:
+    keys = [operation.key for operation in entry.ops]
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"{twice} stands twice among the changes of an entity")
     entity = entity_of((data.entity_type, data.entity_name) for data in entry.entity)
     changes = {operation.key: None if operation.remove else operation.value for operation in entry.ops}
     await context.services.quotas.alter(entity, changes, validate_only=validate_only)

@@ -80,6 +80,12 @@ async def leading(served):
     return served
 
 
+async def test_a_key_that_stands_twice_changes_nothing(served):
+    twice = [OpData(key="request_percentage", value=float(value), remove=False) for value in (10, 20)]
+    assert await alter(served, {"user": "alice"}, *twice) == ErrorCode.INVALID_REQUEST
+    assert entries_of(await describe(served)) == []
+
+
 class TestApis:
     async def test_what_is_set_is_described_and_stands_where_kafka_has_it(self, served):
         user = {"user": "Ä b"}
