@@ -36,6 +36,7 @@ from broker.protocol.messages.describe_configs import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
+from broker.runtime.topics.topic_admin import check_topic_name
 from broker.security.operations import AclOperation
 
 
@@ -81,6 +82,7 @@ async def _settings(
     """Return the keys of the resource, and a function that describes one."""
     config = context.services.config
     if resource.resource_type == ConfigResourceType.TOPIC:
+        check_topic_name(resource.resource_name)
         check_topic(resource.resource_name, context)
         overrides = await context.services.topic_configs.overrides(resource.resource_name)
         return topic_keys.KEYS, lambda key: _of_topic(key, overrides, config)

@@ -52,13 +52,15 @@ async def _change(resource: AlterConfigsResource, validate_only: bool, context: 
     def change(present: dict[str, str]) -> dict[str, str]:
         overrides = dict(present)
         for config in resource.configs:
-            _apply(config, overrides, configs)
+            _apply(config, overrides, configs, is_of_broker=resource.resource_type == ConfigResourceType.BROKER)
         return overrides
 
     await configs.apply(change, validate_only=validate_only)
 
 
-def _apply(config: AlterableConfig, overrides: dict[str, str], configs: ChangeableConfigs) -> None:
+def _apply(
+    config: AlterableConfig, overrides: dict[str, str], configs: ChangeableConfigs, *, is_of_broker: bool
+) -> None:
     if config.config_operation == ConfigOperation.DELETE:
         overrides.pop(config.name, None)
     elif config.config_operation == ConfigOperation.SET:
@@ -67,6 +69,8 @@ def _apply(config: AlterableConfig, overrides: dict[str, str], configs: Changeab
         key = configs.key_of(config.name)
         if key.config_type is not ConfigType.LIST:
             name = "SUBTRACT" if config.config_operation == ConfigOperation.SUBTRACT else "APPEND"
+            if is_of_broker:  # which Kafka's broker refuses, and its controller a topic's
+                raise ConfigError(f"Config value {name.lower()} is not allowed for config key: {config.name}")
             raise ConfigError(f"Can't {name} to key {config.name} because its type is not LIST.")
         present = [str(item) for item in configs.value_of(key, overrides)]
         overrides[config.name] = _changed_list(config.config_operation, parse_list(config.value or ""), present)

@@ -208,6 +208,24 @@ async def test_topics_together_have_no_configuration(served):
     )
 
 
+@pytest.mark.parametrize("name", ["", "a b"])
+async def test_what_no_topic_is_called_is_refused_in_kafkas_words(served, name):
+    resource = DescribeConfigsResource(
+        resource_type=ConfigResourceType.TOPIC, resource_name=name, configuration_keys=None
+    )
+    response = await (await served.client()).ask(DescribeConfigsRequest(resources=[resource]), 4)
+    assert response.results[0].error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert response.results[0].error_message.startswith("Topic name is invalid: ")
+
+
+async def test_what_is_no_list_takes_nothing_more(served):
+    client = await served.client()
+    request = changing("1", "max.connections", "5", ConfigOperation.APPEND)
+    response = (await client.ask(request, 1)).responses[0]
+    sentence = "Config value append is not allowed for config key: max.connections"
+    assert (response.error_code, response.error_message) == (ErrorCode.INVALID_CONFIG, sentence)
+
+
 async def test_a_secret_is_described_without_its_value(served):
     secrets = {"listener.name.plaintext.plain.sasl.jaas.config": Password("hunter2")}
     config = served.config
