@@ -65,7 +65,9 @@ def normalised(node: Any, names: Names, key: str = "") -> Any:
             for name, config in by_name.items()
         }
     if isinstance(node, list):
-        return [normalised(element, names, key) for element in node if not _is_mark(element)]
+        parts = [normalised(element, names, key) for element in node if not _is_mark(element)]
+        # By their aliases: the ids themselves, which brokers make up, have no order.
+        return sorted(parts, key=lambda member: member.get("member_id", "")) if key == "members" else parts
     if key in _FIXED:
         return _FIXED[key] if node else node
     if isinstance(node, str):
