@@ -76,8 +76,8 @@ def _lose_what_one_acknowledged(stage: Stage) -> None:
 def _lose_what_two_acknowledged(stage: Stage) -> None:
     """The last of an ISR loses whole batches that it had acknowledged with another, which left the ISR before it.
 
-    That one is eligible to lead (KIP-966): the broker that lost its tail, back alone, does not, nor does the third, which
-    lacks some of them. Nothing that was acknowledged is lost.
+    That one is eligible to lead (KIP-966): the broker that lost its tail, back before it, does not, nor does the third,
+    which lacks some of them. Nothing that was acknowledged is lost.
     """
     first, second, third = stage.random.sample(stage.others(), 3)
     stage.create("pair", [(first, second, third)], Policy.KEEP, min_insync_replicas="2")
