@@ -30,7 +30,8 @@ def next_state(
 
     `min_isr` is the topic's min.insync.replicas where eligible leader replicas are kept (KIP-966), else None. Then
     members that leave an ISR below it are eligible, and the state without a leader has an empty ISR. Without a member
-    of the ISR that is online one of the ELR leads; once both are empty the last leader does, as one that recovers.
+    of the ISR that is online one of the ELR leads. Once both are empty the last leader does, as one that recovers unless
+    no replica has a log.
     """
     if min_isr is None:
         plain = state.without_eligible()
@@ -97,7 +98,8 @@ def _next_without_isr(
         return replace(elected, elr=_elr_beside(elected.isr, state, assignment, min_isr))
     if not elr and state.last_known_elr and state.last_known_elr[0] in online:
         leader = state.last_known_elr[0]
-        return state.next(leader, (leader,), controller_epoch).recovering()
+        elected = state.next(leader, (leader,), controller_epoch)
+        return elected if _without_log(state).issuperset(assignment) else elected.recovering()
     last_known = state.last_known_elr or _last_leader(state)
     if (state.leader, state.isr, state.elr, state.last_known_elr) == (NO_BROKER, (), elr, last_known):
         return None
@@ -208,8 +210,11 @@ def _furthest(losses: Collection[LogLoss], broker_id: int) -> int:
 
 def may_lead_empty(state: LeaderAndIsr, replicas: Collection[int], broker_id: int) -> bool:
     """Return whether the last of the ISR may lead without a log, because no replica has one."""
-    without_log = {loss.broker_id for loss in state.log_losses if loss.is_total} | {broker_id}
-    return without_log.issuperset(replicas)
+    return (_without_log(state) | {broker_id}).issuperset(replicas)
+
+
+def _without_log(state: LeaderAndIsr) -> set[int]:
+    return {loss.broker_id for loss in state.log_losses if loss.is_total}
 
 
 def unclean_state(

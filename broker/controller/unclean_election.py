@@ -82,7 +82,9 @@ def report_unclean_elections(
         if state.has_leader
         if (before := context.states.get(partition)) is not None
         if state.leader not in before.lossless_candidates
-        if before.has_known_isr or state.leader_recovery_state == RECOVERING
+        if state.leader_recovery_state == RECOVERING or (
+            before.has_known_isr and state.leader not in before.leader_candidates
+        )
     )
     return [TellUncleanElections(elections)] if elections else []
 

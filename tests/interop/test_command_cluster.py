@@ -40,7 +40,7 @@ def test_the_id_of_the_cluster_is_what_another_client_says(cluster, run_command)
 
 def test_features_are_described_as_a_new_cluster_finalizes_them(run_command):
     described = run_command("kafka-features", "describe").out
-    for name, level in (("group.version", 1), ("transaction.version", 2)):
+    for name, level in (("eligible.leader.replicas.version", 1), ("group.version", 1), ("transaction.version", 2)):
         versions = f"SupportedMinVersion: 0\tSupportedMaxVersion: {level}\tFinalizedVersionLevel: {level}"
         assert f"Feature: {name}\t{versions}\tEpoch: " in described
 

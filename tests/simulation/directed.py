@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from broker.common.types import TopicPartition
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.simulation.faults import Fault, _both_ways, _cut, _cut_power_of, _kill, _one, inflict
-from tests.simulation.topics import LEDGER, TRIMMED
+from tests.simulation.topics import BY_NAME, TRIMMED
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -100,9 +100,9 @@ def _lose_the_tail_of_the_last_in_sync(world: "World", fault: Fault) -> None:
 
     What it had acknowledged is in the page caches of those who left the ISR before it (KIP-966).
     """
-    partition = _one(fault, [where for where in world.partitions if where.topic == LEDGER])
+    partition = _one(fault, [TopicPartition("orders", number) for number in range(BY_NAME["orders"].partitions)])
     process = world.leader_of(partition)
-    if process is None or not process.is_started or not world.holders.may_lose_power(process):
+    if process is None or not all(broker.is_started for broker in world.brokers):
         return
     others = [broker for broker in world.brokers if broker is not process]
     _cut(world, fault, [link for other in others for link in _both_ways(process.name, other.name)])
@@ -126,6 +126,6 @@ def _lose_the_tail_of_the_last_in_sync(world: "World", fault: Fault) -> None:
 DIRECTED: dict[str, tuple[int, Callable[["World", Fault], None]]] = {
     "takeover of uncommitted offsets": (8 * _S, _take_over_uncommitted),
     "loss of the newest snapshot": (1 * _S, _lose_the_newest_snapshot),
-    "loss of the last tail in sync": (3 * _S, _lose_the_tail_of_the_last_in_sync),
+    "loss of the last tail in sync": (6 * _S, _lose_the_tail_of_the_last_in_sync),
     "power loss everywhere": (2 * _S, _lose_power_everywhere_and_the_disk_of_the_last),
 }

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _GROUPS = {"group-1": 3, "group-2": 2}
 _TRANSACTION_STATE_MIN_ISR = 2
+#: Of scenarios that name it.
+SURE_PRODUCER = "sure-"
 
 
 def min_insync(topic: str, settings: dict[str, object]) -> int:
@@ -70,6 +72,14 @@ class Load:
                 world.is_undisturbed,
             ),
         ]
+        if SURE_PRODUCER in world.clients:
+            names = [f"{SURE_PRODUCER}{number}" for number in (1, 2, 3)]
+            self._workers += [self._producer(name, self._sure_topics(), acks=-1) for name in names]
+
+    @staticmethod
+    def _sure_topics() -> list[str]:
+        """What is acknowledged there has been in two page caches, and in no transaction."""
+        return [topic.name for topic in LASTING if topic.min_insync >= 2 and topic.name not in (LEDGER, FLUSHED)]
 
     def _client(self, name: str) -> ClusterClient:
         process = ClientProcess(self._world, name, len(self.processes) + 1, Random(self._random.random()))

@@ -86,8 +86,8 @@ SCENARIOS: dict[str, Scenario] = {
     "last-in-sync-leads-without-its-tail": Scenario(
         {"loss of the last tail in sync": 1},
         _ALONE_SOON,
-        clients=("tx-", "ledger-"),
-        lasts_us_min=3 * _S,
+        clients=("sure-",),
+        lasts_us_min=6 * _S,
         last_us=5 * _S,
         chaos_us=16 * _S,
     ),

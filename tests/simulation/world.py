@@ -79,7 +79,8 @@ class World:
     def __init__(self, seed: int, directory: Path, disk: Disk, syscalls: Syscalls, scenario: Scenario | None = None):
         self._random = Random(f"world {seed}")
         self.settings = draw_settings(self._fork())
-        self._clients = () if scenario is None else scenario.clients
+        #: The beginnings of the names of those at work; empty: all.
+        self.clients = () if scenario is None else scenario.clients
         if scenario is not None:
             self.settings |= scenario.settings
         self._is_counted = counted.is_asked_for()
@@ -156,7 +157,7 @@ class World:
         self.load.begin()
         if not self._run_until(lambda: self.load.administrator.has_lasting, 20 * _S):
             raise AssertionError("the cluster did not come up")
-        self.load.go_on(self._clients)
+        self.load.go_on(self.clients)
 
     def _heal(self) -> None:
         self.history.add("WORLD", "everything is made whole")

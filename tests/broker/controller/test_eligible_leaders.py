@@ -151,6 +151,14 @@ def test_a_last_known_leader_that_reports_another_loss_leaves_to_the_next_best()
     assert not may_lead_empty(state, BROKERS, 1)
 
 
+def test_a_partition_of_which_no_replica_ever_had_a_log_recovers_nothing():
+    state = state_of((1,), (2, 3))
+    for broker_id in BROKERS:
+        state = state_after_loss(state, LogLoss(broker_id, -1, -1), is_noted=True, keeps_eligible=True)
+    elected = next_state(BROKERS, state, {3}, 2, min_isr=2)
+    assert (elected.leader, elected.leader_recovery_state) == (3, RECOVERED)
+
+
 def test_losses_without_the_feature_are_as_before_and_take_what_is_left_of_the_elr():
     after = state_after_loss(state_of((1,), (2,)), _loss(1), is_noted=True)
     assert (after.isr, after.elr, after.last_known_elr) == ((2,), (), ())
