@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from broker.common.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
+from broker.common.eligible_leaders import MinIsrSettings
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.election import first_state, last_state, next_state
 from broker.controller.partition_states import PartitionStatus, partition_machines
 from broker.controller.replica_states import Replica, ReplicaStatus, replica_machines
-
-#: More than any topic has.
-_ALL_REPLICAS = 2**31 - 1
 
 
 @dataclass(slots=True)
@@ -78,8 +76,8 @@ class ControllerContext:
         #: The last epoch and the end of the logs of replicas that have no leader, by the last answer of their broker.
         self.log_extents: dict[Replica, tuple[int, int]] = {}
         self.reassignment_notes = ReassignmentNotes()
-        #: min.insync.replicas by topic, as last read; None where eligible leader replicas are not kept.
-        self.min_isr: dict[str, int] | None = None
+        #: min.insync.replicas, as last read; None where eligible leader replicas are not kept.
+        self.min_isr: MinIsrSettings | None = None
 
     # -- asking
 
@@ -190,12 +188,8 @@ class ControllerContext:
         return better
 
     def min_isr_of(self, topic: str) -> int | None:
-        """Return the topic's min.insync.replicas, None where eligible leader replicas are not kept.
-
-        One that is not read yet counts as all replicas: an ELR that is too large is emptied by the leader, which
-        commits nothing before.
-        """
-        return None if self.min_isr is None else self.min_isr.get(topic, _ALL_REPLICAS)
+        """Return the topic's min.insync.replicas, None where eligible leader replicas are not kept."""
+        return None if self.min_isr is None else self.min_isr.of(topic)
 
     # -- being told
 
@@ -274,4 +268,4 @@ class ControllerContext:
         self.last_topic_ids.pop(topic, None)
         self.deleting.discard(topic)
         if self.min_isr is not None:
-            self.min_isr.pop(topic, None)
+            self.min_isr = self.min_isr.without(topic)

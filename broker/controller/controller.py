@@ -185,7 +185,7 @@ def _context_of(event: Elected) -> ControllerContext:
     context.brokers = dict(event.brokers)
     context.topics_to_delete = event.topics_to_delete
     context.lost_states = set(event.lost_states)
-    context.min_isr = None if event.min_isr is None else dict(event.min_isr)
+    context.min_isr = event.min_isr
     context.last_topic_ids = {name: topic_id for name, topic_id in event.last_topic_ids.items() if name in event.topics}
     context.topic_names = names_by_id(event.topics, context.last_topic_ids)
     for assignment in event.topics.values():

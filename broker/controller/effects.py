@@ -210,7 +210,7 @@ class ReadUncleanElection(ControllerEffect):
 
 @dataclass(frozen=True, slots=True)
 class ReadMinIsr(ControllerEffect):
-    """Look what min.insync.replicas of these topics is. Outcome: MinIsrRead."""
+    """Look what min.insync.replicas of these topics is, and the default of all. Outcome: MinIsrRead."""
 
     topics: frozenset[str]
 

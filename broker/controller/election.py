@@ -30,8 +30,8 @@ def next_state(
 
     `min_isr` is the topic's min.insync.replicas where eligible leader replicas are kept (KIP-966), else None. Then
     members that leave an ISR below it are eligible, and the state without a leader has an empty ISR. Without a member
-    of the ISR that is online one of the ELR leads. Once both are empty the last leader does, as one that recovers unless
-    no replica has a log.
+    of the ISR that is online one of the ELR leads. Once both are empty the last leader does, as one that recovers,
+    unless no replica has a log.
     """
     if min_isr is None:
         plain = state.without_eligible()

@@ -6,6 +6,7 @@ state of its partition has an ELR, and empties it itself once its ISR has enough
 
 from collections.abc import Collection
 
+from broker.common.eligible_leaders import MinIsrSettings
 from broker.controller.context import ControllerContext
 from broker.controller.effects import ControllerEffect, ReadMinIsr
 from broker.controller.events import ConfigChanged, EligibleLeadersChanged, MinIsrRead
@@ -16,24 +17,24 @@ def eligible_leaders_changed(context: ControllerContext, event: EligibleLeadersC
     """Begin to keep eligible leader replicas, or cease to: then an empty ISR is replaced by the candidates."""
     if event.is_enabled == (context.min_isr is not None):
         return []
-    context.min_isr = {} if event.is_enabled else None
+    context.min_isr = MinIsrSettings() if event.is_enabled else None
     if event.is_enabled:
         return ask_min_isr(context, context.topics)
     return correct_states(context, [partition for partition in context.all_partitions() if partition in context.states])
 
 
 def ask_min_isr(context: ControllerContext, topics: Collection[str]) -> list[ControllerEffect]:
-    """Ask for min.insync.replicas of the topics, where that counts."""
-    return [ReadMinIsr(frozenset(topics))] if topics and context.min_isr is not None else []
+    """Ask for min.insync.replicas of the topics, and the default, where that counts."""
+    return [ReadMinIsr(frozenset(topics))] if context.min_isr is not None else []
 
 
 def min_isr_config_changed(context: ControllerContext, event: ConfigChanged) -> list[ControllerEffect]:
     """Handle changed configuration of a topic, or of brokers, which are the defaults of topics."""
-    return ask_min_isr(context, context.topics if event.topic is None else {event.topic} & context.topics.keys())
+    return ask_min_isr(context, () if event.topic is None else {event.topic} & context.topics.keys())
 
 
 def min_isr_read(context: ControllerContext, event: MinIsrRead) -> list[ControllerEffect]:
-    """Take over what was read, of topics that still exist."""
+    """Take over what was read."""
     if context.min_isr is not None:
-        context.min_isr.update({topic: count for topic, count in event.min_isr.items() if topic in context.topics})
+        context.min_isr = context.min_isr.updated(event.min_isr, event.topics)
     return []

@@ -6,6 +6,7 @@ from enum import Enum, auto
 from uuid import UUID
 
 from broker.common.cluster import LastRole, LeaderAndIsr, LiveBroker, TopicAssignment
+from broker.common.eligible_leaders import MinIsrSettings
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.verdict import PartitionVerdict
@@ -39,8 +40,8 @@ class Elected(ControllerEvent):
     last_topic_ids: Mapping[str, UUID] = field(default_factory=dict)
     #: Partitions whose states were removed: there are none, but there were.
     lost_states: frozenset[TopicPartition] = frozenset()
-    #: min.insync.replicas by topic, None unless the cluster keeps eligible leader replicas.
-    min_isr: Mapping[str, int] | None = None
+    #: min.insync.replicas, None unless the cluster keeps eligible leader replicas.
+    min_isr: MinIsrSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,9 +259,10 @@ class EligibleLeadersChanged(ControllerEvent):
 
 @dataclass(frozen=True, slots=True)
 class MinIsrRead(ControllerEvent):
-    """Outcome of ReadMinIsr: min.insync.replicas of the topics."""
+    """Outcome of ReadMinIsr: min.insync.replicas of those of the topics that have their own, and the default."""
 
-    min_isr: Mapping[str, int]
+    topics: frozenset[str]
+    min_isr: MinIsrSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,9 +82,8 @@ def report_unclean_elections(
         if state.has_leader
         if (before := context.states.get(partition)) is not None
         if state.leader not in before.lossless_candidates
-        if state.leader_recovery_state == RECOVERING or (
-            before.has_known_isr and state.leader not in before.leader_candidates
-        )
+        if state.leader_recovery_state == RECOVERING
+        or (before.has_known_isr and state.leader not in before.leader_candidates)
     )
     return [TellUncleanElections(elections)] if elections else []
 

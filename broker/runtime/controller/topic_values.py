@@ -4,13 +4,14 @@ The topic's own value counts first, then what was set for this broker and for al
 broker's file. A value that cannot be read is no permission, and asks for one replica in sync.
 """
 
-import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from broker.common.eligible_leaders import MinIsrSettings
 from broker.common.logs import logger
 from broker.config.definition import ConfigError, Key
 from broker.config.topic import BY_NAME
+from broker.zookeeper.ask_each import ask_each
 from broker.zookeeper.errors import MalformedZnode
 from broker.zookeeper.store import ClusterStore
 
@@ -35,40 +36,32 @@ async def topics_with_unclean_election(
     """Return those of `topics` that allow unclean elections; `by_file` is the configuration file's value of broker
     `broker_id`.
     """
-    values = await _values(store, _UNCLEAN_ELECTION, topics, broker_id, by_file, unreadable=False)
-    return frozenset(name for name, is_allowed in values.items() if is_allowed)
+    default, own = await _values(store, _UNCLEAN_ELECTION, topics, broker_id, by_file, unreadable=False)
+    return frozenset(name for name in topics if own.get(name, default))
 
 
 async def min_isr_of_topics(
     store: ClusterStore, topics: Collection[str], broker_id: int, *, by_file: int
-) -> dict[str, int]:
-    """Return min.insync.replicas of each of `topics`; `by_file` as above."""
-    return await _values(store, MIN_ISR, topics, broker_id, by_file, unreadable=1)
+) -> MinIsrSettings:
+    """Return min.insync.replicas of those of `topics` that have their own, and the default; `by_file` as above."""
+    return MinIsrSettings(*await _values(store, MIN_ISR, topics, broker_id, by_file, unreadable=1))
 
 
 async def _values(
     store: ClusterStore, key: Key, topics: Collection[str], broker_id: int, by_file: Any, *, unreadable: Any
-) -> dict[str, Any]:
-    names = sorted(topics)
-    *of_topics, of_broker, of_all = await asyncio.gather(
-        *(_config(store, key, "topics", name) for name in names),
-        _config(store, key, "brokers", str(broker_id)),
-        _config(store, key, "brokers", ALL_BROKERS),
-    )
+) -> tuple[Any, dict[str, Any]]:
+    """Return the default, and the values of the topics that have their own."""
 
-    def value(config: Mapping[str, str], default: Any) -> Any:
+    async def value(entity: tuple[str, str]) -> Any:
         try:
-            return key.read(config[key.name]) if key.name in config else default
-        except ConfigError as error:
-            _log.warning("setting cannot be read", key=key.name, counts_as=str(unreadable), reason=error.message)
+            config = await store.config(*entity)
+            return key.read(config[key.name]) if key.name in config else None
+        except (ConfigError, MalformedZnode) as error:
+            _log.warning("setting cannot be read", key=key.name, counts_as=str(unreadable), reason=str(error))
             return unreadable
 
-    default = value(of_broker, value(of_all, by_file))
-    return {name: value(config, default) for name, config in zip(names, of_topics, strict=True)}
-
-
-async def _config(store: ClusterStore, key: Key, entity_type: str, name: str) -> Mapping[str, str]:
-    try:
-        return await store.config(entity_type, name)
-    except MalformedZnode as error:
-        return {key.name: str(error)}
+    names = sorted(topics)
+    entities = [("brokers", str(broker_id)), ("brokers", ALL_BROKERS), *(("topics", name) for name in names)]
+    of_broker, of_all, *of_topics = await ask_each(value, entities)
+    default = next(item for item in (of_broker, of_all, by_file) if item is not None)
+    return default, {name: item for name, item in zip(names, of_topics, strict=True) if item is not None}

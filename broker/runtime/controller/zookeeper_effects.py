@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 
+from broker.common.eligible_leaders import MinIsrSettings
 from broker.common.errors import ErrorCode
 from broker.common.logs import logger
 from broker.common.replica_assignment import ReplicaAssignment
@@ -94,11 +95,11 @@ class ControllerZooKeeper:
                 )
                 return UncleanElectionRead(allowed)
             case do.ReadMinIsr(topics):
-                return MinIsrRead(await self._min_isr_of(topics))
+                return MinIsrRead(topics, await self._min_isr_of(topics))
         raise TypeError(f"{type(effect).__name__} is no effect on ZooKeeper")
 
-    async def min_isr_if_kept(self, topics: Collection[str]) -> dict[str, int] | None:
-        """Return min.insync.replicas of each topic, the same on all brokers from now on; None unless eligible leader
+    async def min_isr_if_kept(self, topics: Collection[str]) -> MinIsrSettings | None:
+        """Return min.insync.replicas, the same on all brokers from now on; None unless eligible leader
         replicas are kept. Raises ZooKeeperError.
         """
         if not self._keeps_eligible():
@@ -106,7 +107,7 @@ class ControllerZooKeeper:
         await unify_min_isr(self._store, self._defaults.min_isr)
         return await self._min_isr_of(topics)
 
-    async def _min_isr_of(self, topics: Collection[str]) -> dict[str, int]:
+    async def _min_isr_of(self, topics: Collection[str]) -> MinIsrSettings:
         return await min_isr_of_topics(self._store, topics, self._broker_id, by_file=self._defaults.min_isr)
 
     async def _write_assignments(self, effect: do.WriteAssignments, writes: ControllerStore) -> AssignmentsWritten:

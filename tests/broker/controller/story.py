@@ -66,7 +66,7 @@ from broker.common.cluster import (
     LogLoss,
     TopicAssignment,
 )
-from broker.common.eligible_leaders import eligible_leaders
+from broker.common.eligible_leaders import MinIsrSettings, eligible_leaders
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_LEADER_EPOCH, NO_TOPIC_ID, TopicPartition
 from broker.controller import effects as do
@@ -310,8 +310,8 @@ class Story:
         self.min_isr[topic] = int(count)
         return told.ConfigChanged(None if topic == "*" else topic)
 
-    def _min_isr_of(self, topics: Iterable[str]) -> dict[str, int]:
-        return {topic: self.min_isr.get(topic, self.min_isr["*"]) for topic in topics}
+    def _min_isr_of(self, topics: Iterable[str]) -> MinIsrSettings:
+        return MinIsrSettings(self.min_isr["*"], {name: self.min_isr[name] for name in topics if name in self.min_isr})
 
     def _isr(self, partition: str, isr: str) -> told.ControllerEvent:
         """As a leader writes it, with the ELR if these are kept."""
@@ -320,7 +320,7 @@ class Story:
         elr: tuple[int, ...] = ()
         if self.keeps_eligible:
             replicas, min_isr = self.topics[key.topic].partitions[key.partition], self._min_isr_of([key.topic])
-            elr = eligible_leaders(state.isr, state.elr, members, replicas, min_isr[key.topic])
+            elr = eligible_leaders(state.isr, state.elr, members, replicas, min_isr.of(key.topic))
         self.states[key] = state.with_isr(members, elr).at_version(state.zk_version + 1)
         return self._announced(partition)
 
@@ -412,7 +412,7 @@ class Story:
                 allowed = (topic for topic in topics if self.unclean.get(topic, self.unclean["*"]))
                 return told.UncleanElectionRead(frozenset(allowed))
             case do.ReadMinIsr(topics):
-                return told.MinIsrRead(self._min_isr_of(topics))
+                return told.MinIsrRead(topics, self._min_isr_of(topics))
             case do.ReadIsrChanges(names):
                 named = sorted({self.isr_changes[name] for name in names})
                 return told.IsrChangesRead({key: self.states[key] for key in named if key in self.states})
@@ -494,7 +494,7 @@ def _lines_of(effect: do.ControllerEffect) -> Iterator[str]:
         case do.ReadUncleanElection(topics):
             yield f"may {' '.join(sorted(topics))} be led unclean?"
         case do.ReadMinIsr(topics):
-            yield f"what is min.insync.replicas of {' '.join(sorted(topics))}?"
+            yield f"what is min.insync.replicas of {' '.join(sorted(topics)) or 'all topics'}?"
         case do.TellEligibleElections(partitions):
             yield f"tell of leaders from the ELR: {' '.join(map(str, partitions))}"
         case do.ReadIsrChanges(names):

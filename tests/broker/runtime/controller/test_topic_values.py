@@ -2,6 +2,7 @@
 
 import pytest
 
+from broker.common.eligible_leaders import MinIsrSettings
 from broker.runtime.controller.eligible_leader_settings import unify_min_isr
 from broker.runtime.controller.topic_values import min_isr_of_topics, topics_with_unclean_election
 from broker.zookeeper.session import ZooKeeperSession
@@ -50,9 +51,9 @@ async def test_what_cannot_be_read_is_no_permission(store):
 async def test_min_insync_replicas_is_read_in_the_same_order(store):
     await store.set_config("topics", "t", {MIN_ISR: "3"})
     await store.set_config("topics", "u", {MIN_ISR: "many"})
-    assert await min_isr_of_topics(store, {"t", "u", "v"}, 1, by_file=2) == {"t": 3, "u": 1, "v": 2}
+    assert await min_isr_of_topics(store, {"t", "u", "v"}, 1, by_file=2) == MinIsrSettings(2, {"t": 3, "u": 1})
     await store.set_config("brokers", "<default>", {MIN_ISR: "4"})
-    assert await min_isr_of_topics(store, {"v"}, 1, by_file=2) == {"v": 4}
+    assert await min_isr_of_topics(store, (), 1, by_file=2) == MinIsrSettings(4)
 
 
 async def test_min_insync_replicas_becomes_the_same_for_all_brokers(store):
