@@ -155,9 +155,9 @@ def _decoder(arguments: Arguments) -> Decoder | None:
     """Return the decoder of keys and values; None if they are not to be shown."""
     chosen = [name for name in _DECODERS if arguments[name]]
     if chosen:
-        from broker.cli.logs.coordinator_records import offsets_record, transaction_record
+        from broker.cli.logs.coordinator_records import dumped_offsets_record, transaction_record
 
-        return offsets_record if chosen[0] == "offsets-decoder" else transaction_record
+        return dumped_offsets_record if chosen[0] == "offsets-decoder" else transaction_record
     if not any(
         arguments[name] for name in ("print-data-log", "cluster-metadata-decoder", "remote-log-metadata-decoder")
     ):

@@ -5,11 +5,15 @@ What is no such record, or of a version that is not known here, is shown as what
 
 import base64
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from broker.common.errors import InvariantViolation
 from broker.coordinator.consumer_group import records as consumer_records
+from broker.coordinator.consumer_group.embedded import PROTOCOL_TYPE
+from broker.coordinator.fields import FieldReader
 from broker.coordinator.group import records as group_records
 from broker.coordinator.group.records import CommittedOffset, GroupKey, GroupMetadata, OffsetKey
 from broker.coordinator.transaction import records as transaction_records
@@ -33,8 +37,16 @@ _OF_CONSUMER_GROUPS: dict[int, tuple[str, type[StoredValue]]] = {
 Shown = tuple[str | None, str | None]
 
 
-def offsets_record(key: bytes | None, value: bytes | None) -> Shown:
-    """Key and payload of a record of `__consumer_offsets`."""
+def dumped_offsets_record(key: bytes | None, value: bytes | None) -> Shown:
+    """Return key and payload of a record of `__consumer_offsets`; as Kafka's dump, with what consumers subscribe to."""
+    return offsets_record(key, value, is_embedded_shown=True)
+
+
+def offsets_record(key: bytes | None, value: bytes | None, *, is_embedded_shown: bool = False) -> Shown:
+    """Return key and payload of a record of `__consumer_offsets`.
+
+    is_embedded_shown: whether the subscriptions and assignments of a classic group of consumers are decoded.
+    """
     if key is None:
         return None, None
     try:
@@ -49,7 +61,8 @@ def offsets_record(key: bytes | None, value: bytes | None) -> Shown:
         }
         return _versioned(key, data), _payload(value, _offset_value)
     if isinstance(decoded_key, GroupKey):
-        return _versioned(key, {"group": decoded_key.group_id}), _payload(value, _group_value)
+        shape = partial(_group_value, is_embedded_shown=is_embedded_shown)
+        return _versioned(key, {"group": decoded_key.group_id}), _payload(value, shape)
     if (of_consumers := _consumer_record(key, value)) is not None:
         return of_consumers
     return _versioned(key, _UNKNOWN), _payload(value, lambda _: _UNKNOWN)
@@ -84,7 +97,7 @@ def _as_json(value: Any) -> Any:
         case UUID():
             return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
         case bytes() | memoryview():
-            return base64.b64encode(value).decode()
+            return _base64(bytes(value))
         case _:
             return value
 
@@ -133,7 +146,7 @@ def _offset_value(value: bytes) -> dict[str, Any]:
     return shown | ({"expireTimestamp": committed.expire_timestamp_ms} if version == 1 else {})
 
 
-def _group_value(value: bytes) -> dict[str, Any]:
+def _group_value(value: bytes, *, is_embedded_shown: bool) -> dict[str, Any]:
     group: GroupMetadata = group_records.decode_group_value(value)
     version = int.from_bytes(value[:2])
     shown: dict[str, Any] = {
@@ -144,11 +157,12 @@ def _group_value(value: bytes) -> dict[str, Any]:
     }
     if version >= 2:
         shown["currentStateTimestamp"] = group.state_timestamp_ms
-    shown["members"] = [_member(member, version) for member in group.members]
+    is_decoded = is_embedded_shown and group.protocol_type == PROTOCOL_TYPE
+    shown["members"] = [_member(member, version, is_decoded=is_decoded) for member in group.members]
     return shown
 
 
-def _member(member: group_records.MemberMetadata, version: int) -> dict[str, Any]:
+def _member(member: group_records.MemberMetadata, version: int, *, is_decoded: bool) -> dict[str, Any]:
     shown: dict[str, Any] = {"memberId": member.member_id}
     if version >= 3:
         shown["groupInstanceId"] = member.group_instance_id
@@ -157,9 +171,40 @@ def _member(member: group_records.MemberMetadata, version: int) -> dict[str, Any
         shown["rebalanceTimeout"] = member.rebalance_timeout_ms
     return shown | {
         "sessionTimeout": member.session_timeout_ms,
-        "subscription": base64.b64encode(member.subscription).decode(),
-        "assignment": base64.b64encode(member.assignment).decode(),
+        "subscription": _embedded(member.subscription, _subscription, is_decoded=is_decoded),
+        "assignment": _embedded(member.assignment, _assignment, is_decoded=is_decoded),
     }
+
+
+def _embedded(data: bytes, decode: Callable[[FieldReader], dict[str, Any]], *, is_decoded: bool) -> Any:
+    try:
+        return decode(FieldReader(data)) if is_decoded and data else _base64(data)
+    except InvariantViolation:
+        return _base64(data)
+
+
+def _subscription(reader: FieldReader) -> dict[str, Any]:
+    version = reader.int16()
+    topics = [reader.string() for _ in range(reader.int32())]
+    shown: dict[str, Any] = {"topics": topics, "userData": _base64(reader.nullable_bytes())}
+    if version >= 1:
+        shown["ownedPartitions"] = _partitions(reader)
+    if version >= 2:
+        shown["generationId"] = reader.int32()
+    return shown | ({"rackId": reader.nullable_string()} if version >= 3 else {})
+
+
+def _assignment(reader: FieldReader) -> dict[str, Any]:
+    reader.int16()
+    return {"assignedPartitions": _partitions(reader), "userData": _base64(reader.nullable_bytes())}
+
+
+def _partitions(reader: FieldReader) -> list[dict[str, Any]]:
+    return [{"topic": reader.string(), "partitions": list(reader.int32s())} for _ in range(reader.int32())]
+
+
+def _base64(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode()
 
 
 def _transaction_value(value: bytes) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from broker.cli.logs.coordinator_records import offsets_record, transaction_record
+from broker.cli.logs.coordinator_records import dumped_offsets_record, offsets_record, transaction_record
 from broker.common.types import TopicPartition
 from broker.coordinator.consumer_group.member import MemberSubscription
 from broker.coordinator.consumer_group.records import (
@@ -55,6 +55,20 @@ def test_a_generation_of_a_group():
         '"clientHost":"/127.0.0.1","rebalanceTimeout":300,"sessionTimeout":45,"subscription":"AA==",'
         '"assignment":"AQ=="}]}}',
     )
+
+
+def test_dump_shows_what_members_subscribe_to_and_are_assigned():
+    subscription = b"\0\3\0\0\0\1\0\1t\xff\xff\xff\xff\0\0\0\1\0\1t\0\0\0\1\0\0\0\2\0\0\0\7\xff\xff"
+    assignment = b"\0\0\0\0\0\1\0\1t\0\0\0\1\0\0\0\2\0\0\0\1u"
+    member = MemberMetadata("m-1", None, "c", "/h", 300, 45, subscription, assignment)
+    value = encode_group_value(GroupMetadata("consumer", 3, "range", "m-1", 7, (member,)))
+    assert (
+        '"subscription":{"topics":["t"],"userData":null,"ownedPartitions":[{"topic":"t","partitions":[2]}],'
+        '"generationId":7,"rackId":null},'
+        '"assignment":{"assignedPartitions":[{"topic":"t","partitions":[2]}],"userData":"dQ=="}'
+    ) in dumped_offsets_record(encode_group_key("g"), value)[1]
+    other = encode_group_value(GroupMetadata("connect", 3, "range", "m-1", 7, (member,)))
+    assert dumped_offsets_record(encode_group_key("g"), other) == offsets_record(encode_group_key("g"), other)
 
 
 def test_a_transaction_and_its_partitions_are_told_by_topic():
