@@ -52,6 +52,12 @@ class GroupKeys:
     group_consumer_assignment_interval_ms = setting(
         parse_int32, 1_000, "Shortest time between two assignments of a consumer group.", at_least=0
     )
+    group_consumer_regex_refresh_interval_ms = setting(
+        parse_int32,
+        600_000,
+        "How often regular expressions are matched again though no topic changed: clients may see other topics by now.",
+        at_least=10_000,
+    )
     group_consumer_migration_policy = setting(
         parse_lower_case,
         "bidirectional",

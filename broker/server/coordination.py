@@ -104,6 +104,7 @@ def _consumer_group_config(config: BrokerConfig, of_groups: Mapping[str, Mapping
         group_consumer_max_size=config.group_consumer_max_size,
         group_consumer_assignors=config.group_consumer_assignors,
         group_consumer_assignment_interval_ms=config.group_consumer_assignment_interval_ms,
+        group_consumer_regex_refresh_interval_ms=config.group_consumer_regex_refresh_interval_ms,
         group_consumer_migration_policy=MigrationPolicy(config.group_consumer_migration_policy),
         group_max_size=config.group_max_size,
         of_groups=of_groups,

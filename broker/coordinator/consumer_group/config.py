@@ -35,6 +35,8 @@ class ConsumerGroupConfig:
     group_consumer_assignors: tuple[str, ...] = ("uniform", "range")
     #: Shortest time between two assignments of a group (KIP-1263): members that come together are assigned together.
     group_consumer_assignment_interval_ms: int = 1_000
+    #: How often patterns are matched again though no topic changed: clients may see others by now.
+    group_consumer_regex_refresh_interval_ms: int = 600_000
     group_consumer_migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     #: Members that a group may have when it becomes a classic one: `group.max.size`.
     group_max_size: int = 1_000

@@ -67,6 +67,7 @@ class ModernGroup:
         self.classic_count = 0  #: members of the classic protocol
         self.classic_support: Counter[str] = Counter()  #: of those, how many support a protocol, by its name
         self.topics_version = NEVER  #: of the topics that the epoch is of; not recorded
+        self.matched_at_ms = 0  #: when patterns were matched again; not recorded
         self._subscribers: Counter[str] = Counter()  #: by topic name, without those by patterns
         self._owners: dict[tuple[UUID, int], str] = {}
         self._account = account

@@ -260,9 +260,13 @@ class ConsumerHeartbeats:
         self, draft: GroupDraft, sees_topic: SeesTopic | None, turn: CoordinatorTurn, *, is_due: bool
     ) -> None:
         group = draft.group
-        if not is_due and group.topics_version == self._topics.version:
+        is_old = group.topics_version != self._topics.version or (
+            bool(group.patterns)
+            and turn.now_ms >= group.matched_at_ms + self._config.group_consumer_regex_refresh_interval_ms
+        )
+        if not is_due and not is_old:
             return
-        if group.topics_version != self._topics.version and sees_topic is not None:
+        if is_old and sees_topic is not None:
             self._match_again(draft, sees_topic, turn)
         if draft.look_at_topics() or is_due:
             draft.bump()
@@ -271,7 +275,8 @@ class ConsumerHeartbeats:
         return frozenset(filter(sees_topic, topics_matching(pattern, self._topics.names())))
 
     def _match_again(self, draft: GroupDraft, sees_topic: SeesTopic, turn: CoordinatorTurn) -> None:
-        """The topics are others than when the group's patterns were matched."""
+        """The topics are others than when the group's patterns were matched, or what the client may see of them."""
+        draft.group.matched_at_ms = turn.now_ms
         for pattern, resolved in draft.group.patterns.items():
             try:
                 topics = self._matching(pattern, sees_topic)

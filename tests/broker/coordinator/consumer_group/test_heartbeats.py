@@ -242,6 +242,24 @@ def test_member_gets_the_topics_that_its_pattern_matches_and_those_that_come_lat
     assert world.group().patterns == {}
 
 
+def test_pattern_is_matched_again_from_time_to_time_for_what_clients_may_see_by_then(world):
+    orders = world.topics.put("orders", 1)
+    world.hidden.add("orders")
+    a = Consumer(world, "a", subscribed_topic_names=None, subscribed_topic_regex="orders.*")
+    a.beat()
+    a.beat()
+    world.hidden.clear()
+    interval_ms = ConsumerGroupConfig().group_consumer_regex_refresh_interval_ms
+    for _ in range(interval_ms // 30_000 - 1):
+        world.advance(30_000)
+        a.beat()
+    assert a.owned == set()
+    world.advance(30_000)
+    a.beat()
+    a.beat()
+    assert a.owned == {(orders, 0)}
+
+
 def test_pattern_and_names_are_both_read(world):
     first, second = world.topics.put("orders", 1), world.topics.put("t", 1)
     a = Consumer(world, "a", "t", subscribed_topic_regex="o.*")

@@ -51,6 +51,7 @@ class ConsumerWorld(World):
         default_factory=lambda: ConsumerGroupConfig(group_consumer_assignment_interval_ms=0)
     )
     topics: Topics = field(default_factory=Topics)
+    hidden: set[str] = field(default_factory=set)  #: topics that clients may not describe
 
     def _new_coordinator(self) -> GroupCoordinator:
         return GroupCoordinator(
@@ -75,7 +76,9 @@ class ConsumerWorld(World):
     def send(self, request: ConsumerGroupHeartbeatRequest, name: str, version: int = 1):
         sent, request = self._ask(request.group_id, name, request, version)
         client = self._client(name, version)
-        self.carry_out(self.coordinator.consumer_group_heartbeat(request, client, sent.token, self.now_ms))
+        sees_topic = lambda topic: topic not in self.hidden  # noqa: E731
+        outcome = self.coordinator.consumer_group_heartbeat(request, client, sent.token, self.now_ms, sees_topic)
+        self.carry_out(outcome)
         return sent
 
 
