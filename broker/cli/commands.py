@@ -25,6 +25,7 @@ NAMES = {
     "kafka-e2e-latency": "kafka_e2e_latency",
     "kafka-features": "kafka_features",
     "kafka-get-offsets": "kafka_get_offsets",
+    "kafka-groups": "kafka_groups",
     "kafka-leader-election": "kafka_leader_election",
     "kafka-log-dirs": "kafka_log_dirs",
     "kafka-mirror-groups": "kafka_mirror_groups",

@@ -67,11 +67,16 @@ class GroupClient:
 
     def listed(self, states: Iterable[str] = ()) -> list[ListedGroup]:
         """Return consumer groups by name, of all brokers; those in `states`, if any is named."""
-        groups: dict[str, ListedGroup] = {}
-        for broker_id in self._cluster.brokers():
-            for group in self._listed_by(broker_id, ListGroupsRequest(states_filter=list(states))):
-                if group.protocol_type in ("", CONSUMER_PROTOCOL):
-                    groups[group.group_id] = group
+        return [group for group in self.listed_of_all_types(states) if group.protocol_type in ("", CONSUMER_PROTOCOL)]
+
+    def listed_of_all_types(self, states: Iterable[str] = ()) -> list[ListedGroup]:
+        """Return groups of all types by name, of all brokers; those in `states`, if any is named."""
+        request = ListGroupsRequest(states_filter=list(states))
+        groups = {
+            group.group_id: group
+            for broker_id in self._cluster.brokers()
+            for group in self._listed_by(broker_id, request)
+        }
         return [groups[name] for name in sorted(groups)]
 
     def _listed_by(self, broker_id: int, request: ListGroupsRequest) -> list[ListedGroup]:
