@@ -74,6 +74,23 @@ def test_a_broker_all_brokers_and_loggers_are_told_and_changed(configs):
     assert logger not in configs("--describe", "--broker-logger", "1").out
 
 
+def test_a_groups_settings_are_known_to_all_brokers(cluster, configs, name):
+    changed = configs("--alter", "--group", name, "--add-config", "consumer.session.timeout.ms=50000")
+    assert changed == (0, f"Completed updating config for group {name}.\n", "")
+    of_group = ("--describe", "--entity-type", "groups", "--entity-name", name)
+    line = (
+        "  consumer.session.timeout.ms=50000 sensitive=false synonyms={DYNAMIC_GROUP_CONFIG:"
+        "consumer.session.timeout.ms=50000, DEFAULT_CONFIG:group.consumer.session.timeout.ms=45000}\n"
+    )
+    for broker in cluster.bootstrap_servers.split(","):
+        await_true(lambda broker=broker: line in _configs_of_groups(broker), f"broker {broker} lists the group")
+    assert configs(*of_group).out == f"Dynamic configs for group {name} are:\n{line}"
+    refused = configs("--alter", "--group", name, "--add-config", "consumer.session.timeout.ms=1")
+    assert "consumer.session.timeout.ms must be in the range 45000 to 60000 inclusive." in refused.err
+    configs("--alter", "--group", name, "--delete-config", "consumer.session.timeout.ms")
+    assert configs(*of_group).out == f"Dynamic configs for group {name} are:\n"
+
+
 def test_what_is_refused_is_one_sentence_on_stderr(configs, topic):
     refused = {
         "Invalid broker logger(s): nosuch\n": ("--alter", "--broker-logger", "1", "--add-config", "nosuch=INFO"),
@@ -119,3 +136,7 @@ def test_the_zookeeper_generation_says_what_it_said(cluster, topic):
     altered = typed(*old, "--alter", *whose, "--add-config", "retention.ms=3600000", "--force")
     assert altered.out == f"{warning}Completed Updating config for entity: topic '{topic}'.\n"
     assert typed(*old, "--describe", *whose).out == f"{warning}Configs for topic '{topic}' are retention.ms=3600000\n"
+
+
+def _configs_of_groups(broker: str) -> str:
+    return typed("kafka-configs", "--bootstrap-server", broker, "--describe", "--entity-type", "groups").out

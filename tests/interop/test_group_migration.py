@@ -32,7 +32,7 @@ def test_rolling_librdkafka_s_consumers_there_and_back_loses_nothing(broker, nam
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_rolling_kafka_s_own_consumers_there_and_back_loses_nothing(broker, name):
     _roll(broker, name, lambda protocol: java_reader(broker.bootstrap_servers, name, protocol))
 
@@ -73,7 +73,7 @@ def _await_shared(members: list[RollingReader]) -> None:
         shares = [set(member.assigned) for member in members]
         return sum(map(len, shares)) == len(set().union(*shares)) == PARTITIONS and all(shares)
 
-    await_true(is_shared, "all members have a share", 60, lambda: str([sorted(m.assigned) for m in members]))
+    await_true(is_shared, "all members have a share", 120, lambda: str([sorted(m.assigned) for m in members]))
 
 
 def _overlaps(readers: list[RollingReader]) -> list:

@@ -97,6 +97,7 @@ def test_declared_are_the_apis_of_kafka_3_9_and_those_that_only_other_clusters_s
     advertised[ApiKey.FIND_COORDINATOR] = 5  # 6 is for share groups
     advertised[ApiKey.DESCRIBE_GROUPS] = 6  # of Kafka 4.1
     advertised[ApiKey.API_VERSIONS] = 5  # KIP-1242
+    advertised |= {ApiKey.OFFSET_COMMIT: 10, ApiKey.OFFSET_FETCH: 10}  # of Kafka 4.1
     advertised |= {ApiKey.PRODUCE: 12, ApiKey.END_TXN: 5, ApiKey.TXN_OFFSET_COMMIT: 5}  # KIP-890, part 2
     # Which Kafka has with KRaft only.
     advertised |= {ApiKey.DESCRIBE_TOPIC_PARTITIONS: 0, ApiKey.UPDATE_FEATURES: 2, ApiKey.UNREGISTER_BROKER: 0}

@@ -127,7 +127,8 @@ pytestmark = pytest.mark.versions
 def _offset_fetch(version: int, topic: str) -> OffsetFetchRequest:
     if version < 8:
         return OffsetFetchRequest(group_id="g", topics=[OffsetFetchRequestTopic(name=topic, partition_indexes=[0])])
-    offset_fetch_request_topic = OffsetFetchRequestTopic(name=topic, partition_indexes=[0])
+    topic_id = TOPIC_IDS.get(topic, UUID(int=9))
+    offset_fetch_request_topic = OffsetFetchRequestTopic(name=topic, topic_id=topic_id, partition_indexes=[0])
     return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=[offset_fetch_request_topic])])
 
 
@@ -139,7 +140,9 @@ def _delete_topics(version: int, topic: str) -> DeleteTopicsRequest:
 
 def _commit(topic: str) -> OffsetCommitRequest:
     partitions = [OffsetCommitRequestPartition(partition_index=0, committed_offset=1)]
-    return OffsetCommitRequest(group_id="g", topics=[OffsetCommitRequestTopic(name=topic, partitions=partitions)])
+    topic_id = TOPIC_IDS.get(topic, UUID(int=9))
+    topics = [OffsetCommitRequestTopic(name=topic, topic_id=topic_id, partitions=partitions)]
+    return OffsetCommitRequest(group_id="g", topics=topics)
 
 
 def _txn_commit(topic: str) -> TxnOffsetCommitRequest:

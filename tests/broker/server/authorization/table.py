@@ -54,6 +54,11 @@ def _partitions(
     return lambda version: {field: [{name: "t", index: [{"error_code": code, **others}]}]}
 
 
+def _offsets_committed(version: int) -> Shape:
+    topic = {"name": "t"} if version < 10 else {"topic_id": TOPIC_IDS["t"]}
+    return {"topics": [{**topic, "partitions": [{"error_code": GROUP}]}]}
+
+
 def _with_message(code: ErrorCode) -> Shape:
     return {"error_code": code, "error_message": code.meaning}
 
@@ -151,7 +156,7 @@ NEEDS: dict[ApiKey, Needs] = {
     ApiKey.METADATA: Needs(
         _all(on_topic(AclOperation.DESCRIBE)), lambda version: {"topics": [{"error_code": TOPIC, "name": "t"}]}
     ),
-    ApiKey.OFFSET_COMMIT: Needs(_all(on_group(AclOperation.READ), on_topic(AclOperation.READ)), _partitions(GROUP)),
+    ApiKey.OFFSET_COMMIT: Needs(_all(on_group(AclOperation.READ), on_topic(AclOperation.READ)), _offsets_committed),
     ApiKey.OFFSET_FETCH: Needs(
         _all(on_group(AclOperation.DESCRIBE), on_topic(AclOperation.DESCRIBE)), _offsets_fetched
     ),
