@@ -9,6 +9,8 @@ from broker.protocol.messages.list_groups import ListedGroup
 
 _TYPES = ("classic", "consumer", "share", "streams")
 _HEAD = ("GROUP", "TYPE", "PROTOCOL")
+#: Columns are at least so wide.
+_WIDTH = 20
 
 
 def run(arguments: Arguments) -> None:
@@ -23,7 +25,7 @@ def run(arguments: Arguments) -> None:
     if wants_json(arguments):
         print_json([dict(zip(("group", "type", "protocol"), row, strict=True)) for row in rows])
     else:
-        print("".join(f"{line}\n" for line in _table([_HEAD, *rows])), end="")
+        print("".join(f"{line}\n" for line in _table(rows)), end="")
 
 
 def _type_of(group: ListedGroup) -> str:
@@ -44,10 +46,11 @@ def _is_meant(group: ListedGroup, arguments: Arguments) -> bool:
     )
 
 
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
-    """Return lines as Kafka's: each column as wide as its widest cell, with a tab behind it."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["".join(f"{cell:<{width}}\t" for cell, width in zip(row, widths, strict=True)) for row in rows]
+def _table(rows: list[tuple[str, str, str]]) -> list[str]:
+    """Return lines as Kafka 4.4's: every column is as wide as the widest cell of all, rows end with a space."""
+    width = max([_WIDTH, *(len(cell) for row in rows for cell in row)])
+    head = " ".join(name.ljust(width) for name in _HEAD)
+    return [head, *("".join(f"{cell:<{width}} " for cell in row) for row in rows)]
 
 
 COMMAND = Command(

@@ -30,6 +30,7 @@ from broker.connect.providers import Providers
 from broker.connect.storage.configurations import Configurations
 from broker.connect.tasks.pipeline import _transforms
 from broker.connect.transforms.patterns import date_format, java_regex, java_replacement
+from broker.coordinator.consumer_group.embedded import decode_assignment, decode_subscription, encode_assignment
 from broker.coordinator.consumer_group.patterns import topics_matching
 from broker.coordinator.consumer_group.records import (
     CurrentMemberValue,
@@ -345,6 +346,8 @@ rules:
     topic: b
     allow: [read, write]
 """
+#: Of version 1: two topics, no user data, two partitions of one topic.
+SUBSCRIPTION = b"\0\1\0\0\0\2\0\1t\0\1u\xff\xff\xff\xff\0\0\0\1\0\1t\0\0\0\2\0\0\0\0\0\0\0\1"
 GROUP_VALUE = (
     b"\0\3\0\1c\0\0\0\1\0\1p\0\1l" + bytes(8) + b"\0\0\0\1\0\1m\xff\xff\0\1c\0\1h" + bytes(8) + b"\0\0\0\0" * 2
 )
@@ -527,6 +530,8 @@ TARGETS = [
     binaries("distinguished name", java_name, DISTINGUISHED_NAME),
     binaries("consumer group record", lambda data: decode_value(CurrentMemberValue, data), CURRENT_MEMBER_VALUE),
     binaries("group record", decode_group_value, GROUP_VALUE),
+    binaries("embedded subscription", decode_subscription, SUBSCRIPTION),
+    binaries("embedded assignment", decode_assignment, encode_assignment({"t": frozenset([0, 1])}, 1)),
     documents("Avro parsed and printed", print_avro, *AVRO),
     documents("Avro compared with itself", lambda schema: compare_avro(schema, schema), *AVRO),
     documents("Avro compared with other names", lambda schema: compare_avro(schema, renamed(schema)), *AVRO),

@@ -180,5 +180,5 @@ def _instance_of(member) -> str | None:
     return member.instance_id if _is_classic(member) else member.fields["instance_id"]
 
 
-MixedGroupMachine.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=40, deadline=None)
+MixedGroupMachine.TestCase.settings = settings(max_examples=examples(40), stateful_step_count=30, deadline=None)
 TestMixedGroups = MixedGroupMachine.TestCase
