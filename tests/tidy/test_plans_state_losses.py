@@ -2,19 +2,22 @@
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
-CONSOLE = Path(__file__).parents[2] / "console"
-TREES = {path: ast.parse(path.read_text()) for path in sorted(CONSOLE.rglob("*.py"))}
+from tests.tidy.sources import nodes, product_files
+
 _STATED = {"losses", "safe_because"}
+
+
+def trees() -> dict[str, ast.Module]:
+    return {path: tree for path, tree in product_files().items() if path.startswith("console/")}
 
 
 def plan_classes() -> set[str]:
     """`Plan` and whatever is derived from it, by name."""
     bases = {
         node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
-        for tree in TREES.values()
-        for node in ast.walk(tree)
+        for tree in trees().values()
+        for node in nodes(tree)
         if isinstance(node, ast.ClassDef)
     }
     names, count = {"Plan"}, 0
@@ -27,22 +30,22 @@ def plan_classes() -> set[str]:
 def calls() -> Iterator[tuple[str, ast.Call, bool]]:
     """Where a plan is made; whether it is only asked the rules of changes about, and shown to nobody."""
     classes = plan_classes()
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         expressions = {
             id(argument)
-            for node in ast.walk(tree)
+            for node in nodes(tree)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "ask_rules"
             for argument in node.args
         }
         # Some classes of this name are no `Plan`: what they are made of has no action.
         own = {
             node.name
-            for node in ast.walk(tree)
+            for node in nodes(tree)
             if isinstance(node, ast.ClassDef) and "Plan" not in {getattr(base, "id", "") for base in node.bases}
         }
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes - own:
-                yield f"{path.relative_to(CONSOLE)}:{node.lineno}", node, id(node) in expressions
+                yield f"{path}:{node.lineno}", node, id(node) in expressions
 
 
 def missing_of(call: ast.Call) -> set[str]:

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tests.tidy.sources import ROOT, product_files
+from tests.tidy.sources import ROOT, nodes, product_files
 
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "misc", "base"}
 TEST = re.compile(r"^\s*(?:async )?def (test_\w+)", re.MULTILINE)
@@ -76,12 +76,13 @@ def _names_each(tree: ast.Module) -> bool:
 
 def test_names_say_what_they_hold():
     """`records`, not `found`; `response`, not `told`: locals, parameters, fields, functions, classes; tests, too."""
-    texts = ((path, path.read_text()) for path in (ROOT / "tests").rglob("*.py"))
-    tests = {str(path.relative_to(ROOT)): ast.parse(text) for path, text in texts if _NEEDS_PARSING.search(text)}
+    paths = [*product_files(), *(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("*.py"))]
+    texts = {path: (ROOT / path).read_text() for path in paths}
     vague = {
         f"{path}:{line} {name}"
-        for path, tree in (product_files() | tests).items()
-        for name, line in _bound_names(tree)
+        for path, text in texts.items()
+        if _NEEDS_PARSING.search(text)
+        for name, line in _bound_names(product_files().get(path) or ast.parse(text))
         if _SAYS_NOTHING.fullmatch(name)
     }
     assert vague == set()
@@ -130,7 +131,7 @@ def test_nothing_catches_everything_without_saying_so():
     """`except Exception` belongs to the dispatcher and to supervisors, and each use logs or re-raises."""
     silent = set()
     for path, tree in product_files().items():
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.ExceptHandler) and _catches_everything(node) and not _speaks(node):
                 silent.add(f"{path}:{node.lineno}")
     assert silent == set()
@@ -149,7 +150,7 @@ def test_a_docstring_is_a_sentence_or_names_what_it_raises():
     short = {
         f"{path}:{getattr(node, 'name', 1)}"
         for path, tree in product_files().items()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
         if len((ast.get_docstring(node) or _LONG_ENOUGH).split()) < _DOCSTRING_WORDS_MIN
         and not _STANDS_ALONE.match(ast.get_docstring(node) or "")
@@ -176,8 +177,8 @@ def _texts_of_templates() -> Iterator[tuple[str, str]]:
 def _texts_of_code() -> Iterator[tuple[str, str]]:
     """Path and each text of the program but its docstrings; a value is one word."""
     for path, tree in product_files().items():
-        docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
+        docstrings = {node.value for node in nodes(tree) if isinstance(node, ast.Expr)}
+        for node in nodes(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 if node not in docstrings and path not in KAFKAS_TEXTS:
                     yield path, node.value
