@@ -24,6 +24,9 @@ _WORKER = "org.apache.kafka.connect.cli.ConnectDistributed"
 #: A cluster id as Kafka makes them: sixteen bytes in base64.
 _CLUSTER_ID = "Sm9zZXBoQmFybmFiYXNDeQ"
 _ANSWERS_WITHIN_S = 120
+#: Most live for seconds: what is compiled a second time, and better, and threads that collect garbage, cost more than
+#: they bring.
+_SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
 #: Both loggers say only what is worth reading when a test fails.
 _LOGS = {
     "log4j2.properties": (
@@ -81,7 +84,7 @@ def java(
     program: str, *arguments: str, jars: str, check: bool = False, timeout_s: int = 240
 ) -> subprocess.CompletedProcess:
     """Run a class, or a source file, to its end."""
-    command = ["java", "-Xmx256m", "-cp", jars, program, *arguments]
+    command = ["java", *_SHORT_LIVED, "-Xmx256m", "-cp", jars, program, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=check)
 
 
@@ -91,7 +94,9 @@ def share_consumer(servers: str, group: str, topic: str) -> Iterator[subprocess.
     jars = class_path(KAFKA, fetch=True)
     words = ("--bootstrap-server", servers, "--topic", topic, "--group", group)
     process = subprocess.Popen(
-        ["java", "-Xmx128m", "-cp", jars, SHARE_CONSUMER, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ["java", *_SHORT_LIVED, "-Xmx128m", "-cp", jars, SHARE_CONSUMER, *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         yield process
@@ -147,7 +152,7 @@ def _process(directory: Path, jars: str, program: str, config: Path) -> Iterator
     )
     with log_of(directory).open("ab") as out:
         process = subprocess.Popen(
-            ["java", "-Xmx512m", *logging, "-cp", jars, program, str(config)],
+            ["java", *_SHORT_LIVED, "-Xmx512m", *logging, "-cp", jars, program, str(config)],
             stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=os.environ | {"LOG_DIR": str(directory)},
         )  # fmt: skip
     try:
