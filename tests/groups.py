@@ -1,5 +1,6 @@
 """Which tests one worker has one after the other, and which of these groups begin first; tests/README.md says why."""
 
+import functools
 import os
 import re
 
@@ -38,18 +39,21 @@ def workers() -> int:
 
 def group_of(nodeid: str) -> str:
     """What is crowded goes to one worker whole; all else goes by file, whose tests share fixtures."""
-    together = _TOGETHER if nodeid.startswith(_TOGETHER) else None
-    return together or _crowd_of(nodeid) or nodeid.partition("::")[0]
+    path = nodeid.partition("::")[0]
+    return _TOGETHER if path.startswith(_TOGETHER) else _crowd_of(path) or path
 
 
 def turn_of(nodeid: str) -> int:
     """What takes long begins first."""
-    crowd = _crowd_of(nodeid)
+    path = nodeid.partition("::")[0]
+    crowd = _crowd_of(path)
     if crowd is not None:
         return list(_CROWDED).index(crowd)
-    return len(_CROWDED) + (not nodeid.removeprefix("tests/").startswith(_LONGEST))
+    return len(_CROWDED) + (not path.removeprefix("tests/").startswith(_LONGEST))
 
 
-def _crowd_of(nodeid: str) -> str | None:
-    path = nodeid.removeprefix("tests/")
+@functools.cache
+def _crowd_of(path: str) -> str | None:
+    """Return the crowd of a file. A process with a thousand files is asked two hundred thousand times."""
+    path = path.removeprefix("tests/")
     return next((crowd for crowd, places in _CROWDED.items() if re.match(places, path)), None)
