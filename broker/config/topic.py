@@ -10,6 +10,8 @@ from broker.config.without_effect import TOPIC_KEYS as KEYS_WITHOUT_EFFECT
 
 #: What Kafka writes for "no limit" where -1 is not allowed.
 UNLIMITED = 2**63 - 1
+#: Value of max.decompressed.message.bytes that limits nothing.
+RECORD_BYTES_UNLIMITED = 2**31 - 1
 #: Default of message.timestamp.after.max.ms (KIP-1030): a producer whose clock is an hour wrong hears of it.
 AHEAD_MS_MAX = 3_600_000
 CLEANUP_POLICIES = ("delete", "compact")
@@ -67,6 +69,26 @@ def parse_remote_storage(text: str) -> bool:
     return False
 
 
+@accepting("true or false")
+def parse_dead_letter_queue(text: str) -> bool:
+    """Parse the value; only false is accepted: no share group writes to the topic (KIP-1191)."""
+    if parse_boolean(text):
+        raise ConfigError("errors.deadletterqueue.group.enable=true: there are no share groups, whose records it takes")
+    return False
+
+
+@accepting("2147483647, the size of the largest record")
+def parse_decompressed_limit(text: str) -> int:
+    """Parse the limit as Java parses an int; only the one that limits nothing is accepted."""
+    limit = parse_int32(text)
+    if limit != RECORD_BYTES_UNLIMITED:
+        raise ConfigError(
+            f"max.decompressed.message.bytes={limit}: brokers do not unpack batches to measure their records; "
+            "max.message.bytes limits the batch as it is sent"
+        )
+    return limit
+
+
 #: Levels of the codecs (KIP-390): what a topic and a broker accept.
 COMPRESSION_LEVELS: tuple[Key, ...] = (
     Key("compression.gzip.level", parse_gzip_level, -1, "Level of compression.type gzip."),
@@ -86,6 +108,12 @@ KEYS: tuple[Key, ...] = (
         choices=COMPRESSION_TYPES,
     ),
     Key("delete.retention.ms", parse_int, 86_400_000, "How long a tombstone stays after compaction.", at_least=0),
+    Key(
+        "errors.deadletterqueue.group.enable",
+        parse_dead_letter_queue,
+        False,
+        "Dead-letter queue of share groups, which are not there: only false.",
+    ),
     Key("file.delete.delay.ms", parse_int, 60_000, "How long a deleted file stays on disk.", at_least=0),
     Key("flush.messages", parse_int, UNLIMITED, "Records between two fsyncs.", at_least=1),
     Key("flush.ms", parse_int, UNLIMITED, "Milliseconds between two fsyncs.", at_least=0),
@@ -103,6 +131,12 @@ KEYS: tuple[Key, ...] = (
         "Replicas that are copied from no faster than leader.replication.throttled.rate: partition:broker,… or *.",
     ),
     Key("max.compaction.lag.ms", parse_int, UNLIMITED, "A record is compacted at the latest after this.", at_least=1),
+    Key(
+        "max.decompressed.message.bytes",
+        parse_decompressed_limit,
+        RECORD_BYTES_UNLIMITED,
+        "Largest unpacked record, which is not measured: only 2147483647.",
+    ),
     Key("max.message.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key(
         "message.timestamp.type",

@@ -154,6 +154,8 @@ class ReassignmentsAsked(ControllerEvent):
 
     request_id: int
     targets: dict[TopicPartition, tuple[int, ...] | None]
+    #: Whether a target may have another number of replicas than the partition has, or is to have (KIP-860).
+    may_change_count: bool = True
 
 
 @dataclass(frozen=True, slots=True)

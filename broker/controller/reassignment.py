@@ -34,7 +34,7 @@ Plans = dict[TopicPartition, ReplicaAssignment]
 
 def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -> list[ControllerEffect]:
     """Handle a client's reassignment request, which precedes /admin/reassign_partitions."""
-    plans, refused = _plan(context, event.targets)
+    plans, refused = _plan(context, event.targets, may_change_count=event.may_change_count)
     by_znode = context.reassignment_notes.by_znode
     overruled = [by_znode.pop(partition) for partition in plans if partition in by_znode]
     rewrite = [RewriteReassignmentRequest(dict(by_znode), {})] if overruled else []
@@ -103,13 +103,19 @@ def drop_ended_requests(
 
 
 def _plan(
-    context: ControllerContext, targets: Mapping[TopicPartition, tuple[int, ...] | None]
+    context: ControllerContext,
+    targets: Mapping[TopicPartition, tuple[int, ...] | None],
+    *,
+    may_change_count: bool = True,
 ) -> tuple[Plans, dict[TopicPartition, PartitionVerdict]]:
     plans: Plans = {}
     refused: dict[TopicPartition, PartitionVerdict] = {}
     for partition, target in targets.items():
         try:
-            plans[partition] = _plan_one(context, partition, target)
+            plan = _plan_one(context, partition, target)
+            if target is not None and not may_change_count:
+                _check_count(context.replica_assignment(partition), target)
+            plans[partition] = plan
         except ApiError as error:
             refused[partition] = PartitionVerdict.of(error)
     return plans, refused
@@ -139,6 +145,12 @@ def _news(context: ControllerContext, plans: Plans) -> Plans:
 
 def _check_target(context: ControllerContext, current: ReplicaAssignment, target: tuple[int, ...]) -> None:
     check_replicas(sorted(target), context.brokers.keys() | set(current.replicas))
+
+
+def _check_count(current: ReplicaAssignment, target: tuple[int, ...]) -> None:
+    if len(current.target) != len(target):
+        changed = f"The replication factor is changed from {len(current.target)} to {len(target)}"
+        raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, changed)
 
 
 def _take(context: ControllerContext, partition: TopicPartition, assignment: ReplicaAssignment) -> None:

@@ -35,18 +35,23 @@ async def handle_alter_partition_reassignments(
     times_named = Counter(partition for partition, _ in targets)
     named_twice = {partition for partition, count in times_named.items() if count > 1}
     targets_once = {partition: target for partition, target in targets if partition not in named_twice}
+    may_change_count = request.allow_replication_factor_change
     try:
         verdicts = await ask_in_parts(
             list(targets_once.items()),
-            lambda number, part: ReassignmentsAsked(number, dict(part)),
+            lambda number, part: ReassignmentsAsked(number, dict(part), may_change_count),
             request.timeout_ms,
             context,
         )
     except ApiError as error:
-        return AlterPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)
+        return AlterPartitionReassignmentsResponse(
+            allow_replication_factor_change=may_change_count, error_code=error.code, error_message=error.message
+        )
     twice = PartitionVerdict(ErrorCode.INVALID_REQUEST, "the partition is named twice in the request")
     return AlterPartitionReassignmentsResponse(
-        error_message=None, responses=_responses(verdicts | dict.fromkeys(named_twice, twice))
+        allow_replication_factor_change=may_change_count,
+        error_message=None,
+        responses=_responses(verdicts | dict.fromkeys(named_twice, twice)),
     )
 
 
@@ -67,8 +72,11 @@ def _refused(request: AlterPartitionReassignmentsRequest, error: ApiError) -> Al
         for partition in topic.partitions
     }
     return AlterPartitionReassignmentsResponse(
-        error_code=error.code, error_message=error.message, responses=_responses(dict.fromkeys(named, refusal))
+        allow_replication_factor_change=request.allow_replication_factor_change,
+        error_code=error.code,
+        error_message=error.message,
+        responses=_responses(dict.fromkeys(named, refusal)),
     )
 
 
-HANDLER = public(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 0, handle_alter_partition_reassignments, budget=OF_PARTITIONS)
+HANDLER = public(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 1, handle_alter_partition_reassignments, budget=OF_PARTITIONS)

@@ -35,4 +35,4 @@ def _ask(group_id: str, context: RequestContext) -> Message | Awaitable[Message]
         return DeleteGroupsResponse(results=[DeletableGroupResult(group_id=group_id, error_code=error.code)])
 
 
-HANDLER = public(ApiKey.DELETE_GROUPS, 0, 2, handle_delete_groups)
+HANDLER = public(ApiKey.DELETE_GROUPS, 0, 3, handle_delete_groups)

@@ -56,4 +56,4 @@ def _future(index: int, size_bytes: int, lag: int) -> DescribeLogDirsPartition:
     )
 
 
-HANDLER = public(ApiKey.DESCRIBE_LOG_DIRS, 0, 4, handle_describe_log_dirs, budget=OF_PARTITIONS)
+HANDLER = public(ApiKey.DESCRIBE_LOG_DIRS, 0, 5, handle_describe_log_dirs, budget=OF_PARTITIONS)

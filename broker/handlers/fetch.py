@@ -152,4 +152,4 @@ def _refused_everywhere(request: FetchRequest, code: ErrorCode) -> FetchResponse
 #: What waits is counted by partitions (`DelayedFetches`, fetch sessions); of the request itself nothing is left.
 _BUDGET = OF_PARTITIONS._replace(decoded_factor=1, long_answers_from=BYTES_AT_ONCE_MAX)
 
-HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch, budget=_BUDGET)
+HANDLER = public(ApiKey.FETCH, 4, 18, handle_fetch, budget=_BUDGET)

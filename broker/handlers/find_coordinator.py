@@ -63,4 +63,4 @@ def _leader(topic: str, key: str, context: RequestContext) -> tuple[int, str, in
     return (leader.broker_id, *leader.endpoints[context.session.listener])
 
 
-HANDLER = public(ApiKey.FIND_COORDINATOR, 0, 5, handle_find_coordinator)
+HANDLER = public(ApiKey.FIND_COORDINATOR, 0, 6, handle_find_coordinator)

@@ -1,53 +1,74 @@
-"""ListConfigResources: names of what has a configuration (KIP-1142).
+"""ListConfigResources: the resources that can have a configuration, by type (KIP-1142)."""
 
-Version 0 lists subscriptions to client metrics (KIP-714), which are not served: an unknown type, as in Kafka.
-"""
-
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import require_on_cluster
 from broker.handlers.config_resources import ConfigResourceType
 from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
+from broker.protocol.made_late import joined, made_late
 from broker.protocol.messages.list_config_resources import (
     ConfigResource,
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
-from broker.runtime.requests.context import RequestContext, Services
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import AclOperation
+
+_FIRST_VERSION_WITH_TYPES = 1
+_GROUP, _CLIENT_METRICS = 32, 16
 
 
 def handle_list_config_resources(
     request: ListConfigResourcesRequest, context: RequestContext
 ) -> ListConfigResourcesResponse:
+    """List resources of the types asked for, of all types if none is. Any other type is UNSUPPORTED_VERSION."""
     try:
         require_on_cluster(AclOperation.DESCRIBE_CONFIGS, context)
-        types = request.resource_types or [*_NAMES]
-        if any(resource_type not in _NAMES for resource_type in types):
-            raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
     except ApiError as error:
         return ListConfigResourcesResponse(error_code=error.code)
-    return ListConfigResourcesResponse(
-        config_resources=[
-            ConfigResource(resource_name=name, resource_type=resource_type)
-            for resource_type in dict.fromkeys(types)
-            for name in _NAMES[resource_type](context.services)
-        ]
+    served = _NAMES if context.api_version >= _FIRST_VERSION_WITH_TYPES else {_CLIENT_METRICS: _client_metrics}
+    wanted = set(request.resource_types) or served.keys()
+    if wanted - served.keys():
+        return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
+    listed = [_resources(kind, names(context)) for kind, names in served.items() if kind in wanted]
+    return ListConfigResourcesResponse(config_resources=joined(listed))
+
+
+def _resources(resource_type: int, names: Collection[str]) -> Collection[ConfigResource]:
+    resources: Collection[ConfigResource] = made_late(
+        names, lambda name: ConfigResource(resource_name=name, resource_type=resource_type)
     )
+    return resources
 
 
-def _brokers(services: Services) -> Iterable[str]:
-    return map(str, services.metadata.brokers)
+def _groups(context: RequestContext) -> Collection[str]:
+    """Return the groups that have a configuration of their own."""
+    return list(context.services.group_configs.names())
 
 
-#: By the type of the resource.
-_NAMES: dict[int, Callable[[Services], Iterable[str]]] = {
-    ConfigResourceType.TOPIC: lambda services: services.metadata.topics,
-    ConfigResourceType.BROKER: _brokers,
+def _client_metrics(_context: RequestContext) -> Collection[str]:
+    return ()
+
+
+def _brokers(context: RequestContext) -> Collection[str]:
+    """Return the ids of brokers that the client can reach."""
+    brokers = context.services.metadata.brokers.values()
+    return [str(broker.broker_id) for broker in brokers if context.session.listener in broker.endpoints]
+
+
+def _topics(context: RequestContext) -> Collection[str]:
+    return list(context.services.metadata.topics)
+
+
+#: In the order of Kafka's response.
+_NAMES: dict[int, Callable[[RequestContext], Collection[str]]] = {
+    _GROUP: _groups,
+    _CLIENT_METRICS: _client_metrics,
     ConfigResourceType.BROKER_LOGGER: _brokers,
-    ConfigResourceType.GROUP: lambda services: services.group_configs.names(),
+    ConfigResourceType.BROKER: _brokers,
+    ConfigResourceType.TOPIC: _topics,
 }
 
-HANDLER = public(ApiKey.LIST_CONFIG_RESOURCES, 1, 1, handle_list_config_resources, budget=OF_EVERYTHING)
+HANDLER = public(ApiKey.LIST_CONFIG_RESOURCES, 0, 1, handle_list_config_resources, budget=OF_EVERYTHING)

@@ -11,6 +11,7 @@ from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_offsets import (
     EARLIEST_LOCAL_TIMESTAMP,
+    EARLIEST_PENDING_UPLOAD_TIMESTAMP,
     EARLIEST_TIMESTAMP,
     LATEST_TIERED_TIMESTAMP,
     LATEST_TIMESTAMP,
@@ -35,8 +36,11 @@ _FIRST_VERSIONS = {
     MAX_TIMESTAMP: 7,
     EARLIEST_LOCAL_TIMESTAMP: 8,
     LATEST_TIERED_TIMESTAMP: 9,
+    EARLIEST_PENDING_UPLOAD_TIMESTAMP: 11,
 }
-_NEEDS_NO_HIGH_WATERMARK = (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP, LATEST_TIERED_TIMESTAMP)
+#: Answered with no offset, as by a Kafka without remote storage: nothing is tiered or waits to be.
+_OF_TIERED_RECORDS = (LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP)
+_NEEDS_NO_HIGH_WATERMARK = (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP, *_OF_TIERED_RECORDS)
 
 
 async def handle_list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
@@ -97,8 +101,8 @@ async def _find(
         return readable_end_offset(hosted, is_stable_only), -1
     if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         return hosted.log.log_start_offset, -1
-    if timestamp == LATEST_TIERED_TIMESTAMP:
-        return _NOT_FOUND  # nothing is tiered
+    if timestamp in _OF_TIERED_RECORDS:
+        return _NOT_FOUND
     offset_and_time = await find_time(hosted, None if timestamp == MAX_TIMESTAMP else timestamp)
     return (
         offset_and_time
@@ -114,4 +118,4 @@ def _check_established(hosted: HostedPartition, version: int) -> None:
         raise ApiError(code, "the new leader does not know yet how much its predecessor committed")
 
 
-HANDLER = public(ApiKey.LIST_OFFSETS, 1, 9, handle_list_offsets, budget=OF_PARTITIONS)
+HANDLER = public(ApiKey.LIST_OFFSETS, 1, 11, handle_list_offsets, budget=OF_PARTITIONS)

@@ -4,7 +4,10 @@ far as the client may see them."""
 from collections.abc import Collection
 from operator import attrgetter
 
+import re2
+
 from broker.common.errors import ErrorCode
+from broker.common.re2_patterns import remembered_re2
 from broker.handlers.authorization import only_seen
 from broker.handlers.coordinator_response import response_of
 from broker.handlers.handler import OF_EVERYTHING, public
@@ -24,6 +27,10 @@ async def handle_list_transactions(
 ) -> ListTransactionsResponse:
     """List transactions. Refused while a partition loads: a client would take missing transactions for finished."""
     coordinators = context.services.transactions
+    try:
+        remembered_re2(request.transactional_id_pattern or "")
+    except re2.error:
+        return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
     if coordinators.is_loading:
         return ListTransactionsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     listed: list[Collection[TransactionState]] = []
@@ -41,4 +48,4 @@ async def handle_list_transactions(
     return ListTransactionsResponse(unknown_state_filters=sorted(unknown), transaction_states=joined(listed))
 
 
-HANDLER = public(ApiKey.LIST_TRANSACTIONS, 0, 1, handle_list_transactions, budget=OF_EVERYTHING)
+HANDLER = public(ApiKey.LIST_TRANSACTIONS, 0, 2, handle_list_transactions, budget=OF_EVERYTHING)

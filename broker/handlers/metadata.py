@@ -288,4 +288,4 @@ def _partition_as_seen(
     return partition
 
 
-HANDLER = public(ApiKey.METADATA, 0, 12, handle_metadata, budget=OF_EVERYTHING)
+HANDLER = public(ApiKey.METADATA, 0, 13, handle_metadata, budget=OF_EVERYTHING)

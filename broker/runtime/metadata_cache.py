@@ -23,6 +23,7 @@ from broker.runtime.serialized_changes import SerializedChanges
 LEADER_DURING_DELETE = -2
 #: Of more that are not known any more, the oldest are forgotten first; about 30 MB with ten partitions each.
 _EARLIER_TOPICS_MAX = 10_000
+_STOPPED_BROKERS_MAX = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,8 @@ class MetadataCache:
         self.controller_epoch = -1
         self._broker_epoch = -1
         self.brokers: dict[int, BrokerAddress] = {}
+        #: Brokers that ran and do not any more, by id, as they were; those that this broker has seen running.
+        self.stopped: dict[int, BrokerAddress] = {}
         self.topics: dict[str, TopicMetadata] = {}
         #: Another one whenever a topic came, went or got partitions.
         self.topics_version = 0
@@ -164,11 +167,18 @@ class MetadataCache:
         self._broker_epoch = request.broker_epoch
         self.controller_id = request.controller_id
         self.controller_epoch = request.controller_epoch
+        self._note_stopped(brokers)
         self.brokers = brokers
         for listener in self.on_deleted if topics.deleted else ():
             listener(topics.deleted)
         self._changed.set()
         self._changed = asyncio.Event()
+
+    def _note_stopped(self, live: dict[int, BrokerAddress]) -> None:
+        gone = self.brokers.keys() - live.keys()
+        stopped = self.stopped | {broker_id: self.brokers[broker_id] for broker_id in gone}
+        kept = [item for item in stopped.items() if item[0] not in live]
+        self.stopped = dict(kept[-_STOPPED_BROKERS_MAX:])
 
     def is_live(self, broker_id: int) -> bool:
         """Return whether the controller counts the broker as registered."""

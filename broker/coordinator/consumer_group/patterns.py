@@ -6,11 +6,10 @@ from functools import lru_cache
 import re2
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.re2_patterns import compile_re2
 
 #: Patterns whose matches are remembered: each a set of all topics.
 _REMEMBERED = 32
-#: What one pattern may take: its program, and the states in which names have left it.
-_MEMORY_MAX = 1 << 20
 
 
 def topics_matching(pattern: str, names: Iterable[str]) -> frozenset[str]:
@@ -28,9 +27,7 @@ class _TopicPattern:
     """A pattern, and which names it is known to match. Raises re2.error if it is none of RE2's."""
 
     def __init__(self, pattern: str):
-        options = re2.Options()
-        options.max_mem, options.log_errors = _MEMORY_MAX, False
-        self._compiled = re2.compile(pattern, options=options)
+        self._compiled = compile_re2(pattern)
         self._known: set[str] = set()
         self._matched: set[str] = set()
 

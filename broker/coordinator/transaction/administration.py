@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from broker.common.errors import ErrorCode
+from broker.common.re2_patterns import remembered_re2
 from broker.coordinator.transaction.states import LABELS
 from broker.coordinator.transaction.transaction import Transaction
 from broker.protocol.made_late import made_late
@@ -44,7 +45,12 @@ def _described(transactional_id: str, transaction: Transaction | None) -> descri
 def list_those(
     request: ListTransactionsRequest, transactions: Iterable[Transaction], wall_ms: int
 ) -> ListTransactionsResponse:
-    """List the transactions; durations count from the newest transaction's start, as in Kafka (KIP-994)."""
+    """List the transactions; durations count from the newest transaction's start, as in Kafka (KIP-994).
+
+    Raises re2.error if the pattern of ids is none.
+    """
+    pattern = request.transactional_id_pattern
+    is_matched = remembered_re2(pattern).fullmatch if pattern else None
     states, producer_ids = set(request.state_filters), set(request.producer_id_filters)
     listed = [
         transaction
@@ -52,6 +58,7 @@ def list_those(
         if (not states or transaction.state.label in states)
         and (not producer_ids or transaction.producer_id in producer_ids)
         and (request.duration_filter < 0 or wall_ms - transaction.started_ms > request.duration_filter)
+        and (is_matched is None or is_matched(transaction.transactional_id))
     ]
     return ListTransactionsResponse(
         unknown_state_filters=[filter_ for filter_ in request.state_filters if filter_ not in LABELS],

@@ -1,7 +1,7 @@
 """AlterPartitionReassignments: move partitions to other brokers, or call a move off (KIP-455)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Request, Struct, array, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, string, wire
 
 
 class ReassignablePartition(Struct):
@@ -18,12 +18,13 @@ class ReassignableTopic(Struct):
 class AlterPartitionReassignmentsRequest(
     Request["AlterPartitionReassignmentsResponse"],
     api=ApiKey.ALTER_PARTITION_REASSIGNMENTS,
-    versions=(0, 0),
+    versions=(0, 1),
     flexible_from=0,
 ):
-    """Reassign some partitions, each succeeding or failing alone."""
+    """Reassign some partitions, each succeeding or failing alone. 1: without changing how many replicas (KIP-860)."""
 
     timeout_ms: int = wire(int32, default=60_000)
+    allow_replication_factor_change: bool = wire(boolean, since=1, default=True)
     topics: list[ReassignableTopic] = wire(array(ReassignableTopic))
 
 
@@ -39,11 +40,12 @@ class ReassignableTopicResponse(Struct):
 
 
 class AlterPartitionReassignmentsResponse(
-    Message, api=ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions=(0, 0), flexible_from=0
+    Message, api=ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions=(0, 1), flexible_from=0
 ):
     """One result for each partition: whether the move has begun, not whether it is done."""
 
     throttle_time_ms: int = wire(int32)
+    allow_replication_factor_change: bool = wire(boolean, since=1, default=True, ignorable=True)
     error_code: int = wire(int16)
     error_message: str | None = wire(string, nullable=True)
     responses: list[ReassignableTopicResponse] = wire(array(ReassignableTopicResponse))

@@ -22,7 +22,7 @@ class DescribableLogDirTopic(Struct):
 
 
 class DescribeLogDirsRequest(
-    Request["DescribeLogDirsResponse"], api=ApiKey.DESCRIBE_LOG_DIRS, versions=(0, 4), flexible_from=2
+    Request["DescribeLogDirsResponse"], api=ApiKey.DESCRIBE_LOG_DIRS, versions=(0, 5), flexible_from=2
 ):
     """Each broker answers for its own directories only."""
 
@@ -49,6 +49,7 @@ class DescribeLogDirsResult(Struct):
     topics: list[DescribeLogDirsTopic] = wire(array(DescribeLogDirsTopic))
     total_bytes: int = wire(int64, since=4, default=-1, ignorable=True)  #: of the volume; -1 when unknown
     usable_bytes: int = wire(int64, since=4, default=-1, ignorable=True)  #: left on the volume; -1 when unknown
+    is_cordoned: bool = wire(boolean, since=5, default=False, ignorable=True)  #: takes no new replicas
     #: A write was refused for want of room, and there has not been room for long since: what it led is led elsewhere.
     is_full: bool = wire(boolean, since=2, tag=OWN_TAG_MIN, default=False, ignorable=True)
     #: Logs that were set aside in it (`-stray`), of no partition of the broker: how many, and their bytes.
@@ -56,8 +57,11 @@ class DescribeLogDirsResult(Struct):
     stray_bytes: int = wire(int64, since=2, tag=OWN_TAG_MIN + 2, default=0, ignorable=True)
 
 
-class DescribeLogDirsResponse(Message, api=ApiKey.DESCRIBE_LOG_DIRS, versions=(0, 4), flexible_from=2):
-    """One result for each directory. 3: top-level error. 4: size of the volume and room left (KIP-827)."""
+class DescribeLogDirsResponse(Message, api=ApiKey.DESCRIBE_LOG_DIRS, versions=(0, 5), flexible_from=2):
+    """One result for each directory. 3: top-level error. 4: size of the volume and room left (KIP-827).
+
+    5: whether it is cordoned (KIP-1066).
+    """
 
     throttle_time_ms: int = wire(int32)
     error_code: int = wire(int16, since=3, ignorable=True)

@@ -21,6 +21,9 @@ from broker.protocol.schema import (
     wire,
 )
 
+#: Default of a follower's high watermark in a request.
+HIGH_WATERMARK_NOT_SENT = 2**63 - 1
+
 
 class ReplicaState(Struct):
     replica_id: int = wire(int32, default=-1)  #: -1 for a consumer
@@ -35,6 +38,8 @@ class FetchPartition(Struct):
     log_start_offset: int = wire(int64, since=5, default=-1, ignorable=True)  #: of the follower
     partition_max_bytes: int = wire(int32)
     replica_directory_id: UUID = wire(uuid, since=17, tag=0, ignorable=True)
+    #: As far as the follower knows; -1 if unknown. Only replicas of KRaft's log send it.
+    high_watermark: int = wire(int64, since=18, tag=1, default=HIGH_WATERMARK_NOT_SENT, ignorable=True)
     #: Between brokers of this kind, which have several fetches under way: `fetch_offset` only says what the follower
     #: holds, and the leader goes on from what it has sent already. Others ignore it; they send some records twice.
     is_progress: bool = wire(boolean, since=12, tag=OWN_TAG_MIN, default=False, ignorable=True)
@@ -52,13 +57,14 @@ class ForgottenTopic(Struct):
     partitions: list[int] = wire(array(int32))
 
 
-class FetchRequest(Request["FetchResponse"], api=ApiKey.FETCH, versions=(4, 17), flexible_from=12):
+class FetchRequest(Request["FetchResponse"], api=ApiKey.FETCH, versions=(4, 18), flexible_from=12):
     """Somebody wants the records from an offset on.
 
     5: log start offset. 7: fetch sessions (KIP-227). 9: current leader epoch (KIP-320). 10: zstd allowed.
     11: rack, for reading from the closest replica (KIP-392). 12: divergence is found while fetching (KIP-595).
     13: topic ids instead of names (KIP-516). 15: the replica id moves into replica_state (KIP-903).
     16: addresses of new leaders may be answered (KIP-951). 17: directory id (KIP-853).
+    18: the follower's high watermark (KIP-1166).
     """
 
     cluster_id: str | None = wire(string, since=12, tag=0, nullable=True, default=None, ignorable=True)
@@ -127,7 +133,7 @@ class FetchNodeEndpoint(Struct):
     rack: str | None = wire(string, nullable=True, default=None)
 
 
-class FetchResponse(Message, api=ApiKey.FETCH, versions=(4, 17), flexible_from=12):
+class FetchResponse(Message, api=ApiKey.FETCH, versions=(4, 18), flexible_from=12):
     """Records, partition by partition. In a session only partitions with news are mentioned.
 
     5: log start offset. 7: sessions. 11: preferred read replica. 12: diverging epoch, current leader. 13: topic ids.

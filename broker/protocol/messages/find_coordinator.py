@@ -14,9 +14,12 @@ class CoordinatorType(IntEnum):
 
 
 class FindCoordinatorRequest(
-    Request["FindCoordinatorResponse"], api=ApiKey.FIND_COORDINATOR, versions=(0, 5), flexible_from=3
+    Request["FindCoordinatorResponse"], api=ApiKey.FIND_COORDINATOR, versions=(0, 6), flexible_from=3
 ):
-    """0: groups only. 1: transactional ids too. 4: many keys at once (KIP-699). 5: new transaction errors."""
+    """0: groups only. 1: transactional ids too. 4: many keys at once (KIP-699). 5: new transaction errors.
+
+    6: share coordinators (KIP-932).
+    """
 
     key: str = wire(string, until=3)
     key_type: int = wire(int8, since=1)  #: a CoordinatorType
@@ -32,7 +35,7 @@ class Coordinator(Struct):
     error_message: str | None = wire(string, nullable=True, default=None, ignorable=True)
 
 
-class FindCoordinatorResponse(Message, api=ApiKey.FIND_COORDINATOR, versions=(0, 5), flexible_from=3):
+class FindCoordinatorResponse(Message, api=ApiKey.FIND_COORDINATOR, versions=(0, 6), flexible_from=3):
     """The coordinator's address: in the top-level fields up to version 3, one entry per key from version 4."""
 
     throttle_time_ms: int = wire(int32, since=1, ignorable=True)

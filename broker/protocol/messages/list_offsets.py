@@ -9,6 +9,7 @@ EARLIEST_TIMESTAMP = -2
 MAX_TIMESTAMP = -3
 EARLIEST_LOCAL_TIMESTAMP = -4
 LATEST_TIERED_TIMESTAMP = -5
+EARLIEST_PENDING_UPLOAD_TIMESTAMP = -6
 
 
 class ListOffsetsPartition(Struct):
@@ -22,16 +23,18 @@ class ListOffsetsTopic(Struct):
     partitions: list[ListOffsetsPartition] = wire(array(ListOffsetsPartition))
 
 
-class ListOffsetsRequest(Request["ListOffsetsResponse"], api=ApiKey.LIST_OFFSETS, versions=(1, 9), flexible_from=6):
+class ListOffsetsRequest(Request["ListOffsetsResponse"], api=ApiKey.LIST_OFFSETS, versions=(1, 11), flexible_from=6):
     """Where in time does a partition begin, end or pass a moment.
 
     2: isolation level. 4: current leader epoch. 7: the newest timestamp (KIP-734). 8: the first local offset (KIP-405).
-    9: the last tiered offset (KIP-1005).
+    9: the last tiered offset (KIP-1005). 10: how long remote storage may take (KIP-1075).
+    11: the first offset that is not tiered yet (KIP-1023).
     """
 
     replica_id: int = wire(int32, default=-1)  #: -1 for a consumer
     isolation_level: int = wire(int8, since=2)  #: 1 answers the last stable offset as the end
     topics: list[ListOffsetsTopic] = wire(array(ListOffsetsTopic))
+    timeout_ms: int = wire(int32, since=10, ignorable=True)  #: for offsets that are looked up in remote storage
 
 
 class ListOffsetsPartitionResponse(Struct):
@@ -47,7 +50,7 @@ class ListOffsetsTopicResponse(Struct):
     partitions: list[ListOffsetsPartitionResponse] = wire(array(ListOffsetsPartitionResponse))
 
 
-class ListOffsetsResponse(Message, api=ApiKey.LIST_OFFSETS, versions=(1, 9), flexible_from=6):
+class ListOffsetsResponse(Message, api=ApiKey.LIST_OFFSETS, versions=(1, 11), flexible_from=6):
     """One offset for each partition. 2: throttle time. 4: leader epoch."""
 
     throttle_time_ms: int = wire(int32, since=2, ignorable=True)

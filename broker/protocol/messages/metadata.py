@@ -14,12 +14,12 @@ class MetadataRequestTopic(Struct):
     name: str | None = wire(string, nullable_since=10)  #: null when asking by id, from version 12
 
 
-class MetadataRequest(Request["MetadataResponse"], api=ApiKey.METADATA, versions=(0, 12), flexible_from=9):
+class MetadataRequest(Request["MetadataResponse"], api=ApiKey.METADATA, versions=(0, 13), flexible_from=9):
     """A client asks for all topics or for some.
 
     0: no topics means all. 1: null means all, empty means none. 4: creating unknown topics can be declined.
     8: authorized operations (KIP-430). 10: topic ids (KIP-516). 11: no cluster operations any more (KIP-700).
-    12: topics can be asked for by id.
+    12: topics can be asked for by id. 13: the response has an error of its own (KIP-1102).
     """
 
     topics: list[MetadataRequestTopic] | None = wire(array(MetadataRequestTopic), nullable_since=1)
@@ -54,11 +54,11 @@ class MetadataResponseTopic(Struct):
     topic_authorized_operations: int = wire(int32, since=8, default=OPERATIONS_NOT_REQUESTED)
 
 
-class MetadataResponse(Message, api=ApiKey.METADATA, versions=(0, 12), flexible_from=9):
+class MetadataResponse(Message, api=ApiKey.METADATA, versions=(0, 13), flexible_from=9):
     """Brokers and topics as this broker knows them.
 
     1: controller and racks. 2: cluster id. 3: throttle time. 5: offline replicas. 7: leader epochs (KIP-320).
-    8: authorized operations. 10: topic ids.
+    8: authorized operations. 10: topic ids. 13: error.
     """
 
     throttle_time_ms: int = wire(int32, since=3, ignorable=True)
@@ -67,3 +67,4 @@ class MetadataResponse(Message, api=ApiKey.METADATA, versions=(0, 12), flexible_
     controller_id: int = wire(int32, since=1, default=-1, ignorable=True)  #: -1 when none is elected
     topics: list[MetadataResponseTopic] = wire(array(MetadataResponseTopic))
     cluster_authorized_operations: int = wire(int32, since=8, until=10, default=OPERATIONS_NOT_REQUESTED)
+    error_code: int = wire(int16, since=13, ignorable=True)  #: REBOOTSTRAP_REQUIRED sends the client back to its list

@@ -1,4 +1,4 @@
-"""UnregisterBroker: have a KRaft cluster forget a broker that will not come back (KIP-631)."""
+"""UnregisterBroker: have a cluster forget a broker that will not come back (KIP-631)."""
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message, Request, int16, int32, string, wire
@@ -7,7 +7,7 @@ from broker.protocol.schema import Message, Request, int16, int32, string, wire
 class UnregisterBrokerRequest(
     Request["UnregisterBrokerResponse"], api=ApiKey.UNREGISTER_BROKER, versions=(0, 0), flexible_from=0
 ):
-    """Brokers of ZooKeeper do not serve it: a registration there ends with its session."""
+    """The broker to forget; one that runs stays registered until its session ends."""
 
     broker_id: int = wire(int32)
 

@@ -332,6 +332,10 @@ class Story:
     def _move(self, partition: str, target: str) -> told.ControllerEvent:
         return told.ReassignmentsAsked(self._next_request(), {_partition(partition): _ids_of(target)})
 
+    def _move_keeping_count(self, partition: str, target: str) -> told.ControllerEvent:
+        targets = {_partition(partition): _ids_of(target)}
+        return told.ReassignmentsAsked(self._next_request(), targets, may_change_count=False)
+
     def _call_off(self, partition: str) -> told.ControllerEvent:
         return told.ReassignmentsAsked(self._next_request(), {_partition(partition): None})
 

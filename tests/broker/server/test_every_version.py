@@ -110,6 +110,7 @@ from broker.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from broker.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from broker.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
 from broker.protocol.messages.write_txn_markers import (
@@ -349,6 +350,8 @@ REQUESTS = {
             )
         ]
     ),
+    ApiKey.UNREGISTER_BROKER: lambda version, topic: UnregisterBrokerRequest(broker_id=9),
+    ApiKey.LIST_CONFIG_RESOURCES: lambda version, topic: ListConfigResourcesRequest(),
     ApiKey.DESCRIBE_CLUSTER: lambda version, topic: DescribeClusterRequest(),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: lambda version, topic: DescribeTopicPartitionsRequest(
         topics=[TopicRequest(name=topic)]
@@ -368,6 +371,7 @@ ALL = [
 ]
 #: What coordinators say to a member or producer they have never heard of, and to a first join without an id.
 _TO_STRANGERS = {
+    ErrorCode.BROKER_ID_NOT_REGISTERED,
     ErrorCode.UNKNOWN_MEMBER_ID,
     ErrorCode.MEMBER_ID_REQUIRED,
     ErrorCode.GROUP_ID_NOT_FOUND,

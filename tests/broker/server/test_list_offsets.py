@@ -6,6 +6,7 @@ from broker.common.errors import ErrorCode
 from broker.protocol.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from broker.protocol.messages.list_offsets import (
     EARLIEST_LOCAL_TIMESTAMP,
+    EARLIEST_PENDING_UPLOAD_TIMESTAMP,
     EARLIEST_TIMESTAMP,
     LATEST_TIERED_TIMESTAMP,
     LATEST_TIMESTAMP,
@@ -93,7 +94,13 @@ async def test_newest_time_of_a_partition_emptied_by_delete_records_is_still_kno
 
 
 @pytest.mark.parametrize(
-    ("timestamp", "first"), [(MAX_TIMESTAMP, 7), (EARLIEST_LOCAL_TIMESTAMP, 8), (LATEST_TIERED_TIMESTAMP, 9)]
+    ("timestamp", "first"),
+    [
+        (MAX_TIMESTAMP, 7),
+        (EARLIEST_LOCAL_TIMESTAMP, 8),
+        (LATEST_TIERED_TIMESTAMP, 9),
+        (EARLIEST_PENDING_UPLOAD_TIMESTAMP, 11),
+    ],
 )
 async def test_a_number_below_zero_is_unknown_before_the_version_that_gave_it_a_meaning(served, timestamp, first):
     client = await served.client()
@@ -101,7 +108,16 @@ async def test_a_number_below_zero_is_unknown_before_the_version_that_gave_it_a_
     await client.ask(produce(bytes(build_batch([Record(0, 1_000, None, b"x")]))), 9)
     assert (await listed(client, timestamp, version=first - 1)).error_code == ErrorCode.UNSUPPORTED_VERSION
     assert (await listed(client, timestamp, version=first)).error_code == ErrorCode.NONE
-    assert (await listed(client, -7, version=9)).error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert (await listed(client, -7, version=11)).error_code == ErrorCode.UNSUPPORTED_VERSION
+
+
+@pytest.mark.parametrize("timestamp", [LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP])
+async def test_no_record_is_tiered_and_none_waits_to_be(served, timestamp):
+    client = await served.client()
+    served.lead("t")
+    await client.ask(produce(bytes(build_batch([Record(0, 1_000, None, b"x")]))), 9)
+    of_tiered = await listed(client, timestamp, version=11)
+    assert (of_tiered.error_code, of_tiered.offset, of_tiered.timestamp, of_tiered.leader_epoch) == (0, -1, -1, -1)
 
 
 async def written(client):

@@ -274,6 +274,8 @@ NEEDS: dict[ApiKey, Needs] = {
         _all(on_cluster(AclOperation.ALTER)),
         lambda version: {"results": [{"user": "u", **_with_message(CLUSTER)}]},
     ),
+    ApiKey.LIST_CONFIG_RESOURCES: Needs(_all(on_cluster(AclOperation.DESCRIBE_CONFIGS)), _at_top(CLUSTER)),
+    ApiKey.UNREGISTER_BROKER: Needs(_all(on_cluster(AclOperation.ALTER)), lambda version: _with_message(CLUSTER)),
     ApiKey.UPDATE_FEATURES: Needs(
         _all(on_cluster(AclOperation.ALTER)),
         lambda version: (
