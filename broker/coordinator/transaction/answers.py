@@ -29,8 +29,14 @@ def init_refused(error: ErrorCode) -> InitProducerIdResponse:
     return InitProducerIdResponse(error_code=error, producer_epoch=NO_PRODUCER_EPOCH)
 
 
-def ended(transaction: Transaction) -> EndTxnResponse:
-    """Return the response; from version 5 on it names what the producer goes on with."""
+def ended(transaction: Transaction, *, raises_epoch: bool) -> EndTxnResponse:
+    """Return the response; it names what the producer goes on with, if the end has raised its epoch.
+
+    A producer that is answered an epoch begins its sequences anew: under the same epoch its next records would be taken
+    for those before.
+    """
+    if not raises_epoch:
+        return EndTxnResponse()
     producer_id, epoch = transaction.after_completion
     return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)
 

@@ -191,9 +191,9 @@ class TransactionCoordinator:
         if isinstance(result, Transaction):
             self._decide(result, turn)
             turn.outcome.used_producer_id = NO_PRODUCER_ID != result.next_producer_id == fresh_producer_id
-            _answer(turn, token, answers.ended(result))
+            _answer(turn, token, answers.ended(result, raises_epoch=raises_epoch))
         elif result is ErrorCode.NONE and transaction is not None:
-            _answer(turn, token, answers.ended(transaction))
+            _answer(turn, token, answers.ended(transaction, raises_epoch=raises_epoch))
         else:
             _answer(turn, token, EndTxnResponse(error_code=result))
         return self._end(turn)

@@ -9,6 +9,7 @@ from broker.coordinator.outcome import CoordinatorRecord
 from broker.coordinator.transaction.records import decode_value, encode_key, encode_value
 from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
+from broker.protocol.messages.end_txn import EndTxnRequest
 from tests.broker.coordinator.transaction.world import BILLS, ID, ORDERS, World
 
 LAST_GIVEN = 2**15 - 2
@@ -33,6 +34,16 @@ def test_each_end_raises_the_epoch_under_which_the_producer_goes_on(world):
             (epoch + number + 1, is_commit)
         ]
         world.write_markers()
+
+
+def test_an_end_that_does_not_raise_the_epoch_names_no_producer(world):
+    """A producer that is answered one begins its sequences anew: its next records would be taken for those before."""
+    held = world.producer()
+    world.add(held, ORDERS)
+    request = EndTxnRequest(transactional_id=ID, producer_id=held[0], producer_epoch=held[1], committed=True)
+    assert outcome_of(world.ask(world.coordinator.end_txn, request)) == (ErrorCode.NONE, -1, -1)
+    world.write_markers()
+    assert outcome_of(world.ask(world.coordinator.end_txn, request)) == (ErrorCode.NONE, -1, -1), "asked again"
 
 
 def test_an_end_that_comes_again_is_answered_as_before_until_the_next_transaction_begins(world):
