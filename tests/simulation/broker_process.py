@@ -17,6 +17,7 @@ from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
 from broker.log.producer_snapshots import SNAPSHOT_SUFFIX
+from broker.runtime.cluster_features import raises_epochs
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from broker.server.broker import Broker
@@ -276,6 +277,11 @@ class BrokerProcess:
         """As it believes itself, in that epoch."""
         hosted = self._replicas.get(*partition) if self._replicas is not None else None
         return hosted is not None and hosted.partition.is_leader and hosted.partition.leader_epoch == leader_epoch
+
+    @property
+    def raises_epochs(self) -> bool:
+        """Whether it knows that the end of a transaction raises the epoch of its producer."""
+        return self.is_started and raises_epochs(self.broker.services.features)
 
     @property
     def has_full_directory(self) -> bool:

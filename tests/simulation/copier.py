@@ -18,6 +18,9 @@ from tests.simulation.coordinated import CoordinatorLine
 from tests.simulation.isolation import COMMITTED
 from tests.simulation.transactions import Failed, TransactionalProducer
 
+#: 5: the coordinator adds the group's offsets to the transaction.
+_COMMIT_VERSIONS = {False: 3, True: 5}
+
 
 class Copier(TransactionalProducer):
     """Copies a partition of `source` record by record into the ledger, and the group's offset in the same transaction.
@@ -69,10 +72,11 @@ class Copier(TransactionalProducer):
 
     async def _commit_position(self, position: int) -> None:
         producer_id, epoch = self._producer
-        covered = AddOffsetsToTxnRequest(
-            transactional_id=self._name, producer_id=producer_id, producer_epoch=epoch, group_id=self.group
-        )
-        await self.ask_until_done(self._coordinator, covered, 3, lambda response: response.error_code)
+        if not self._raises_epoch:
+            covered = AddOffsetsToTxnRequest(
+                transactional_id=self._name, producer_id=producer_id, producer_epoch=epoch, group_id=self.group
+            )
+            await self.ask_until_done(self._coordinator, covered, 3, lambda response: response.error_code)
         self._commits += 1
         metadata = f"{self._name}#{self._commits}"
         partition = TxnOffsetCommitRequestPartition(
@@ -85,7 +89,10 @@ class Copier(TransactionalProducer):
             producer_epoch=epoch,
             topics=[TxnOffsetCommitRequestTopic(name=self._source.topic, partitions=[partition])],
         )
-        await self.ask_until_done(self._group, request, 3, lambda response: response.topics[0].partitions[0].error_code)
+        version = _COMMIT_VERSIONS[self._raises_epoch]
+        await self.ask_until_done(
+            self._group, request, version, lambda response: response.topics[0].partitions[0].error_code
+        )
         self._holdings.judge_fact(
             OFFSETS_TOPIC, ("commit", self.group, metadata), f"{self._name} hears TxnOffsetCommit succeed"
         )

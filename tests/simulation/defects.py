@@ -4,15 +4,22 @@ A checker that has never said no proves nothing. Each defect undoes one mend, in
 """
 
 from collections.abc import Callable
+from copy import copy
 from types import SimpleNamespace
 
 from broker.common.cluster import LeaderAndIsr, LogLoss
+from broker.common.errors import ErrorCode
 from broker.common.types import NO_BROKER, TopicPartition
 from broker.controller import state_restoration
+from broker.coordinator.consumer_group import offsets as consumer_group_offsets
+from broker.coordinator.consumer_group.draft import GroupDraft
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import CoordinatorTurn
+from broker.coordinator.transaction import answers, coordinator, ending
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.log import producer_snapshots
 from broker.log.compaction.log_cleaner import LogCleaner
+from broker.protocol.messages.end_txn import EndTxnResponse
 from broker.replication.leader_link import FollowerPosition
 from broker.replication.partition import ReplicaPartition
 from broker.runtime.coordinators import coordinator_runtime
@@ -21,6 +28,7 @@ from broker.runtime.coordinators.loading import replay_all
 from broker.runtime.coordinators.shard import Shard
 from broker.runtime.replication import lost_logs
 from broker.runtime.replication.replica_fetchers import ReplicaFetcher
+from broker.runtime.replication.transactional_appends import TransactionalAppends
 
 
 def put_back(name: str) -> None:
@@ -148,6 +156,60 @@ def _lagging_replica_leads() -> None:
     _replace(state_restoration, "restored_state", restored)
 
 
+def _late_ends_count() -> None:
+    """An EndTxn of a transaction that has ended ends the next one, too (KAFKA-17754)."""
+    end = coordinator.ended_under_next_epoch
+
+    def ended(transaction, request, fresh_producer_id, now_ms):
+        if transaction is not None and transaction.state is TransactionPhase.ONGOING:
+            request = copy(request)
+            request.producer_epoch = transaction.producer_epoch
+        return end(transaction, request, fresh_producer_id, now_ms)
+
+    _replace(coordinator, "ended_under_next_epoch", ended)
+
+
+def _late_batches_count() -> None:
+    """A coordinator adds partitions for whatever epoch of a producer a leader names."""
+    error_of = coordinator.producer_error
+
+    def error(transactional_id, transaction, producer_id, producer_epoch):
+        epoch = producer_epoch if transaction is None else transaction.producer_epoch
+        return error_of(transactional_id, transaction, producer_id, epoch)
+
+    _replace(coordinator, "producer_error", error)
+
+
+def _verdicts_count_for_nothing() -> None:
+    """A leader lets a batch open a transaction that its coordinator has refused."""
+    _replace(TransactionalAppends, "_check", lambda appends, sent, topic_partition: None)
+
+
+def _refuse_repeated_ends() -> None:
+    """Who asks again for an end that has raised the epoch is taken for a producer that was fenced."""
+    _replace(ending, "_is_repeated", lambda transaction, request: False)
+
+
+def _answer_epochs_that_are_not_raised() -> None:
+    """A coordinator that has not heard of the upgrade answers the epoch as if it was a new one."""
+
+    def ended(transaction, *, raises_epoch):
+        producer_id, epoch = transaction.after_completion
+        return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)
+
+    _replace(answers, "ended", ended)
+
+
+def _assign_what_others_have() -> None:
+    """A member of a consumer group does not wait for what others have to give up."""
+    _replace(GroupDraft, "is_free", lambda draft, topic_id, index: True)
+
+
+def _commit_when_expelled() -> None:
+    """Who was a member of a consumer group may commit for it."""
+    _replace(consumer_group_offsets, "commit_error", lambda group, request, api_version, topics: ErrorCode.NONE)
+
+
 DEFECTS: dict[str, Callable[[], None]] = {
     "coordinators-below-min-isr": _coordinate_below_min_isr,
     "readers-below-min-isr": _commit_below_min_isr,
@@ -160,4 +222,11 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "last-to-start-leads": _last_to_start_leads,
     "last-in-sync-leads-without-its-tail": _last_in_sync_leads_without_its_tail,
     "lagging-replica-leads": _lagging_replica_leads,
+    "late-ends-count": _late_ends_count,
+    "late-batches-count": _late_batches_count,
+    "verdicts-count-for-nothing": _verdicts_count_for_nothing,
+    "repeated-ends-refused": _refuse_repeated_ends,
+    "epochs-answered-not-raised": _answer_epochs_that_are_not_raised,
+    "partitions-of-others": _assign_what_others_have,
+    "commits-of-the-expelled": _commit_when_expelled,
 }

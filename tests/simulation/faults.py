@@ -246,13 +246,9 @@ def _load_without_descriptors(world: "World", fault: Fault) -> None:
 def _jump_clock(world: "World", fault: Fault) -> None:
     """Its wall clock is hours away for a while, in either direction."""
     process = _one(fault, world.brokers)
-    process.machine.wall_offset_ms = int((2 * fault.pick - 1) * 2 * 3_600_000)
+    world.set_clock(process, int((2 * fault.pick - 1) * 2 * 3_600_000))
     world.history.add("FAULT", "wall clock jumps", broker=process.name, offset_ms=process.machine.wall_offset_ms)
-
-    def set_right() -> None:
-        process.machine.wall_offset_ms = 0
-
-    world.timeline.plan_in(fault.lasts_us, set_right)
+    world.timeline.plan_in(fault.lasts_us, lambda: world.set_clock(process, 0))
 
 
 #: Of each kind: how often among the others, the longest it lasts, and what it does.

@@ -9,22 +9,27 @@ from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOP
 from tests.simulation.broker_process import ClientProcess
 from tests.simulation.client import ClusterClient
 from tests.simulation.committed_offsets import CommittedOffsets
+from tests.simulation.consumer_members import ConsumerMember, GroupTruth
 from tests.simulation.consumers import Consumer
 from tests.simulation.copier import Copier
 from tests.simulation.deletions import Deleter, Deletions
+from tests.simulation.features import FeatureUpgrader
 from tests.simulation.groups import GroupMember
 from tests.simulation.isolation import Transactions
 from tests.simulation.ledger_reader import LedgerReader
 from tests.simulation.moves import Mover
+from tests.simulation.ownership import Ownership
 from tests.simulation.prober import Prober
 from tests.simulation.producers import Producer
 from tests.simulation.topics import BY_NAME, FLUSHED, LASTING, LEDGER, PASSING, TopicAdministrator
-from tests.simulation.transactions import TransactionalProducer
+from tests.simulation.transactions import ClusterTruth, TransactionalProducer
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
 _GROUPS = {"group-1": 3, "group-2": 2}
+#: A group of the consumer protocol (KIP-848), and its members.
+_CONSUMER_GROUP, _CONSUMER_MEMBERS = "modern", 3
 _TRANSACTION_STATE_MIN_ISR = 2
 #: Of scenarios that name it.
 SURE_PRODUCER = "sure-"
@@ -39,10 +44,14 @@ def min_insync(topic: str, settings: dict[str, object]) -> int:
     return BY_NAME[topic].min_insync if topic in BY_NAME else 1
 
 
+def _partitions_of(topic: str) -> list[TopicPartition]:
+    return [TopicPartition(topic, number) for number in range(BY_NAME[topic].partitions)]
+
+
 class Load:
     """Made before the run; each client is a process of its own."""
 
-    def __init__(self, world: "World", random: Random):
+    def __init__(self, world: "World", random: Random, raise_after_s: float | None = None):
         self._world = world
         self._random = random
         self._history = world.history
@@ -50,6 +59,7 @@ class Load:
         self.transactions = Transactions(world.history)
         self.offsets = CommittedOffsets(world.history)
         self.administrator = TopicAdministrator("admin", self._client("admin"), world.history)
+        self.upgrader = FeatureUpgrader("upgrader", self._client("upgrader"), world.history, raise_after_s)
         self.mover = Mover("mover", self._client("mover"), world.history)
         workers = [
             self.mover,
@@ -57,6 +67,7 @@ class Load:
             *(self._consumer(name) for name in ("reader-1", "reader-2")),
             *self._transactional(),
             *self._members(),
+            *self._consumer_members(),
         ]
         deletions = Deletions(self._history)
         self.deleter = Deleter("deleter", self._client("deleter"), deletions, self.in_sync_of, self.life_of)
@@ -118,18 +129,24 @@ class Load:
         world = self._world
 
         def shared(name: str) -> tuple:
-            now_us = lambda: world.timeline.now_us  # noqa: E731
-            return name, self._client(name), self._history, self.transactions, world.holdings, now_us
+            return name, self._client(name), self._history, self.transactions, world.holdings, self._truth()
 
         return [
-            *(TransactionalProducer(*shared(f"tx-{number}")) for number in (1, 2, 3)),
+            TransactionalProducer(*shared("tx-1"), upgrades=False),
+            *(TransactionalProducer(*shared(f"tx-{number}")) for number in (2, 3)),
             Copier(*shared("copier"), source=TopicPartition("orders", 0), offsets=self.offsets),
             LedgerReader("ledger-1", self._client("ledger-1"), self.transactions),
         ]
 
+    def _truth(self) -> ClusterTruth:
+        world = self._world
+        return ClusterTruth(
+            lambda: world.timeline.now_us, world.raises_epochs_everywhere, world.has_steady_clocks_since
+        )
+
     def _members(self) -> list[GroupMember]:
         world = self._world
-        partitions = [TopicPartition("orders", number) for number in range(BY_NAME["orders"].partitions)]
+        partitions = _partitions_of("orders")
         members = []
         for group, count in _GROUPS.items():
             for number in range(count):
@@ -148,6 +165,16 @@ class Load:
                 )
                 members.append(member)
         return members
+
+    def _consumer_members(self) -> list[ConsumerMember]:
+        world = self._world
+        truth = GroupTruth(lambda: world.timeline.now_us, self.term_of, world.is_undisturbed)
+        ownership = Ownership(_CONSUMER_GROUP, _partitions_of("orders"), self._history)
+        names = [f"{_CONSUMER_GROUP}-{number}" for number in range(_CONSUMER_MEMBERS)]
+        return [
+            ConsumerMember(name, self._client(name), self._history, ownership, self.offsets, world.holdings, truth)
+            for name in names
+        ]
 
     def term_of(self, group: str) -> tuple | None:
         """(broker, leader epoch, its life) of the group's coordinator, as it is now."""
@@ -169,8 +196,12 @@ class Load:
     # -- at work
 
     def begin(self) -> None:
-        """The administrator alone, who makes the topics."""
-        self._start([self.administrator])
+        """The administrators alone, who make the topics and choose the features."""
+        self._start([self.administrator, self.upgrader])
+
+    @property
+    def is_prepared(self) -> bool:
+        return self.administrator.has_lasting and self.upgrader.is_ready
 
     def go_on(self, clients: tuple[str, ...] = ()) -> None:
         """All clients, or those alone whose names begin so."""
@@ -182,7 +213,7 @@ class Load:
             by_name[worker._name].run(worker.run())
 
     def end(self) -> None:
-        for worker in (self.administrator, *self._workers):
+        for worker in (self.administrator, self.upgrader, *self._workers):
             worker.is_stopping = True
 
     def at_work(self) -> list[str]:

@@ -39,6 +39,14 @@ class Promises:
         """What was asked long ago was answered now: who waits for a coordinator is not silent."""
         self.heard(term, broker_id, now_us - _SLACK_MS * 1000)
 
+    def are_kept(self, term: Term | None, now_us: int) -> bool:
+        """Whether the coordinator of `term` knows the member to be alive, and nothing can have made it forget."""
+        alive_us = self._alive_us
+        if alive_us is None or term is None or term != self._alive_in:
+            return False
+        is_in_time = now_us - alive_us < (self._session_timeout_ms - _SLACK_MS) * 1000
+        return is_in_time and self._is_undisturbed(term[0], alive_us)
+
     def forget(self) -> None:
         """It is no member, and knows that."""
         self._alive_us = self._alive_in = None

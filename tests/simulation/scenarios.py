@@ -31,6 +31,8 @@ class Scenario:
     first_us: int = 2 * _S
     last_us: int = 7 * _S
     chaos_us: int = 7 * _S
+    #: When the cluster finalizes `transaction.version` 2, counted from the begin of the load; None: from the beginning.
+    raise_after_s: float | None = None
 
     def draw_faults(self, random: Random) -> list[Fault]:
         """Return the faults of a run in the order of their times, which count from the begin of the load."""
@@ -55,6 +57,10 @@ _SMALL_SEGMENTS = {
 }
 #: What DeleteRecords has let go is off the disk before the next segment begins.
 _DELETED_SOON = {"log.segment.bytes": 1_800, "log.retention.check.interval.ms": 100}
+
+#: Clients with transactions alone; and members of a consumer group.
+_TRANSACTIONAL = ("tx-", "ledger-")
+_OF_CONSUMER_GROUP = ("modern",)
 
 #: By the name of the defect that each is made for (`defects.py`).
 SCENARIOS: dict[str, Scenario] = {
@@ -94,4 +100,18 @@ SCENARIOS: dict[str, Scenario] = {
     "lagging-replica-leads": Scenario(
         {"state is lost while all are down": 1}, _ALONE_SOON, lasts_us_min=500 * _MS, last_us=5 * _S, chaos_us=16 * _S
     ),
+    "late-ends-count": Scenario({"kill leader": 1}, clients=_TRANSACTIONAL),
+    "late-batches-count": Scenario({"kill leader": 1}, clients=_TRANSACTIONAL),
+    "verdicts-count-for-nothing": Scenario({}, clients=_TRANSACTIONAL),
+    "repeated-ends-refused": Scenario({"kill leader": 2}, clients=_TRANSACTIONAL),
+    "epochs-answered-not-raised": Scenario(
+        {"cut from zookeeper": 2},
+        clients=_TRANSACTIONAL,
+        lasts_us_min=6 * _S,
+        first_us=1 * _S,
+        last_us=2 * _S,
+        raise_after_s=2.2,
+    ),
+    "partitions-of-others": Scenario({}, clients=_OF_CONSUMER_GROUP),
+    "commits-of-the-expelled": Scenario({}, clients=_OF_CONSUMER_GROUP, chaos_us=15 * _S),
 }

@@ -3,11 +3,18 @@
 from random import Random
 
 SESSION_TIMEOUT_MS = 3_000
+#: Of members of consumer groups (KIP-848).
+CONSUMER_SESSION_TIMEOUT_MS = 3_000
 
 
 def draw_brokers(random: Random) -> int:
     """Replication factors are 3."""
     return random.choice((3, 3, 3, 4, 5))
+
+
+def draw_upgrade(random: Random) -> float | None:
+    """After how many seconds of load the cluster finalizes `transaction.version` 2; None: it has since it was made."""
+    return random.choice((None, random.uniform(0.5, 6)))
 
 
 def draw_settings(random: Random) -> dict[str, object]:
@@ -33,5 +40,8 @@ def draw_settings(random: Random) -> dict[str, object]:
         "transaction.state.log.segment.bytes": random.choice((600, 4_096, 1_048_576)),
         "group.min.session.timeout.ms": 1_000,
         "group.initial.rebalance.delay.ms": 300,
+        "group.consumer.session.timeout.ms": CONSUMER_SESSION_TIMEOUT_MS,
+        "group.consumer.heartbeat.interval.ms": 400,
+        "group.consumer.assignment.interval.ms": random.choice((0, 200, 1_000)),
         "log.segment.delete.delay.ms": 1_000,
     }

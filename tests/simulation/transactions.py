@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
-from broker.protocol.messages.end_txn import EndTxnRequest
+from broker.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from broker.protocol.messages.find_coordinator import CoordinatorType
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -17,12 +18,15 @@ from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 from tests.simulation.client import ClusterClient, NoAnswerError
 from tests.simulation.committed_reads import fetch_committed
 from tests.simulation.coordinated import AGAIN, CoordinatorLine
+from tests.simulation.features import FinalizedView, RaisesEverywhere
+from tests.simulation.fencing import Fencing, IsSteadySince
 from tests.simulation.history import History
 from tests.simulation.holdings import Holdings
 from tests.simulation.isolation import ABORTED, COMMITTED, UNKNOWN, Transacted, Transactions
+from tests.simulation.late_requests import LateRequests
 from tests.simulation.topics import LEDGER
 
-_TIMEOUT_MS = (1_500, 4_000)
+_TIMEOUT_MS = (1_500, 4_000, 15_000)
 _PRODUCE_AGAIN = (
     None,
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -41,14 +45,34 @@ _TRIES = 12
 _ABORTED_SHARE = 0.15
 #: Forgets everything and begins anew, as after a crash, with its transaction open.
 _CRASH_SHARE = 0.05
+#: Of the responses to EndTxn that raises the epoch, which the producer does not get to see: it asks again.
+_LOST_SHARE = 0.1
+
+
+#: What a producer sends that adds partitions itself, and one that leaves that to the leader (KIP-890, part 2).
+_PRODUCE_VERSIONS = {False: 9, True: 12}
+_END_VERSIONS = {False: 3, True: 5}
 
 
 class Failed(Exception):
     """The transaction cannot go on."""
 
 
+@dataclass(frozen=True)
+class ClusterTruth:
+    """What the world knows of all brokers, for what must hold only then."""
+
+    now_us: Callable[[], int]
+    raises_everywhere: RaisesEverywhere
+    is_steady_since: IsSteadySince
+
+
 class TransactionalProducer:
-    """One transaction after the other, each in one to three partitions of the ledger."""
+    """One transaction after the other, each in one to three partitions of the ledger.
+
+    upgrades: between two transactions it takes the protocol that raises epochs, once the cluster has finalized that;
+    else it is a client of an earlier release.
+    """
 
     def __init__(
         self,
@@ -57,17 +81,26 @@ class TransactionalProducer:
         history: History,
         transactions: Transactions,
         holdings: Holdings,
-        now_us: Callable[[], int],
+        truth: ClusterTruth,
+        *,
+        upgrades: bool = True,
     ):
         self._name = name
         self._client = client
         self._history = history
         self._transactions = transactions
         self._holdings = holdings
-        self._now_us = now_us
+        self._truth = truth
         self._random = client.random
         self._coordinator = CoordinatorLine(client, CoordinatorType.TRANSACTION, name)
         self._timeout_ms = self._random.choice(_TIMEOUT_MS)
+        self._view = FinalizedView(client) if upgrades else None
+        #: Whether the transaction under way raises the epoch at its end.
+        self._raises_epoch = False
+        self._late = LateRequests(name, client, history)
+        self._fencing = Fencing(
+            name, history, self._timeout_ms, truth.now_us, truth.raises_everywhere, truth.is_steady_since
+        )
         self._producer: tuple[int, int] | None = None
         self._sequences: dict[TopicPartition, int] = {}
         self._numbers: dict[TopicPartition, int] = {}
@@ -83,6 +116,11 @@ class TransactionalProducer:
             else:
                 await self._transact()
             await asyncio.sleep(self._random.uniform(0.02, 0.6))
+        if self._producer is not None and self._raises_epoch:  # what comes last has no later transaction to belong to
+            self._current, self._began_us = self._transactions.begin(self._name), self._truth.now_us()
+            self._leave_a_batch_behind()
+            await self._end(is_commit=False)
+        await self._late.end()
         while not await self._initialise():  # whatever is open still is ended
             await asyncio.sleep(0.1)
 
@@ -92,6 +130,7 @@ class TransactionalProducer:
         try:
             response = await self._coordinator.ask(request, 4)
         except NoAnswerError:
+            self._fencing.lose_initialisation()
             return False
         self._coordinator.forget_if_elsewhere(response.error_code)
         if response.error_code:
@@ -108,19 +147,34 @@ class TransactionalProducer:
 
     async def _transact(self) -> None:
         await self._client.refresh()
-        self._current, self._began_us = self._transactions.begin(self._name), self._now_us()
+        await self._choose_protocol()
+        self._current, self._began_us = self._transactions.begin(self._name), self._truth.now_us()
         try:
             await self._fill()
         except Failed as failure:
             self._history.add(self._name, "gives up", transaction=str(self._current), reason=str(failure))
+            before = self._producer
             await self._end(is_commit=False)
-            self._producer = None  # what was sent and not answered must not come into the next one (KIP-360)
+            if self._producer == before:
+                self._producer = None  # what was sent and not answered must not come into the next one (KIP-360)
             return
         if self._random.random() < _CRASH_SHARE:
             self._producer = None
             self._current.outcome = ABORTED
             return
-        await self._end(is_commit=self._random.random() >= _ABORTED_SHARE)
+        is_commit = self._random.random() >= _ABORTED_SHARE
+        if not is_commit:
+            self._leave_a_batch_behind()
+        await self._end(is_commit=is_commit)
+
+    async def _choose_protocol(self) -> None:
+        if self._view is not None and not self._raises_epoch:
+            await self._view.refresh()
+            self._raises_epoch = self._view.raises_epochs
+            if self._raises_epoch:
+                self._history.add(self._name, "upgrades", producer=self._producer)
+        if self._raises_epoch:
+            self._fencing.begin()
 
     def _ledger(self) -> list[TopicPartition]:
         """Raises Failed."""
@@ -145,6 +199,9 @@ class TransactionalProducer:
         return Record(0, 1_700_000_000_000, None, f"{self._name}/{where}/{number}".encode())
 
     async def _cover(self, partitions: list[TopicPartition]) -> None:
+        """Add the partitions to the transaction, unless leaders do."""
+        if self._raises_epoch:
+            return
         topics = [AddPartitionsToTxnTopic(name=LEDGER, partitions=[partition.partition for partition in partitions])]
         producer_id, epoch = self._producer
         request = AddPartitionsToTxnRequest(
@@ -178,7 +235,8 @@ class TransactionalProducer:
 
     async def _write(self, where: TopicPartition, records: list[Record]) -> None:
         values = [record.value.decode() for record in records]
-        self._current.writes += [(where, value) for value in values]
+        for value in values:
+            self._transactions.write(self._current, where, value)
         self._history.add(self._name, "sends", partition=where, values=values, transaction=str(self._current))
         sequence = self._sequences.get(where, 0)
         self._sequences[where] = sequence + len(records)
@@ -190,6 +248,7 @@ class TransactionalProducer:
                 )
                 return
             if code not in _PRODUCE_AGAIN:
+                self._fencing.judge(code, f"Produce to {where}")
                 raise Failed(f"Produce to {where}: {code.name}")
             await asyncio.sleep(self._random.uniform(0.02, 0.2))
             await self._client.refresh([where.topic])
@@ -201,6 +260,30 @@ class TransactionalProducer:
         leader = self._client.leaders.get(where)
         if leader is None or leader.broker_id < 0:
             return ErrorCode.LEADER_NOT_AVAILABLE, -1
+        request = self._produce_request(where, records, sequence)
+        version = _PRODUCE_VERSIONS[self._raises_epoch]
+        if self._raises_epoch and self._truth.raises_everywhere():
+            self._late.to_leader(where, request, version)
+        try:
+            response = await self._client.ask(leader.broker_id, request, version)
+        except NoAnswerError:
+            return None, -1
+        answer = response.responses[0].partition_responses[0]
+        return ErrorCode(answer.error_code), answer.base_offset
+
+    def _leave_a_batch_behind(self) -> None:
+        """Have a batch of a transaction that is about to be aborted arrive when it has ended: it belongs to none."""
+        ledger = sorted(where for where in self._client.leaders if where.topic == LEDGER)
+        if not ledger or not self._raises_epoch or not self._truth.raises_everywhere():
+            return
+        where = self._random.choice(ledger)
+        record = self._new_record(where)
+        self._transactions.write(self._current, where, record.value.decode())
+        self._history.add(self._name, "sends", partition=where, values=[record.value.decode()], late=True)
+        request = self._produce_request(where, [record], self._sequences.get(where, 0))
+        self._late.to_leader(where, request, _PRODUCE_VERSIONS[True], surely=True)
+
+    def _produce_request(self, where: TopicPartition, records: list[Record], sequence: int) -> ProduceRequest:
         producer_id, epoch = self._producer
         batch = build_batch(
             records, producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence, is_transactional=True
@@ -208,13 +291,7 @@ class TransactionalProducer:
         data = TopicProduceData(
             name=where.topic, partition_data=[PartitionProduceData(index=where.partition, records=batch)]
         )
-        request = ProduceRequest(transactional_id=self._name, acks=-1, timeout_ms=1_000, topic_data=[data])
-        try:
-            response = await self._client.ask(leader.broker_id, request, 9)
-        except NoAnswerError:
-            return None, -1
-        answer = response.responses[0].partition_responses[0]
-        return ErrorCode(answer.error_code), answer.base_offset
+        return ProduceRequest(transactional_id=self._name, acks=-1, timeout_ms=1_000, topic_data=[data])
 
     async def _read(self, where: TopicPartition) -> None:
         committed = await fetch_committed(self._client, where, self._positions.get(where, 0))
@@ -237,20 +314,37 @@ class TransactionalProducer:
         request = EndTxnRequest(
             transactional_id=self._name, producer_id=producer_id, producer_epoch=epoch, committed=is_commit
         )
-        for _ in range(_TRIES):
-            try:
-                code = (await self._coordinator.ask(request, 3)).error_code
-            except NoAnswerError:
-                code = ErrorCode.COORDINATOR_NOT_AVAILABLE
-            self._coordinator.forget_if_elsewhere(code)
-            if code not in AGAIN:
-                break
-            await asyncio.sleep(self._random.uniform(0.02, 0.2))
+        response = await self._ask_for_end(request, _END_VERSIONS[self._raises_epoch])
+        code = response.error_code
         self._history.add(self._name, "ends", transaction=str(current), commit=is_commit, outcome=ErrorCode(code).name)
+        self._fencing.judge(code, f"EndTxn of {current}")
+        self._fencing.end()
         if code != ErrorCode.NONE:
             self._producer = None
             return
+        ended_by = producer_id, epoch
+        if self._raises_epoch and response.producer_id >= 0:  # the coordinator knew of the upgrade
+            ended_by = producer_id, epoch + 1
+            self._producer = response.producer_id, response.producer_epoch
+            self._sequences.clear()
         if is_commit:
             current.outcome = COMMITTED
             what = f"{self._name} hears EndTxn of {current} succeed"
-            self._holdings.judge_commit(producer_id, epoch, self._began_us, what)
+            self._holdings.judge_commit(*ended_by, self._began_us, what)
+
+    async def _ask_for_end(self, request: EndTxnRequest, version: int) -> EndTxnResponse:
+        if self._raises_epoch and self._truth.raises_everywhere():
+            self._late.to_coordinator(request, version)
+        is_lost = self._raises_epoch and self._random.random() < _LOST_SHARE
+        for attempt in range(_TRIES):
+            try:
+                response = await self._coordinator.ask(request, version)
+                if is_lost and attempt == 0:
+                    raise NoAnswerError("the response is lost")
+            except NoAnswerError:
+                response = EndTxnResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            self._coordinator.forget_if_elsewhere(response.error_code)
+            if response.error_code not in AGAIN:
+                break
+            await asyncio.sleep(self._random.uniform(0.02, 0.2))
+        return response

@@ -38,7 +38,7 @@ from tests.simulation.network import Network
 from tests.simulation.passes import Passes
 from tests.simulation.scenarios import Scenario
 from tests.simulation.served import Service
-from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
+from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings, draw_upgrade
 from tests.simulation.sockets import Machine
 from tests.simulation.syscalls import Syscalls
 from tests.simulation.timeline import Timeline
@@ -97,6 +97,8 @@ class World:
         )
         self.passes = Passes(self.history)
         self.internet: dict[str, Machine] = {}
+        #: When a wall clock was last set right, or wrong.
+        self.clocks_wrong_at_us = 0
         self.network = Network(self.timeline, self._fork())
         self.ensemble = Ensemble(self.timeline)
         self.disk = disk
@@ -113,7 +115,8 @@ class World:
         self._chaos_us, self.faults = self._draw_faults(self._fork(), scenario, seed)
         self.service = Service(self)
         self.hand_overs = HandOvers(self)
-        self.load = Load(self, self._fork())
+        raise_after_s = draw_upgrade(self._fork()) if scenario is None else scenario.raise_after_s
+        self.load = Load(self, self._fork(), raise_after_s)
 
     def _fork(self) -> Random:
         return Random(self._random.random())
@@ -155,7 +158,7 @@ class World:
         for process in self.brokers:
             process.start()
         self.load.begin()
-        if not self._run_until(lambda: self.load.administrator.has_lasting, 20 * _S):
+        if not self._run_until(lambda: self.load.is_prepared, 20 * _S):
             raise AssertionError("the cluster did not come up")
         self.load.go_on(self.clients)
 
@@ -165,9 +168,15 @@ class World:
         self.ensemble.regain_quorum()
         for process in self.brokers:
             process.mend_disk()
-            process.machine.wall_offset_ms = 0
+            self.set_clock(process, 0)
             process.resume()
             process.start()
+
+    def set_clock(self, process: BrokerProcess, offset_ms: int) -> None:
+        """Have the wall clock of a broker's machine be so far ahead."""
+        if process.machine.wall_offset_ms != offset_ms:
+            process.machine.wall_offset_ms = offset_ms
+            self.clocks_wrong_at_us = self.timeline.now_us
 
     def _finish_work(self) -> None:
         self.history.add("WORLD", "clients come to their end")
@@ -228,6 +237,14 @@ class World:
         if self.network.is_slow(process.name):
             return False
         return process.disturbed_at_us < since_us - _RECOVERED_US
+
+    def raises_epochs_everywhere(self) -> bool:
+        """Whether all brokers know that the end of a transaction raises epochs, so that none that starts knows less."""
+        return len(self.running) == len(self.brokers) and all(process.raises_epochs for process in self.brokers)
+
+    def has_steady_clocks_since(self, since_us: int) -> bool:
+        """Whether all wall clocks have been right since then."""
+        return self.clocks_wrong_at_us < since_us and not any(p.machine.wall_offset_ms for p in self.brokers)
 
     def is_in_disk_trouble(self, name: str) -> bool:
         """`thread` is any broker's."""
