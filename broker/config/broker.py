@@ -232,6 +232,9 @@ class BrokerSettings:
         "How long a transaction's request waits for the replicas of its state.",
         at_least=1,
     )
+    transaction_two_phase_commit_enable = setting(
+        parse_boolean, False, "Serve InitProducerId 6: transactions without a timeout, ended from outside (KIP-939)."
+    )
     transaction_max_timeout_ms = setting(parse_int32, 900_000, "Longest timeout of a transaction.", at_least=1)
     transactional_id_expiration_ms = setting(
         parse_int32,

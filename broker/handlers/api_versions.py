@@ -3,10 +3,11 @@
 Of the login's own APIs clients are told where they have to log in.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from broker.common.errors import ErrorCode
-from broker.handlers.handler import Handler, public
+from broker.config.broker import BrokerConfig
+from broker.handlers.handler import Handler, LastVersion, public
 from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey
 from broker.protocol.messages.api_versions import (
     OWN_SOFTWARE,
@@ -35,6 +36,9 @@ def api_versions_handler(others: Iterable[Handler]) -> Handler:
     advertised = [_advertised(handler.api, *handler.advertised) for handler in others if handler.advertised is not None]
     told_to_own = sorted([*advertised, _OWN], key=lambda version: version.api_key)
     told_to_all = [key for key in told_to_own if key.api_key < OWN_APIS_FROM]
+    by_settings: dict[int, LastVersion] = {
+        handler.api: handler.last_if for handler in others if handler.last_if is not None
+    }
 
     def handle_api_versions(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
         if not (names_its_software(request, context.api_version) and names_whole_broker(request)):
@@ -47,6 +51,7 @@ def api_versions_handler(others: Iterable[Handler]) -> Handler:
         door = context.session.door
         if door is not None and door.is_for_clients:
             api_keys = sorted([*api_keys, *of_login], key=lambda key: key.api_key)
+        api_keys = [_as_set(key, by_settings, context.services.config) for key in api_keys]
         finalized = context.services.features.finalized
         return ApiVersionsResponse(
             api_keys=api_keys,
@@ -73,6 +78,12 @@ def _supported(context: RequestContext) -> list[SupportedFeatureKey]:
         for name, lowest, highest in context.services.features.supported
         if lowest > 0 or context.api_version >= _LEVEL_0_FROM
     ]
+
+
+def _as_set(key: ApiVersion, by_settings: Mapping[int, LastVersion], config: BrokerConfig) -> ApiVersion:
+    """Return what the broker serves of the API by its settings."""
+    last_if = by_settings.get(key.api_key)
+    return key if last_if is None else _advertised(ApiKey(key.api_key), key.min_version, last_if(config))
 
 
 def _advertised(api: ApiKey, first: int, last: int) -> ApiVersion:

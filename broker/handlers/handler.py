@@ -15,6 +15,7 @@ from broker.common.limits import (
     REQUEST_BYTES_MAX,
     REQUEST_ENTRIES_MAX,
 )
+from broker.config.broker import BrokerConfig
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.runtime.requests.context import Reply, RequestContext
@@ -44,6 +45,10 @@ OF_PARTITIONS = RequestBudget(PARTITIONS_REQUEST_BYTES_MAX, PARTITIONS_REQUEST_E
 OF_PEERS = RequestBudget(PEER_REQUEST_BYTES_MAX, PEER_REQUEST_ENTRIES_MAX)
 
 
+#: The last version of an API that a broker serves by its settings.
+LastVersion = Callable[[BrokerConfig], int]
+
+
 @dataclass(frozen=True, slots=True)
 class Handler:
     """One API. `served` versions are answered; `advertised` is what ApiVersions says, None for what clients need not
@@ -63,6 +68,12 @@ class Handler:
     others_may: Callable[[Rights], bool] | None = None
     #: What members may bring from `members_from` on, if more than `budget`.
     members_budget: RequestBudget | None = None
+    #: None: the last of `served`, whatever the settings.
+    last_if: LastVersion | None = None
+
+    def serves(self, version: int, config: BrokerConfig) -> bool:
+        first, last = self.served
+        return first <= version <= (last if self.last_if is None else self.last_if(config))
 
     def budget_of(self, version: int) -> RequestBudget:
         return self.members_budget if self.members_budget and self.is_for_members(version) else self.budget
@@ -86,9 +97,11 @@ def public(
     *,
     advertised_from: int | None = None,
     budget: RequestBudget = ORDINARY,
+    last_if: LastVersion | None = None,
 ) -> Handler:
     """Declare a handler of an API for clients, versions `first` to `last`."""
-    return Handler(api, (first, last), handle, (first if advertised_from is None else advertised_from, last), budget)
+    advertised = first if advertised_from is None else advertised_from, last
+    return Handler(api, (first, last), handle, advertised, budget, last_if=last_if)
 
 
 def private(api: ApiKey, version: int, handle: Callable[[Any, RequestContext], Reply]) -> Handler:

@@ -18,6 +18,8 @@ from broker.security.operations import AclOperation, ResourceType
 
 #: The first version whose clients know PRODUCER_FENCED.
 _FENCED_FROM = 4
+#: Two-phase commit is asked for from version 6 on, which Kafka 4.4 does not serve either if it is not set to.
+_LAST_STABLE, _LAST = 5, 6
 
 
 async def handle_init_producer_id(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
@@ -28,6 +30,8 @@ async def handle_init_producer_id(request: InitProducerIdRequest, context: Reque
     try:
         if request.transactional_id is not None:
             require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
+            if request.enable2_pc:
+                require(AclOperation.TWO_PHASE_COMMIT, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
             return await _init_transactional(request, request.transactional_id, context)
         if not context.session.rights.may_on_any(AclOperation.WRITE, ResourceType.TOPIC):
             require_on_cluster(AclOperation.IDEMPOTENT_WRITE, context)
@@ -63,4 +67,10 @@ async def _init_transactional(
     return response
 
 
-HANDLER = public(ApiKey.INIT_PRODUCER_ID, 0, 5, handle_init_producer_id)
+HANDLER = public(
+    ApiKey.INIT_PRODUCER_ID,
+    0,
+    _LAST,
+    handle_init_producer_id,
+    last_if=lambda config: _LAST if config.transaction_two_phase_commit_enable else _LAST_STABLE,
+)

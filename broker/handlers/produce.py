@@ -15,24 +15,29 @@ from broker.protocol.messages.produce import (
     ProduceNodeEndpoint,
     ProduceRequest,
     ProduceResponse,
+    TopicProduceData,
     TopicProduceResponse,
 )
-from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
+from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced, encode_produced_by_id
 from broker.protocol.schema import Message
 from broker.records.batch import is_transactional
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.requests.current_leader import addresses
-from broker.runtime.requests.produce_work import Outcome, Outcomes, ProduceWork, refused_batch
+from broker.runtime.requests.produce_work import Outcome, Outcomes, ProduceWork, Respond, refused_batch
 from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED
 
+#: From this version on topics are named by their ids.
+_FIRST_VERSION_BY_ID = 13
 #: An enumeration's members cost more to name than to look up.
 _WRITE, _TOPIC = AclOperation.WRITE, ResourceType.TOPIC
 
 
 def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
     rights, topics = context.session.rights, request.topic_data
-    respond = _respond if request.acks else _close_on_error
+    respond: Respond = _respond if request.acks else _close_on_error
+    if context.api_version >= _FIRST_VERSION_BY_ID:
+        respond = _by_id(request, respond, context)
     # What small requests pay is counted, and a call more is most of it.
     is_plainly_allowed = rights is UNLIMITED or (
         len(topics) == 1
@@ -46,18 +51,52 @@ def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
     return ProduceWork(request, context, respond).begin()
 
 
+def _by_id(request: ProduceRequest, respond: Respond, context: RequestContext) -> Respond:
+    """Name the topics of a request that has their ids; return how to respond. Those of unknown ids have no name."""
+    for topic in request.topic_data:
+        topic.name = _name_of(topic, context)
+    if not request.acks:
+        return respond
+    ids = [topic.topic_id for topic in request.topic_data]
+
+    def respond_by_id(outcomes: Outcomes, is_plain: bool, context: RequestContext) -> Message | bytes | None:
+        if is_plain:
+            by_id = zip(ids, (of_topic for _, of_topic in outcomes), strict=True)
+            return encode_produced_by_id(by_id)  # type: ignore[arg-type]  # all are Produced: `is_plain`
+        response = _respond_in_full(outcomes, context)
+        for topic, topic_id in zip(response.responses, ids, strict=True):
+            topic.topic_id = topic_id
+            for partition in topic.partition_responses if not topic.name else ():
+                partition.error_code = ErrorCode.UNKNOWN_TOPIC_ID
+                partition.error_message = ErrorCode.UNKNOWN_TOPIC_ID.meaning
+        return response
+
+    return respond_by_id
+
+
+def _name_of(topic: TopicProduceData, context: RequestContext) -> str:
+    """Return the name of the topic that has the id; empty if none has, or if another one of its name is hosted here."""
+    replicas, topic_id = context.services.replicas, topic.topic_id
+    if name := replicas.topic_names.of(topic_id):
+        return name
+    known = context.services.metadata.topic_of_id(topic_id)
+    if known is None or any(replicas.get(known.name, data.index) for data in topic.partition_data):
+        return ""
+    return known.name
+
+
 def _is_forbidden(request: ProduceRequest, context: RequestContext) -> bool:
     """Return whether all of it is. A batch for a topic that the client may not write is dropped, and refused when its
     turn to be appended comes.
     """
-    may = context.session.rights.may
+    may, by_id = context.session.rights.may, context.api_version >= _FIRST_VERSION_BY_ID
     if _is_transactional(request) and (
         request.transactional_id is None
         or not may(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
     ):
         return True
     for topic in request.topic_data:
-        if not may(_WRITE, _TOPIC, topic.name):
+        if (topic.name or not by_id) and not may(_WRITE, _TOPIC, topic.name):
             for data in topic.partition_data:
                 data.records = None
     return False
@@ -85,6 +124,10 @@ def _all_refused(request: ProduceRequest, code: ErrorCode, context: RequestConte
 def _respond(outcomes: Outcomes, is_plain: bool, context: RequestContext) -> Message | bytes:
     if is_plain and context.api_version >= FIRST_VERSION:
         return encode_produced(context.api_version, outcomes)  # type: ignore[arg-type]  # all are Produced: `is_plain`
+    return _respond_in_full(outcomes, context)
+
+
+def _respond_in_full(outcomes: Outcomes, context: RequestContext) -> ProduceResponse:
     topics = [
         TopicProduceResponse(name=name, partition_responses=[_in_full(outcome) for outcome in of_topic])
         for name, of_topic in outcomes
@@ -125,4 +168,4 @@ _BUDGET = RequestBudget(
 )
 
 #: Versions 0 to 2 are only said: older librdkafka compresses nothing for a broker without version 0 (KAFKA-18659).
-HANDLER = public(ApiKey.PRODUCE, 3, 12, handle_produce, advertised_from=0, budget=_BUDGET)
+HANDLER = public(ApiKey.PRODUCE, 3, 13, handle_produce, advertised_from=0, budget=_BUDGET)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.common.types import TopicPartition
+from broker.coordinator.transaction.transaction import EPOCH_RAISING_VERSION
 from broker.handlers.handler import OF_PEERS, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.write_txn_markers import (
@@ -106,6 +107,8 @@ def _write_one(place: _MarkerResult, context: RequestContext, uncommitted: list[
     try:
         if marker.producer_id < 0 or marker.producer_epoch < 0:
             raise ApiError(ErrorCode.INVALID_REQUEST, "a marker needs a producer id and an epoch")
+        if marker.transaction_version >= EPOCH_RAISING_VERSION:
+            _refuse_if_late(topic_partition, marker, context)
         appended = context.services.replicas.append_marker(
             topic_partition, EndMarker(kind, marker.coordinator_epoch), marker.producer_id, marker.producer_epoch
         )
@@ -113,6 +116,15 @@ def _write_one(place: _MarkerResult, context: RequestContext, uncommitted: list[
         result.error_code = refusal(error, topic_partition, context)
     else:
         uncommitted.append(_Appended(appended, result))
+
+
+def _refuse_if_late(topic_partition: TopicPartition, marker: WritableTxnMarker, context: RequestContext) -> None:
+    """Raise ApiError INVALID_PRODUCER_EPOCH if a transaction is open under the epoch to which the marker's has raised
+    it: that is a later one (KIP-1228).
+    """
+    hosted = context.services.replicas.leader_log(*topic_partition)
+    if hosted.log.has_open_transaction(marker.producer_id, marker.producer_epoch):
+        raise ApiError(ErrorCode.INVALID_PRODUCER_EPOCH, "the marker is of an earlier transaction")
 
 
 def _refused(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
@@ -144,5 +156,5 @@ def _may_write(rights: Rights) -> bool:
 
 
 HANDLER = for_members(
-    ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers, _refused, budget=OF_PEERS, others_may=_may_write
+    ApiKey.WRITE_TXN_MARKERS, 0, 2, handle_write_txn_markers, _refused, budget=OF_PEERS, others_may=_may_write
 )

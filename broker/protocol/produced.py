@@ -4,9 +4,10 @@ Written by hand because building the message and encoding it by its declaration 
 costs. The declaration (`messages/produce.py`) remains the truth: the tests compare byte for byte.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from struct import Struct as Layout
 from typing import NamedTuple
+from uuid import UUID
 
 from broker.protocol.primitives import uvarint
 
@@ -48,6 +49,22 @@ def encode_produced(version: int, topics: Sequence[tuple[str, Sequence[Produced]
             pieces += (_write_partition(index, 0, base_offset, log_append_time_ms, log_start_offset), no_errors)
     pieces.append(_THROTTLE_TIME)
     return b"".join(pieces)
+
+
+def encode_produced_by_id(topics: Iterable[tuple[UUID, Sequence[Produced]]]) -> bytes:
+    """Encode a Produce body of version 13 or later, which names topics by their ids."""
+    pieces: list[bytes] = []
+    count = 0
+    for topic_id, partitions in topics:
+        count += 1
+        pieces += (topic_id.bytes, uvarint(len(partitions) + 1))
+        for index, base_offset, log_append_time_ms, log_start_offset in partitions:
+            pieces += (
+                _write_partition(index, 0, base_offset, log_append_time_ms, log_start_offset),
+                _NO_ERRORS_FLEXIBLE,
+            )
+        pieces.append(_NO_TAGS)
+    return b"".join((uvarint(count + 1), *pieces, _THROTTLE_TIME, _NO_TAGS))
 
 
 def with_throttle_time(version: int, body: bytes, throttle_time_ms: int) -> bytes:

@@ -26,7 +26,7 @@ from broker.security.membership import MEMBER
 from broker.security.session import Session
 from broker.zookeeper.store import ClusterStore
 
-_WRITE_TXN_MARKERS_VERSION = 1
+_WRITE_TXN_MARKERS_VERSION = 2
 
 
 class Coordination:
@@ -114,6 +114,7 @@ def _consumer_group_config(config: BrokerConfig, of_groups: Mapping[str, Mapping
 def _transaction_config(config: BrokerConfig) -> TransactionConfig:
     return TransactionConfig(
         transaction_max_timeout_ms=config.transaction_max_timeout_ms,
+        transaction_two_phase_commit_enable=config.transaction_two_phase_commit_enable,
         transactional_id_expiration_ms=config.transactional_id_expiration_ms,
         request_timeout_ms=config.request_timeout_ms,
     )

@@ -126,7 +126,7 @@ class Dispatcher:
     def _add_route(self, api_key: int, version: int) -> Route | None:
         """Return a new route; None if that version is not served."""
         handler = self._handlers.get(api_key)
-        if handler is None or not handler.served[0] <= version <= handler.served[1]:
+        if handler is None or not handler.serves(version, self._services.config):
             return None
         route = Route(handler, version, self._services.request_times.of(handler.api))
         (self._member_routes if route.is_for_members else self._routes)[api_key, version] = route

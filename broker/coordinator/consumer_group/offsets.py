@@ -9,6 +9,8 @@ from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 #: From this version on OffsetCommit knows member epochs.
 _EPOCHS_VERSION = 9
+#: From this version on TxnOffsetCommit has STALE_MEMBER_EPOCH (KIP-1319).
+_STALE_TXN_VERSION = 6
 
 
 def commit_error(
@@ -30,7 +32,9 @@ def commit_error(
     return ErrorCode.NONE if _may_commit(member, epoch, request, topics) else _stale(member)
 
 
-def txn_commit_error(group: ModernGroup, request: TxnOffsetCommitRequest, topics: TopicDirectory) -> ErrorCode:
+def txn_commit_error(
+    group: ModernGroup, request: TxnOffsetCommitRequest, api_version: int, topics: TopicDirectory
+) -> ErrorCode:
     """Return the error if this producer may not commit for the group on behalf of a consumer.
 
     Producers that tell nothing of the consumer are fenced by their transactional id alone (KAFKA-18060).
@@ -41,11 +45,9 @@ def txn_commit_error(group: ModernGroup, request: TxnOffsetCommitRequest, topics
     member = group.members.get(request.member_id)
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    return (
-        ErrorCode.NONE
-        if _may_commit(member, request.generation_id, request, topics)
-        else (ErrorCode.ILLEGAL_GENERATION)
-    )
+    if _may_commit(member, request.generation_id, request, topics):
+        return ErrorCode.NONE
+    return _stale(member) if api_version >= _STALE_TXN_VERSION else ErrorCode.ILLEGAL_GENERATION
 
 
 def fetch_error(group: ModernGroup, member_id: str | None, member_epoch: int) -> ErrorCode:

@@ -74,9 +74,9 @@ class Admission:
         """Begin as `begin_commit`, but retriable: POLICY_VIOLATION would fail a transactional producer for good."""
         consumers = self._consumers.get(request.group_id)
         if consumers is None:
-            error = txn_commit_error(group, request)
+            error = txn_commit_error(group, request, client.api_version)
         else:
-            error = of_consumers.txn_commit_error(consumers, request, self._consumers.topics)
+            error = of_consumers.txn_commit_error(consumers, request, client.api_version, self._consumers.topics)
         if error is ErrorCode.NONE and not self._begin(group, request, client, turn):
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return error

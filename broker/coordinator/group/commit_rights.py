@@ -9,6 +9,8 @@ from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 #: OffsetCommit with GROUP_ID_NOT_FOUND (KIP-848).
 _NO_GROUP_VERSION = 9
+#: TxnOffsetCommit with GROUP_ID_NOT_FOUND (KIP-1319).
+_NO_GROUP_TXN_VERSION = 6
 
 
 def commit_error(group: ClassicGroup | None, request: OffsetCommitRequest, api_version: int) -> ErrorCode:
@@ -34,7 +36,7 @@ def commit_error(group: ClassicGroup | None, request: OffsetCommitRequest, api_v
     return ErrorCode.REBALANCE_IN_PROGRESS if completing else ErrorCode.NONE
 
 
-def txn_commit_error(group: ClassicGroup | None, request: TxnOffsetCommitRequest) -> ErrorCode:
+def txn_commit_error(group: ClassicGroup | None, request: TxnOffsetCommitRequest, api_version: int) -> ErrorCode:
     """Return the error if this producer may not commit for the group on behalf of a consumer.
 
     Producers that tell nothing of the consumer (before KIP-447, or generation -1 without ids) are fenced by their
@@ -46,7 +48,8 @@ def txn_commit_error(group: ClassicGroup | None, request: TxnOffsetCommitRequest
     if request.generation_id < 0 and (not names_member or group is None or group.state is GroupState.EMPTY):
         return ErrorCode.NONE
     if group is None:
-        return ErrorCode.ILLEGAL_GENERATION
+        is_known = api_version >= _NO_GROUP_TXN_VERSION
+        return ErrorCode.GROUP_ID_NOT_FOUND if is_known else ErrorCode.ILLEGAL_GENERATION
     error = group.error_of(request.member_id, request.group_instance_id)
     if error is ErrorCode.NONE and request.generation_id != group.generation_id:
         return ErrorCode.ILLEGAL_GENERATION

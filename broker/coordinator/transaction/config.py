@@ -9,6 +9,8 @@ class TransactionConfig:
 
     #: Longest timeout a producer may ask for.
     transaction_max_timeout_ms: int = 900_000
+    #: Whether a producer may have transactions without a timeout (KIP-939).
+    transaction_two_phase_commit_enable: bool = False
     #: How long a transactional id without a transaction is remembered.
     transactional_id_expiration_ms: int = 604_800_000
     #: How long an answer waits for its records to be committed. Kafka waits as long as the transaction may last, which

@@ -73,7 +73,7 @@ class TransactionCoordinator:
         whether it was used.
         """
         turn = self._turn(now_ms)
-        error = request_error(request, self._config.transaction_max_timeout_ms)
+        error = request_error(request, self._config)
         transactional_id = request.transactional_id or ""
         if error is ErrorCode.NONE and not self._ledger.attribute(transactional_id, owner):
             self._memory.refuse(self._memory.ids, owner, turn.wall_ms)
@@ -257,6 +257,8 @@ class TransactionCoordinator:
             self._go_on_with(transaction, turn)
             return
         is_open = transaction.state is TransactionPhase.ONGOING
+        if is_open and transaction.never_times_out:
+            return
         began_later = is_open and transaction.started_ms > turn.wall_ms
         if self._due_ms(transaction) > turn.wall_ms and not began_later:
             self._schedule(transaction)
@@ -286,11 +288,12 @@ class TransactionCoordinator:
         """Schedule the transaction's timeout, at the latest after its whole length, however far the wall clock was set
         back.
         """
-        if transaction.state.is_decided:
+        is_open = transaction.state is TransactionPhase.ONGOING
+        if transaction.state.is_decided or (is_open and transaction.never_times_out):
             self._timers.cancel(transaction.transactional_id)
             return
         wait_ms = max(0, self._due_ms(transaction) - self._wall_now_ms())
-        if transaction.state is TransactionPhase.ONGOING:
+        if is_open:
             wait_ms = min(wait_ms, transaction.timeout_ms)
         self._timers.schedule(transaction.transactional_id, self._now_ms + wait_ms)
 

@@ -23,7 +23,7 @@ def ended(transaction: Transaction | None, request: EndTxnRequest, now_ms: int) 
     if transaction is None or error is not ErrorCode.NONE:
         return error
     if transaction.state is TransactionPhase.ONGOING:
-        return transaction.decided(request.committed, now_ms)
+        return transaction.decided_under_same_epoch(request.committed, now_ms)
     return _repeated(transaction, request)
 
 

@@ -6,22 +6,30 @@ One that names none is new, and fences all before it.
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.fields import is_too_long
+from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import (
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
+    NO_TIMEOUT_MS,
     Transaction,
     is_exhausted,
 )
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 
 
-def request_error(request: InitProducerIdRequest, timeout_max_ms: int) -> ErrorCode:
+def request_error(request: InitProducerIdRequest, config: TransactionConfig) -> ErrorCode:
+    """Return the error of the request by itself. An open transaction is never kept, as in Kafka 4.4 (KIP-939)."""
     if not request.transactional_id or is_too_long(request.transactional_id):
         return ErrorCode.INVALID_REQUEST
+    if request.enable2_pc and not config.transaction_two_phase_commit_enable:
+        return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    if request.keep_prepared_txn:
+        return ErrorCode.UNSUPPORTED_VERSION
     if (request.producer_id == NO_PRODUCER_ID) != (request.producer_epoch == NO_PRODUCER_EPOCH):
         return ErrorCode.INVALID_REQUEST
-    if not 0 < request.transaction_timeout_ms <= timeout_max_ms:
+    is_bounded = 0 < request.transaction_timeout_ms <= config.transaction_max_timeout_ms
+    if not is_bounded and not request.enable2_pc:
         return ErrorCode.INVALID_TRANSACTION_TIMEOUT
     return ErrorCode.NONE
 
@@ -48,7 +56,8 @@ def initialise(
     transaction: Transaction, request: InitProducerIdRequest, fresh_producer_id: int, now_ms: int
 ) -> Transaction | ErrorCode:
     """Return the transaction after InitProducerId, which must not be open; unchanged if the request is a retry."""
-    timeout_ms, names_itself = request.transaction_timeout_ms, _names_itself(request)
+    timeout_ms = NO_TIMEOUT_MS if request.enable2_pc else request.transaction_timeout_ms
+    names_itself = _names_itself(request)
     is_current = request.producer_epoch == transaction.producer_epoch
     is_repeated = request.producer_epoch == transaction.last_producer_epoch
     if transaction.is_epoch_exhausted and (is_current or not names_itself or (is_repeated and transaction.is_at_end)):

@@ -19,12 +19,15 @@ class MarkersToWrite(NamedTuple):
     producer_epoch: int
     is_commit: bool
     partitions: frozenset[TopicPartition]
+    #: 2: the epoch is higher than that of what was written in the transaction.
+    transaction_version: int = 0
 
 
 def markers_of(decided: Transaction) -> MarkersToWrite:
     is_commit = decided.state is TransactionPhase.PREPARE_COMMIT
     producer = decided.producer_id, decided.producer_epoch
-    return MarkersToWrite(decided.transactional_id, *producer, is_commit, decided.partitions)
+    version = decided.client_version
+    return MarkersToWrite(decided.transactional_id, *producer, is_commit, decided.partitions, version)
 
 
 @dataclass(slots=True)

@@ -15,6 +15,8 @@ from broker.coordinator.transaction.states import TransactionPhase, may_follow
 NO_PRODUCER_EPOCH = -1
 NO_PRODUCER_ID = -1
 NO_TIMESTAMP = -1
+#: Of a producer whose transactions are ended from outside, whenever that is (KIP-939); stored as in Kafka.
+NO_TIMEOUT_MS = 2**31 - 1
 _EPOCH_MAX = 2**15 - 1
 #: The version of transactions from which on each end raises the epoch: `transaction.version` 2.
 EPOCH_RAISING_VERSION = 2
@@ -43,6 +45,10 @@ class Transaction:
     client_version: int = 0
     next_producer_id: int = NO_PRODUCER_ID
     previous_producer_id: int = NO_PRODUCER_ID
+
+    @property
+    def never_times_out(self) -> bool:
+        return self.timeout_ms == NO_TIMEOUT_MS
 
     @property
     def is_epoch_exhausted(self) -> bool:
@@ -85,6 +91,13 @@ class Transaction:
     def decided(self, is_commit: bool, now_ms: int) -> "Transaction":
         after = TransactionPhase.PREPARE_COMMIT if is_commit else TransactionPhase.PREPARE_ABORT
         return self._next(after, now_ms)
+
+    def decided_under_same_epoch(self, is_commit: bool, now_ms: int) -> "Transaction":
+        """Return the transaction decided by the protocol that raises no epoch, whichever its producer began it by.
+
+        A coordinator hears later than others that the cluster has finalized the one that does.
+        """
+        return replace(self, client_version=0).decided(is_commit, now_ms)
 
     def decided_under_next_epoch(self, is_commit: bool, fresh_producer_id: int, now_ms: int) -> "Transaction":
         """Return the transaction decided under a higher epoch, with which its producer goes on (KIP-890, part 2).

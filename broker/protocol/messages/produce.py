@@ -1,7 +1,9 @@
 """Produce: append record batches to partitions."""
 
+from uuid import UUID
+
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, records, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, records, string, uuid, wire
 
 
 class PartitionProduceData(Struct):
@@ -10,15 +12,17 @@ class PartitionProduceData(Struct):
 
 
 class TopicProduceData(Struct):
-    name: str = wire(string)
+    name: str = wire(string, until=12, ignorable=True)
+    topic_id: UUID = wire(uuid, since=13, ignorable=True)
     partition_data: list[PartitionProduceData] = wire(array(PartitionProduceData))
 
 
-class ProduceRequest(Request["ProduceResponse"], api=ApiKey.PRODUCE, versions=(3, 12), flexible_from=9):
+class ProduceRequest(Request["ProduceResponse"], api=ApiKey.PRODUCE, versions=(3, 13), flexible_from=9):
     """A producer sends batches of format 2, the only one served.
 
     3: transactional id. 7: zstd allowed (KIP-110). 10: new leaders may be answered (KIP-951).
     11: new transaction errors. 12: partitions are added to the transaction by it (KIP-890, part 2).
+    13: topic ids instead of names (KIP-516).
     """
 
     transactional_id: str | None = wire(string, nullable=True, default=None)
@@ -50,7 +54,8 @@ class PartitionProduceResponse(Struct):
 
 
 class TopicProduceResponse(Struct):
-    name: str = wire(string)
+    name: str = wire(string, until=12, ignorable=True)
+    topic_id: UUID = wire(uuid, since=13, ignorable=True)
     partition_responses: list[PartitionProduceResponse] = wire(array(PartitionProduceResponse))
 
 
@@ -61,7 +66,7 @@ class ProduceNodeEndpoint(Struct):
     rack: str | None = wire(string, nullable=True, default=None)
 
 
-class ProduceResponse(Message, api=ApiKey.PRODUCE, versions=(3, 12), flexible_from=9):
+class ProduceResponse(Message, api=ApiKey.PRODUCE, versions=(3, 13), flexible_from=9):
     """One result for each partition of the request; not sent at all for acks=0.
 
     5: log start offset. 8: which records were refused and why (KIP-467). 10: current leader and its address.

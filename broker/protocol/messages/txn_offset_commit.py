@@ -1,7 +1,9 @@
 """TxnOffsetCommit: a group's offsets that count only if the producer's transaction commits."""
 
+from uuid import UUID
+
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, uuid, wire
 
 
 class TxnOffsetCommitRequestPartition(Struct):
@@ -12,17 +14,18 @@ class TxnOffsetCommitRequestPartition(Struct):
 
 
 class TxnOffsetCommitRequestTopic(Struct):
-    name: str = wire(string)
+    name: str = wire(string, until=5, ignorable=True)
+    topic_id: UUID = wire(uuid, since=6, ignorable=True)
     partitions: list[TxnOffsetCommitRequestPartition] = wire(array(TxnOffsetCommitRequestPartition))
 
 
 class TxnOffsetCommitRequest(
-    Request["TxnOffsetCommitResponse"], api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 5), flexible_from=3
+    Request["TxnOffsetCommitResponse"], api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 6), flexible_from=3
 ):
     """Sent to the group's coordinator after AddOffsetsToTxn.
 
     2: leader epoch (KIP-320). 3: the consumer's membership, which fences zombies (KIP-447). 4: new transaction errors.
-    5: the offsets are added to the transaction by it (KIP-890, part 2).
+    5: the offsets are added to the transaction by it (KIP-890, part 2). 6: topic ids instead of names (KIP-1319).
     """
 
     transactional_id: str = wire(string)
@@ -41,11 +44,12 @@ class TxnOffsetCommitResponsePartition(Struct):
 
 
 class TxnOffsetCommitResponseTopic(Struct):
-    name: str = wire(string)
+    name: str = wire(string, until=5, ignorable=True)
+    topic_id: UUID = wire(uuid, since=6, ignorable=True)
     partitions: list[TxnOffsetCommitResponsePartition] = wire(array(TxnOffsetCommitResponsePartition))
 
 
-class TxnOffsetCommitResponse(Message, api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 5), flexible_from=3):
+class TxnOffsetCommitResponse(Message, api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 6), flexible_from=3):
     """One result for each partition."""
 
     throttle_time_ms: int = wire(int32)

@@ -4,7 +4,7 @@ Sent by brokers, and by an operator's tool that aborts a hanging transaction (KI
 """
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int8, int16, int32, int64, string, wire
 
 
 class WritableTxnMarkerTopic(Struct):
@@ -18,12 +18,14 @@ class WritableTxnMarker(Struct):
     transaction_result: bool = wire(boolean)  #: true commits, false aborts
     topics: list[WritableTxnMarkerTopic] = wire(array(WritableTxnMarkerTopic))
     coordinator_epoch: int = wire(int32)  #: leader epoch of the coordinator's partition; an old one is refused
+    #: 2: the epoch is higher than that of the transaction which the marker ends (KIP-1228).
+    transaction_version: int = wire(int8, since=2, default=0, ignorable=True)
 
 
 class WriteTxnMarkersRequest(
-    Request["WriteTxnMarkersResponse"], api=ApiKey.WRITE_TXN_MARKERS, versions=(0, 1), flexible_from=1
+    Request["WriteTxnMarkersResponse"], api=ApiKey.WRITE_TXN_MARKERS, versions=(0, 2), flexible_from=1
 ):
-    """Append a control batch to each partition named."""
+    """Append a control batch to each partition named. 2: by which protocol the transaction has ended."""
 
     markers: list[WritableTxnMarker] = wire(array(WritableTxnMarker))
 
@@ -43,7 +45,7 @@ class WritableTxnMarkerResult(Struct):
     topics: list[WritableTxnMarkerTopicResult] = wire(array(WritableTxnMarkerTopicResult))
 
 
-class WriteTxnMarkersResponse(Message, api=ApiKey.WRITE_TXN_MARKERS, versions=(0, 1), flexible_from=1):
+class WriteTxnMarkersResponse(Message, api=ApiKey.WRITE_TXN_MARKERS, versions=(0, 2), flexible_from=1):
     """One result for each partition of each marker."""
 
     markers: list[WritableTxnMarkerResult] = wire(array(WritableTxnMarkerResult))

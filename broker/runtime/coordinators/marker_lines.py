@@ -27,7 +27,8 @@ from broker.protocol.schema import Message
 from broker.runtime.coordinators.request_sizes import how_many_fit, size_of
 from broker.runtime.coordinators.shard import Shard
 
-_VERSION = 1
+#: From 2 on a request says which transactions have raised the epoch; where any have, all brokers know that version.
+_VERSION, _VERSION_OF_RAISED = 1, 2
 _CONNECT_TIMEOUT_MS = 5_000
 #: More than the 30 s a leader waits for a marker to be committed.
 _REQUEST_TIMEOUT_MS = 40_000
@@ -155,8 +156,9 @@ class PeerLine(MarkerLine):
         try:
             while waiting := self._take():
                 try:
+                    request = _request(waiting)
                     response = await self._connection.request(
-                        _request(waiting), _VERSION, _CONNECT_TIMEOUT_MS, _REQUEST_TIMEOUT_MS
+                        request, _version_of(request), _CONNECT_TIMEOUT_MS, _REQUEST_TIMEOUT_MS
                     )
                     codes = _codes(response)
                 except Exception as error:
@@ -181,6 +183,11 @@ def _request(waiting: Waiting) -> WriteTxnMarkersRequest:
     return WriteTxnMarkersRequest(markers=[_marker(ending, partitions) for ending, partitions in waiting.items()])
 
 
+def _version_of(request: WriteTxnMarkersRequest) -> int:
+    has_raised = any(marker.transaction_version for marker in request.markers)
+    return _VERSION_OF_RAISED if has_raised else _VERSION
+
+
 def _marker(ending: Ending, partitions: set[TopicPartition]) -> WritableTxnMarker:
     """Return the marker with the coordinator epoch in which the shard is led now: it may have risen since the outcome
     was decided.
@@ -193,6 +200,7 @@ def _marker(ending: Ending, partitions: set[TopicPartition]) -> WritableTxnMarke
         producer_epoch=ending.markers.producer_epoch,
         transaction_result=ending.markers.is_commit,
         coordinator_epoch=ending.shard.hosted.partition.leader_epoch,
+        transaction_version=ending.markers.transaction_version,
         topics=[WritableTxnMarkerTopic(name=name, partition_indexes=indexes) for name, indexes in topics.items()],
     )
 

@@ -10,6 +10,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from broker.protocol.schema import Struct
 
 pytestmark = pytest.mark.versions
@@ -60,15 +61,16 @@ NOT_DECLARED = {
     ApiKey.ENVELOPE,
     ApiKey.ALLOCATE_PRODUCER_IDS,
 }
+UNKNOWN_TO_THEM = {(ApiVersionsRequest, 5), (TxnOffsetCommitRequest, 6), (TxnOffsetCommitResponse, 6)}
 BOTH = [
     pytest.param(message, THEIRS[message.__name__], version, id=f"{message.__name__}-{version}")
     for pair in MESSAGES.values()
     for message in pair
     if message.__name__ in THEIRS
     for version in range(message.versions[0], message.versions[1] + 1)
-    # kafka-python reads every ApiVersions response that carries an error as version 0, and does not know KIP-1242.
-    if message is not ApiVersionsResponse and (message, version) != (ApiVersionsRequest, 5)
-    # Nor does it know the messages of DeleteGroups 3.
+    # kafka-python reads every ApiVersions response that carries an error as version 0, and does not know KIP-1242 and
+    # KIP-1319, nor the messages of DeleteGroups 3.
+    if message is not ApiVersionsResponse and (message, version) not in UNKNOWN_TO_THEM
     if (message.api, version) != (ApiKey.DELETE_GROUPS, 3)
 ]
 
@@ -99,10 +101,12 @@ def test_declared_are_the_apis_of_kafka_3_9_and_those_that_only_other_clusters_s
     advertised[ApiKey.DESCRIBE_GROUPS] = 6  # of Kafka 4.1
     advertised[ApiKey.API_VERSIONS] = 5  # KIP-1242
     advertised |= {ApiKey.OFFSET_COMMIT: 10, ApiKey.OFFSET_FETCH: 10}  # of Kafka 4.1
-    advertised |= {ApiKey.PRODUCE: 12, ApiKey.END_TXN: 5, ApiKey.TXN_OFFSET_COMMIT: 5}  # KIP-890, part 2
     advertised |= {ApiKey.FIND_COORDINATOR: 6, ApiKey.FETCH: 18, ApiKey.LIST_OFFSETS: 11, ApiKey.METADATA: 13}
     advertised |= {ApiKey.LIST_TRANSACTIONS: 2, ApiKey.DESCRIBE_CLUSTER: 2, ApiKey.ALTER_PARTITION_REASSIGNMENTS: 1}
     advertised |= {ApiKey.DESCRIBE_LOG_DIRS: 5, ApiKey.DELETE_GROUPS: 3}
+    advertised[ApiKey.END_TXN] = 5  # KIP-890, part 2
+    advertised |= {ApiKey.PRODUCE: 13, ApiKey.TXN_OFFSET_COMMIT: 6}  # topic ids, KIP-516 and KIP-1319
+    advertised |= {ApiKey.WRITE_TXN_MARKERS: 2, ApiKey.INIT_PRODUCER_ID: 6}  # KIP-1228, KIP-939
     # Which Kafka has with KRaft only.
     advertised |= {ApiKey.DESCRIBE_TOPIC_PARTITIONS: 0, ApiKey.UPDATE_FEATURES: 2, ApiKey.UNREGISTER_BROKER: 0}
     advertised |= {ApiKey.DESCRIBE_QUORUM: 2, ApiKey.LIST_CONFIG_RESOURCES: 1}

@@ -281,7 +281,7 @@ class Served:
         self.config = read_broker_config(
             f"{properties}\nbroker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\noffsets.topic.num.partitions=3\n"
             "offsets.topic.replication.factor=1\ntransaction.state.log.num.partitions=3\n"
-            "transaction.state.log.replication.factor=1\n"
+            "transaction.state.log.replication.factor=1\ntransaction.two.phase.commit.enable=true\n"
         )
         self.clock = clock = clock or SystemClock()
         log_dirs = [directory / name for name in names]
@@ -311,7 +311,11 @@ class Served:
         self.store = Store(self)
         self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, dialer(), self.store.partition_exists)
         self.transactions = TransactionCoordinators(
-            self.replicas, self.metadata, TransactionConfig(), self.markers, clock
+            self.replicas,
+            self.metadata,
+            TransactionConfig(transaction_two_phase_commit_enable=True),
+            self.markers,
+            clock,
         )
         self.controller = AskedController(self)
         self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)

@@ -102,6 +102,7 @@ from broker.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from broker.protocol.messages.preview_retention import PreviewRetentionRequest, PreviewRetentionTopic
+from broker.protocol.messages.produce import ProduceRequest
 from broker.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
@@ -146,9 +147,22 @@ def _commit(topic: str) -> OffsetCommitRequest:
     return OffsetCommitRequest(group_id="g", topics=topics)
 
 
+TOPIC_IDS = {"t": UUID(int=77), OFFSETS_TOPIC: UUID(int=78), TRANSACTION_TOPIC: UUID(int=79)}
+
+
+def topic_id_of(topic: str) -> UUID:
+    return TOPIC_IDS.get(topic, UUID(int=9))
+
+
+def _produce(topic: str) -> ProduceRequest:
+    request = produce(batch_of(b"x"), topic=topic)
+    request.topic_data[0].topic_id = topic_id_of(topic)
+    return request
+
+
 def _txn_commit(topic: str) -> TxnOffsetCommitRequest:
     partitions = [TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=1)]
-    topics = [TxnOffsetCommitRequestTopic(name=topic, partitions=partitions)]
+    topics = [TxnOffsetCommitRequestTopic(name=topic, topic_id=topic_id_of(topic), partitions=partitions)]
     return TxnOffsetCommitRequest(
         transactional_id="x", group_id="g", producer_id=1, producer_epoch=0, member_id="", topics=topics
     )
@@ -185,17 +199,16 @@ def _add_partitions(version: int, topic: str) -> AddPartitionsToTxnRequest:
     return AddPartitionsToTxnRequest(transactions=[transaction])
 
 
-TOPIC_IDS = {"t": UUID(int=77), OFFSETS_TOPIC: UUID(int=78), TRANSACTION_TOPIC: UUID(int=79)}
 #: (version, topic) -> request
 REQUESTS = {
-    ApiKey.PRODUCE: lambda version, topic: produce(batch_of(b"x"), topic=topic),
+    ApiKey.PRODUCE: lambda version, topic: _produce(topic),
     ApiKey.FETCH: lambda version, topic: FetchRequest(
         max_bytes=1000,
         isolation_level=1,
         topics=[
             FetchTopic(
                 topic=topic,
-                topic_id=TOPIC_IDS.get(topic, UUID(int=9)),
+                topic_id=topic_id_of(topic),
                 partitions=[FetchPartition(partition=0, partition_max_bytes=1000)],
             )
         ],

@@ -1,6 +1,7 @@
 """TxnOffsetCommit over a real socket: only into a transaction that has the group's offsets partition in it."""
 
 import asyncio
+from uuid import UUID
 
 import pytest
 
@@ -30,6 +31,7 @@ from broker.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from tests.broker.server.conftest import TOPIC_ID
 from tests.eventually import eventually
 
 OFFSETS_PARTITIONS = 3
@@ -133,6 +135,41 @@ async def test_partitions_there_are_none_of_are_refused_one_by_one(client):
     request.topics += [*commit(6, partition=9).topics, *commit(6, topic="missing").topics]
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert codes(await client.ask(request, 4)) == [ErrorCode.NONE, unknown, unknown]
+
+
+async def test_topics_are_named_by_their_ids_from_version_6_on(client):
+    request, unknown = commit(5), commit(6)
+    request.topics[0].topic_id, unknown.topics[0].topic_id = TOPIC_ID, UUID(int=404)
+    request.topics += [*unknown.topics, *commit(7, partition=9).topics]
+    request.topics[2].topic_id = TOPIC_ID
+    response = await client.ask(request, 6)
+    answered = {
+        (topic.topic_id, partition.partition_index): ErrorCode(partition.error_code)
+        for topic in response.topics
+        for partition in topic.partitions
+    }
+    assert answered == {
+        (TOPIC_ID, 0): ErrorCode.NONE,
+        (TOPIC_ID, 9): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        (UUID(int=404), 0): ErrorCode.UNKNOWN_TOPIC_ID,
+    }
+    await end_transaction(client, is_commit=True)
+    assert await committed(client, require_stable=True) == (5, ErrorCode.NONE)
+
+
+async def test_of_unknown_ids_alone_no_coordinator_hears(served, client):
+    request = commit(5)
+    request.topics[0].topic_id = UUID(int=404)
+    assert codes(await client.ask(request, 6)) == [ErrorCode.UNKNOWN_TOPIC_ID]
+    assert served.verified == []
+
+
+@pytest.mark.parametrize(("version", "expected"), [(5, "ILLEGAL_GENERATION"), (6, "GROUP_ID_NOT_FOUND")])
+async def test_a_member_of_a_group_that_is_not_there_is_told_so_since_version_6(client, version, expected):
+    request = commit(5)
+    request.generation_id, request.member_id = 3, "m"
+    request.topics[0].topic_id = TOPIC_ID
+    assert codes(await client.ask(request, version)) == [ErrorCode[expected]]
 
 
 async def test_commit_for_a_group_coordinated_elsewhere_is_told_so(served, client):

@@ -54,7 +54,13 @@ def produce(
 
 
 def markers(
-    producer_id: int, *partitions: int, is_commit: bool = True, epoch: int = 0, coordinator_epoch: int = 0, topic="t"
+    producer_id: int,
+    *partitions: int,
+    is_commit: bool = True,
+    epoch: int = 0,
+    coordinator_epoch: int = 0,
+    topic="t",
+    transaction_version: int = 0,
 ):
     topics = [WritableTxnMarkerTopic(name=topic, partition_indexes=list(partitions) or [0])]
     return WritableTxnMarker(
@@ -63,6 +69,7 @@ def markers(
         transaction_result=is_commit,
         topics=topics,
         coordinator_epoch=coordinator_epoch,
+        transaction_version=transaction_version,
     )
 
 
@@ -106,8 +113,8 @@ def offsets_and_aborted(response) -> tuple[int, int, list[tuple[int, int]]]:
     return read.high_watermark, read.last_stable_offset, aborted
 
 
-async def write(client, *markers: WritableTxnMarker) -> list[list[ErrorCode]]:
-    return written(await client.ask(WriteTxnMarkersRequest(markers=list(markers)), 1))
+async def write(client, *markers: WritableTxnMarker, version: int = 1) -> list[list[ErrorCode]]:
+    return written(await client.ask(WriteTxnMarkersRequest(markers=list(markers)), version))
 
 
 @pytest.fixture
@@ -236,6 +243,19 @@ async def test_trap_35_marker_repeated_by_the_next_coordinator_is_taken_and_the_
         [ErrorCode.TRANSACTION_COORDINATOR_FENCED]
     ]
     assert offsets_and_aborted(await client.ask(fetch(), 11)) == (3, 3, [])
+
+
+async def test_a_marker_that_comes_late_ends_no_later_transaction_of_the_epoch_it_has_raised_to(client):
+    """KIP-1228: before version 2 of WriteTxnMarkers it ended that one, in the middle."""
+    await client.ask(produce(data(7, 0)), 11)
+    late = markers(7, epoch=1, transaction_version=2)
+    assert await write(client, late, version=2) == [[ErrorCode.NONE]]
+    assert await write(client, late, version=2) == [[ErrorCode.NONE]], "nothing is open: it ends nothing"
+    await client.ask(produce(data(7, 0, epoch=1)), 11)
+    assert await write(client, late, version=2) == [[ErrorCode.INVALID_PRODUCER_EPOCH]]
+    assert offsets_and_aborted(await client.ask(fetch(), 11)) == (4, 3, [])
+    assert await write(client, markers(7, epoch=2, transaction_version=2), version=2) == [[ErrorCode.NONE]]
+    assert offsets_and_aborted(await client.ask(fetch(), 11)) == (5, 5, [])
 
 
 async def test_marker_is_refused_where_another_broker_leads(served, client):

@@ -157,3 +157,17 @@ def test_records_of_others_stay_as_earlier_releases_read_them(world):
     for transaction in (raised, replace(raised, next_producer_id=9), replace(raised, previous_producer_id=8)):
         assert encode_value(transaction)[:2] == b"\0\1"
         assert decode_value(ID, encode_value(transaction)) == transaction
+
+
+def test_markers_say_by_which_protocol_the_transaction_has_ended(world):
+    """Whichever its producer began it by: a coordinator may hear later than a leader what the cluster has finalized."""
+    held = world.producer()
+    world.write(held, ORDERS)
+    answered = outcome_of(world.end_and_raise(held))
+    assert [marker.transaction_version for marker in world.markers] == [2]
+    world.write_markers()
+    world.write(answered[1:], ORDERS)
+    assert world.end(answered[1:]) is ErrorCode.NONE
+    assert [marker.transaction_version for marker in world.markers] == [0]
+    world.fail_over()
+    assert {marker.transaction_version for marker in world.markers} == {0}

@@ -122,7 +122,13 @@ def _markers(version: int) -> Shape:
 def _produced(version: int) -> Shape:
     message = {"error_message": TOPIC.meaning} if version >= 8 else {}
     refused = {"error_code": TOPIC, "base_offset": -1, **message}
-    return {"responses": [{"name": "t", "partition_responses": [refused]}]}
+    topic = {"name": "t"} if version < 13 else {"topic_id": TOPIC_IDS["t"]}
+    return {"responses": [{**topic, "partition_responses": [refused]}]}
+
+
+def _committed_in_transaction(version: int) -> Shape:
+    topic = {"name": "t"} if version < 6 else {"topic_id": TOPIC_IDS["t"]}
+    return {"topics": [{**topic, "partitions": [{"error_code": TRANSACTION}]}]}
 
 
 def _quotas(version: int) -> Shape:
@@ -146,6 +152,9 @@ FREE = {
 }
 #: No right opens these, and none the versions of AddPartitionsToTxn that leaders ask.
 MEMBERS_ONLY = {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA, ApiKey.CONTROLLED_SHUTDOWN}
+
+#: The last versions in which topics have names, where later ones have ids instead.
+LAST_BY_NAME = {ApiKey.FETCH: 12, ApiKey.PRODUCE: 12, ApiKey.TXN_OFFSET_COMMIT: 5}
 
 _READ_GROUP = Needs(_all(on_group(AclOperation.READ)), _at_top(GROUP))
 
@@ -212,7 +221,7 @@ NEEDS: dict[ApiKey, Needs] = {
     ),
     ApiKey.TXN_OFFSET_COMMIT: Needs(
         _all(on_transaction(AclOperation.WRITE), on_group(AclOperation.READ), on_topic(AclOperation.READ)),
-        _partitions(TRANSACTION),
+        _committed_in_transaction,
     ),
     ApiKey.DESCRIBE_ACLS: Needs(
         _all(on_cluster(AclOperation.DESCRIBE)), _at_top(CLUSTER, error_message=CLUSTER.meaning)

@@ -15,18 +15,17 @@ from broker.runtime.topics.topic_admin import NO_TOPIC_ID
 from broker.security.operations import AclOperation, ResourceType
 from tests.broker.server.authorization.allowed import Allowed, client_with, on_cluster, on_topic
 from tests.broker.server.authorization.shapes import codes_in, refusals_in
-from tests.broker.server.authorization.table import NEEDS, request_of
+from tests.broker.server.authorization.table import LAST_BY_NAME, NEEDS, request_of
 from tests.broker.server.authorization.test_partly import both
 from tests.broker.server.test_every_version import TOPIC_IDS
 
 TOPIC = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 T_ID = TOPIC_IDS["t"]
 
+LAST_OF_CLIENTS = {ApiKey.ADD_PARTITIONS_TO_TXN: 3}
 #: Whose requests name a topic, each in its last version for clients.
 OF_TOPICS = [
-    pytest.param(
-        handler.api, 3 if handler.api is ApiKey.ADD_PARTITIONS_TO_TXN else handler.served[1], id=handler.api.name
-    )
+    pytest.param(handler.api, (LAST_BY_NAME | LAST_OF_CLIENTS).get(handler.api, handler.served[1]), id=handler.api.name)
     for handler in HANDLERS
     if handler.api in NEEDS and any(right[1:] == (ResourceType.TOPIC, "t") for right in NEEDS[handler.api].rights)
     if handler.api not in (ApiKey.FETCH, ApiKey.PREVIEW_RETENTION)

@@ -11,14 +11,14 @@ from broker.protocol.schema import Message
 from broker.security.operations import ResourceType
 from tests.broker.server.authorization.allowed import DENIALS, client_with
 from tests.broker.server.authorization.shapes import codes_in, parts_about
-from tests.broker.server.authorization.table import NEEDS, REFUSALS, request_of
+from tests.broker.server.authorization.table import LAST_BY_NAME, NEEDS, REFUSALS, request_of
 
 #: Whose requests name topics; those by id name them by something else, and a subscription is refused as a whole.
 OF_TOPICS = [
     pytest.param(handler.api, version, id=f"{handler.api.name} {version}")
     for handler in HANDLERS
     if handler.api in NEEDS and any(right[1:] == (ResourceType.TOPIC, "t") for right in NEEDS[handler.api].rights)
-    for version in sorted({handler.served[0], min(handler.served[1], 12 if handler.api is ApiKey.FETCH else 99)})
+    for version in sorted({handler.served[0], min(handler.served[1], LAST_BY_NAME.get(handler.api, 99))})
     if not (handler.api is ApiKey.ADD_PARTITIONS_TO_TXN and version >= 4)
     and handler.api is not ApiKey.CONSUMER_GROUP_HEARTBEAT
 ]
