@@ -10,6 +10,7 @@ from tests.reference.dialogues.sides import outcome_of_ours
 from tests.reference.subjects.brokers import (
     access,
     configs,
+    features,
     groups,
     placement,
     records,
@@ -40,6 +41,7 @@ BROKERS = [
     _subject("refused", refused.dialogue, 200),
     _subject("groups", groups.dialogue, 300),
     _subject("transactions", transactions.dialogue, 300),
+    _subject("features", features.dialogue, 100),
     _subject("placement", placement.dialogue, 200),
     _subject("configs", configs.dialogue, 300),
     _subject("records", records.dialogue, 300),

@@ -5,13 +5,14 @@ from typing import Any
 
 from broker.handlers.registry import HANDLERS
 
-#: Lowest and highest versions of APIs that Kafka 4.4 serves to clients; those of its newest features are left out.
+#: Lowest and highest versions of APIs that Kafka 4.4 serves to clients; those of its newest features are left out, and
+#: InitProducerId 6, which it does not call stable.
 _OF_KAFKA = {
     "PRODUCE": (3, 13), "FETCH": (4, 18), "LIST_OFFSETS": (1, 11), "METADATA": (0, 13), "OFFSET_COMMIT": (2, 10),
     "OFFSET_FETCH": (1, 10), "FIND_COORDINATOR": (0, 6), "JOIN_GROUP": (2, 9), "HEARTBEAT": (0, 4),
     "LEAVE_GROUP": (0, 5), "SYNC_GROUP": (0, 5), "DESCRIBE_GROUPS": (0, 6), "LIST_GROUPS": (0, 5),
     "SASL_HANDSHAKE": (0, 1), "API_VERSIONS": (0, 5), "CREATE_TOPICS": (2, 7), "DELETE_TOPICS": (1, 6),
-    "DELETE_RECORDS": (0, 2), "INIT_PRODUCER_ID": (0, 6), "OFFSET_FOR_LEADER_EPOCH": (2, 4),
+    "DELETE_RECORDS": (0, 2), "INIT_PRODUCER_ID": (0, 5), "OFFSET_FOR_LEADER_EPOCH": (2, 4),
     "ADD_PARTITIONS_TO_TXN": (0, 5), "ADD_OFFSETS_TO_TXN": (0, 4), "END_TXN": (0, 5), "WRITE_TXN_MARKERS": (1, 2),
     "TXN_OFFSET_COMMIT": (0, 6), "DESCRIBE_ACLS": (1, 3), "CREATE_ACLS": (1, 3), "DELETE_ACLS": (1, 3),
     "DESCRIBE_CONFIGS": (1, 4), "ALTER_CONFIGS": (0, 2), "ALTER_REPLICA_LOG_DIRS": (1, 2), "DESCRIBE_LOG_DIRS": (1, 5),
@@ -21,7 +22,7 @@ _OF_KAFKA = {
     "LIST_PARTITION_REASSIGNMENTS": (0, 0), "OFFSET_DELETE": (0, 0), "DESCRIBE_CLIENT_QUOTAS": (0, 1),
     "ALTER_CLIENT_QUOTAS": (0, 1), "DESCRIBE_USER_SCRAM_CREDENTIALS": (0, 0), "ALTER_USER_SCRAM_CREDENTIALS": (0, 0),
     "DESCRIBE_CLUSTER": (0, 2), "DESCRIBE_PRODUCERS": (0, 0), "DESCRIBE_TRANSACTIONS": (0, 0),
-    "LIST_TRANSACTIONS": (0, 2), "DESCRIBE_TOPIC_PARTITIONS": (0, 0),
+    "LIST_TRANSACTIONS": (0, 2), "DESCRIBE_TOPIC_PARTITIONS": (0, 0), "UPDATE_FEATURES": (0, 2),
 }  # fmt: skip
 _OURS = {handler.api.name: handler.advertised or handler.served for handler in HANDLERS}
 

@@ -6,6 +6,7 @@ from tests.reference.subjects.brokers.drawing import mostly, named, of, some, st
 from tests.reference.subjects.brokers.topics import create, look
 
 _ID, _GROUP = "{n}x", "{n}g"
+_NO_TOPIC = "00000000-0000-0000-0000-000000000404"
 
 
 def _begin(drawn: Random, held: bool = False) -> dict:
@@ -45,7 +46,13 @@ def _partitions(drawn: Random) -> dict:
     )  # fmt: skip
 
 
-def _written(drawn: Random) -> dict:
+def _topic(drawn: Random, *, is_known: bool = True) -> dict:
+    """Return the topic by its name and by its id; a version has one of them."""
+    usual = {"name": "{n}a", "topic_id": of("made.topics.0.topic_id")}
+    return usual if is_known else mostly(drawn, usual, {"name": "{n}none", "topic_id": _NO_TOPIC})
+
+
+def _written(drawn: Random, since: int = 0) -> dict:
     producer = _producer(drawn)
     batch = {
         "records": [{"value": "v"}],
@@ -53,9 +60,10 @@ def _written(drawn: Random) -> dict:
         "base_sequence": mostly(drawn, 0, 1, 2),
         "is_transactional": mostly(drawn, True, False, chance=0.06),
     }
-    data = [{"name": "{n}a", "partition_data": [{"index": mostly(drawn, 0, 1), "records": [batch]}]}]
+    partitions = [{"index": mostly(drawn, 0, 1), "records": [batch]}]
+    data = [{**_topic(drawn, is_known=drawn.random() < 0.9), "partition_data": partitions}]
     identity = mostly(drawn, _ID, None, "{n}other", chance=0.06)
-    return step(drawn, "PRODUCE", transactional_id=identity, acks=-1, timeout_ms=3000, topic_data=data)
+    return step(drawn, "PRODUCE", since=since, transactional_id=identity, acks=-1, timeout_ms=3000, topic_data=data)
 
 
 def _group_added(drawn: Random) -> dict:
@@ -63,17 +71,17 @@ def _group_added(drawn: Random) -> dict:
     return step(drawn, "ADD_OFFSETS_TO_TXN", transactional_id=_id(drawn), group_id=group, **_producer(drawn))
 
 
-def _offsets_committed(drawn: Random) -> dict:
+def _offsets_committed(drawn: Random, since: int = 0) -> dict:
     partition = {
         "partition_index": mostly(drawn, 0, 9),
         "committed_offset": mostly(drawn, 3, -1),
         "committed_leader_epoch": mostly(drawn, -1, 0),
         "committed_metadata": mostly(drawn, "", None, "x" * 5000),
     }
-    topics = [{"name": mostly(drawn, "{n}a", "{n}none"), "partitions": [partition]}]
+    topics = [{**_topic(drawn, is_known=False), "partitions": [partition]}]
     member: dict = mostly(drawn, {}, {"generation_id": 1, "member_id": "m"}, {"generation_id": 4}, chance=0.15)
     return step(
-        drawn, "TXN_OFFSET_COMMIT", since=3 if member else 0, transactional_id=_id(drawn), group_id=_GROUP,
+        drawn, "TXN_OFFSET_COMMIT", since=max(since, 3 if member else 0), transactional_id=_id(drawn), group_id=_GROUP,
         topics=topics, **_producer(drawn), **member,
     )  # fmt: skip
 
@@ -136,9 +144,32 @@ _KINDS = [
 _WEIGHTS = [3, 4, 2, 3, 4, 2, 1, 2, 2, 2, 1, 2]
 
 
+def _raised(drawn: Random) -> list[dict]:
+    """Return what a producer does that adds no partitions itself, and goes on with what each end answers (KIP-890)."""
+    steps = []
+    for _ in range(drawn.randint(1, 3)):
+        doings = [lambda: _written(drawn, since=12), lambda: _offsets_committed(drawn, since=5)]
+        steps += [mostly(drawn, doings[0], doings[1], chance=0.35)() for _ in range(drawn.randint(0, 2))]
+        end = step(
+            drawn,
+            "END_TXN",
+            since=5,
+            transactional_id=_id(drawn),
+            committed=mostly(drawn, True, False),
+            **_producer(drawn),
+        )
+        repeated = [{**end}] if drawn.random() < 0.25 else []
+        steps += [*repeated, named(end, "init") if drawn.random() < 0.85 else end]
+        if drawn.random() < 0.3:
+            steps.append(_described(drawn))
+    return steps
+
+
 def dialogue(drawn: Random) -> list[dict]:
     """Return a producer's doings, in their usual order mostly."""
     steps = [create(drawn, "{n}a", num_partitions=2), look("{n}a"), _begin(drawn)]
+    if drawn.random() < 0.4:
+        return [*steps, *_raised(drawn), _described(drawn), _read(drawn), _offsets(drawn)]
     if drawn.random() < 0.6:
         steps += [_partitions(drawn), _written(drawn)]
     if drawn.random() < 0.3:
