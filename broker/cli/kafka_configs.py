@@ -40,7 +40,7 @@ from broker.cli.frame.declaration import Arguments, Command, CommandError, Examp
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.cli.frame.zookeeper import ZK_TLS, ZOOKEEPER_DIGEST, ZooKeeperAccess
 from broker.client.cluster import ClusterConnections
-from broker.client.errors import BrokerUnreachable
+from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.client.groups import GroupClient
 from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.describe_configs import (
@@ -158,11 +158,14 @@ def _topic_names(cluster: ClusterConnections) -> list[str]:
 
 def _group_names(cluster: ClusterConnections) -> set[str]:
     """Return the groups there are, and those that anything is set for."""
-    request = ListConfigResourcesRequest(resource_types=[_RESOURCES[GROUPS]])
-    response = cluster.ask_any(request)
+    groups, of_type = {group.group_id for group in GroupClient(cluster).listed()}, _RESOURCES[GROUPS]
+    try:
+        response = cluster.ask_any(ListConfigResourcesRequest(resource_types=[of_type]))
+    except ApiNotServed:
+        return groups
     check(response.error_code)
-    named = {resource.resource_name for resource in response.config_resources}
-    return named | {group.group_id for group in GroupClient(cluster).listed()}
+    configured = (item for item in response.config_resources if item.resource_type == of_type)
+    return groups | {item.resource_name for item in configured}
 
 
 def _described(cluster: ClusterConnections, whose: Sequence[Entity]) -> Iterator[tuple[Entity, DescribeConfigsResult]]:

@@ -4,7 +4,7 @@ DescribeGroups knows classic groups only: to it one of another type does not exi
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from broker.common.types import TopicPartition
@@ -14,6 +14,8 @@ from broker.protocol.messages.share_group_describe import ShareGroupDescribeRequ
 from broker.protocol.messages.streams_group_describe import StreamsGroupDescribeRequest, TaskAssignment
 from broker.protocol.schema import Request
 
+#: Type of a member of the consumer protocol; the classic one's is 0.
+_OF_CONSUMERS = 1
 CLASSIC, CONSUMER, SHARE, STREAMS = "Classic", "Consumer", "Share", "Streams"
 
 
@@ -31,6 +33,7 @@ class GroupMember:
     target: tuple[TopicPartition, ...] | None = None
     tasks: str = ""
     target_tasks: str = ""
+    is_upgraded: bool | None = None  #: whether a consumer group's member uses the consumer protocol; None: not reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,10 @@ def share_offsets(response: DescribeShareGroupOffsetsResponse) -> dict[TopicPart
 
 
 def _consumer(member: Any) -> GroupMember:
-    return _member(member, member.instance_id, _partitions(member.assignment), _partitions(member.target_assignment))
+    described = _member(
+        member, member.instance_id, _partitions(member.assignment), _partitions(member.target_assignment)
+    )
+    return described if member.member_type < 0 else replace(described, is_upgraded=member.member_type == _OF_CONSUMERS)
 
 
 def _share(member: Any) -> GroupMember:

@@ -92,12 +92,12 @@ class CommitWork(Generic[Request, Response]):
             size_of=lambda _: THINGS_IN_A_TURN,
         )
         done()
-        responses: list[Response] = [await response_of(reply, self._response) for (reply,) in replies]
+        responses: list[Response] = [self._refuse(unknown, ErrorCode.UNKNOWN_TOPIC_ID)]
+        responses += [await response_of(reply, self._response) for (reply,) in replies]
         if denied:
             forbidden = _without_topics(request)
             forbidden.topics = [topic for topic in request.topics if topic.name in denied]
             responses.append(self._refuse(forbidden, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
-        responses.append(self._refuse(unknown, ErrorCode.UNKNOWN_TOPIC_ID))
         return _merged(responses)
 
     def _commit_part(self, part: Request) -> Message | Awaitable[Message]:

@@ -80,7 +80,7 @@ def share_lines(group_id: str, offsets: Mapping[TopicPartition, ShareOffset]) ->
 
 def member_lines(group: TypedGroup, *, verbose: bool) -> list[str]:
     """Return lines of members; with instance ids only if a member has one, and with epochs and targets for groups of
-    Kafka 4 (KIP-848).
+    Kafka 4 (KIP-848). While members of a consumer group use the classic protocol, a column tells which do not.
     """
     has_instances = any(member.instance_id for member in group.members)
     if verbose and group.group_type != CLASSIC:
@@ -94,6 +94,7 @@ def member_lines(group: TypedGroup, *, verbose: bool) -> list[str]:
 
 
 def _typed_member_lines(group: TypedGroup, has_instances: bool) -> list[str]:
+    is_migrating = any(member.is_upgraded is False for member in group.members)
     cells = [
         (
             group.group_id,
@@ -106,6 +107,7 @@ def _typed_member_lines(group: TypedGroup, has_instances: bool) -> list[str]:
             member.tasks or _typed_assignment(member.assignment),
             _text(group.assignment_epoch),
             member.target_tasks or _typed_assignment(member.assignment if member.target is None else member.target),
+            *([MISSING if member.is_upgraded is None else str(member.is_upgraded).lower()] if is_migrating else []),
         )
         for member in group.members
     ]
@@ -113,6 +115,7 @@ def _typed_member_lines(group: TypedGroup, has_instances: bool) -> list[str]:
         *("GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if has_instances else [])),
         *("HOST", "CLIENT-ID", "#PARTITIONS"),
         *("CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"),
+        *(["UPGRADED"] if is_migrating else []),
     )
     widths = [max(_widest(cells, at), len(name)) for at, name in enumerate(head)]
     return _table(head, cells, (*widths[:-1], 0))

@@ -12,7 +12,7 @@ class ListConfigResourcesRequest(
 ):
     """Names of the types that a client asks for. 0: subscriptions to client metrics only."""
 
-    resource_types: list[int] = wire(array(int8), since=1, default=())  #: empty for all that are served
+    resource_types: list[int] = wire(array(int8), since=1, ignorable=True)  #: empty for all that are served
 
 
 class ConfigResource(Struct):

@@ -124,6 +124,13 @@ def test_members_of_groups_of_kafka_4_have_epochs_and_targets():
     assert head.split() == ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS"]
 
 
+def test_a_column_tells_who_uses_the_classic_protocol_while_a_member_does():
+    _, head, row = member_lines(typed_group(is_upgraded=False), verbose=True)
+    assert (head.split()[-1], row.split()[-1]) == ("UPGRADED", "false")
+    _, head, _ = member_lines(typed_group(is_upgraded=True), verbose=True)
+    assert head.split()[-1] == "TARGET-ASSIGNMENT"
+
+
 def test_a_member_of_a_streams_group_has_tasks():
     tasks = {"tasks": "ACTIVE: [0: 0]", "target_tasks": "ACTIVE: [0: 0,1]"}
     _, _, row = member_lines(typed_group(STREAMS, **tasks), verbose=True)
