@@ -1,15 +1,27 @@
 """Keys of groups: of the classic protocol, and of the consumer protocol (KIP-848)."""
 
-from broker.config.definition import parse_int32, parse_list, setting
+from importlib.metadata import entry_points
 
-#: Kafka takes names of classes, too; here are no others.
+from broker.config.definition import accepting, parse_int32, parse_list, setting
+
+#: Kafka takes names of classes; here others are entry points of installed packages.
 CONSUMER_GROUP_ASSIGNORS = ("uniform", "range")
+ASSIGNOR_ENTRY_POINTS = "barnabas.consumer_group_assignors"
 CONSUMER_GROUP_MIGRATION_POLICIES = ("disabled", "upgrade", "downgrade", "bidirectional")
 
 
 def parse_lower_case(text: str) -> str:
     """Parse a name in whose case Kafka takes no interest."""
     return text.lower()
+
+
+@accepting("a list of uniform, range and entry points of " + ASSIGNOR_ENTRY_POINTS, is_list=True)
+def parse_assignors(text: str) -> tuple[str, ...]:
+    """Parse names of assignors that there are."""
+    names = parse_list(text)
+    if not names or not {*names} <= {*CONSUMER_GROUP_ASSIGNORS, *entry_points(group=ASSIGNOR_ENTRY_POINTS).names}:
+        raise ValueError(text)
+    return names
 
 
 class GroupKeys:
@@ -44,10 +56,9 @@ class GroupKeys:
     group_consumer_max_assignment_interval_ms = setting(parse_int32, 15_000, "The greatest.", at_least=0)
     group_consumer_max_size = setting(parse_int32, 2**31 - 1, "Members one consumer group may have.", at_least=1)
     group_consumer_assignors = setting(
-        parse_list,
+        parse_assignors,
         ("uniform", "range"),
-        "Assignors of consumer groups, the default first.",
-        choices=CONSUMER_GROUP_ASSIGNORS,
+        "Assignors of consumer groups, the default first: uniform, range, and those of installed packages.",
     )
     group_consumer_assignment_interval_ms = setting(
         parse_int32, 1_000, "Shortest time between two assignments of a consumer group.", at_least=0

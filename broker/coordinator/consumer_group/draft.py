@@ -11,8 +11,9 @@ from uuid import UUID
 
 from broker.common.shared_budget import Owner
 from broker.coordinator.consumer_group import records
-from broker.coordinator.consumer_group.assignors import ASSIGNORS, AssignableMember, Partitions
+from broker.coordinator.consumer_group.assignors import AssignableMember, Partitions
 from broker.coordinator.consumer_group.group import ModernGroup, ResolvedPattern
+from broker.coordinator.consumer_group.installed_assignors import assign
 from broker.coordinator.consumer_group.member import ConsumerGroupMember, MemberSubscription, target_to_value
 from broker.coordinator.consumer_group.records import (
     ConsumerGroupKey,
@@ -142,11 +143,14 @@ class GroupDraft:
         return (topic for topic in map(self._topics.named, names) if topic is not None)
 
     def assign(self, assignors: Sequence[str], wall_ms: int) -> str:
-        """Make the target assignment for the group's epoch by one of the assignors; return its name."""
+        """Make the target assignment for the group's epoch by one of the assignors; return its name.
+
+        Raises AssignorError; then nothing is changed.
+        """
         counts: dict[UUID, int] = {}
         members = [self._assignable(member, counts) for member in self.members()]
         name = self._preferred_assignor(assignors)
-        for member_id, target in ASSIGNORS[name](members, counts).items():
+        for member_id, target in assign(name, members, counts).items():
             if target != self.target_of(member_id):
                 self._targets[member_id] = target
         self.assignment_epoch, self._assigned_at_ms = self.epoch, wall_ms

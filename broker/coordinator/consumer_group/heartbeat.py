@@ -15,7 +15,9 @@ from broker.common.limits import CLIENT_ID_LENGTH_MAX, REBALANCE_TIMEOUT_MS_MAX
 from broker.coordinator.consumer_group.assignors import Partitions
 from broker.coordinator.consumer_group.config import ConsumerGroupConfig
 from broker.coordinator.consumer_group.draft import GroupDraft
+from broker.coordinator.consumer_group.fencing import fenced_by_epoch, static_member, unknown_member
 from broker.coordinator.consumer_group.group import ModernGroup
+from broker.coordinator.consumer_group.installed_assignors import AssignorError
 from broker.coordinator.consumer_group.member import ConsumerGroupMember, MemberState, MemberSubscription, Owned
 from broker.coordinator.consumer_group.patterns import topics_matching
 from broker.coordinator.consumer_group.reconciliation import Reconciliation
@@ -23,6 +25,7 @@ from broker.coordinator.consumer_group.requests import is_full, reported_partiti
 from broker.coordinator.consumer_group.timers import ConsumerTimerKey, ConsumerTimerKind
 from broker.coordinator.consumer_group.topics import TopicDirectory
 from broker.coordinator.group.client import GroupClientInfo
+from broker.coordinator.group.config import TIMER_RETRY_MS
 from broker.coordinator.group.memory import GroupMemory, group_bytes
 from broker.coordinator.outcome import CoordinatorTurn
 from broker.coordinator.timers import Timers
@@ -124,9 +127,9 @@ class ConsumerHeartbeats:
         """Remove the member; a static one that comes back keeps its place for a session. Raises ApiError."""
         member = group.members.get(request.member_id)
         if request.instance_id is not None:
-            member = _static_member(group, request)
+            member = static_member(group, request)
         if member is None:
-            raise _unknown_member(group, request.member_id)
+            raise unknown_member(group, request.member_id)
         if request.member_epoch == LEAVE_STATIC_EPOCH:
             draft = GroupDraft(group, self._topics, member.owner)
             draft.put(member.moved_to(LEAVE_STATIC_EPOCH, member.state, member.assigned))
@@ -168,7 +171,11 @@ class ConsumerHeartbeats:
     def assign(self, group: ModernGroup, turn: CoordinatorTurn) -> None:
         """Make the assignment that had to wait, if the group still needs one."""
         draft = GroupDraft(group, self._topics, next(iter(group.members.values())).owner)
-        self._assign_if_due(draft, turn)
+        try:
+            self._assign_if_due(draft, turn)
+        except ApiError as error:
+            turn.warn("group is not assigned", group_id=group.group_id, reason=error.message)
+            self._schedule(ConsumerTimerKind.ASSIGNMENT, group, turn, TIMER_RETRY_MS)
         if draft.assignment_epoch != group.assignment_epoch:
             draft.write(turn)
 
@@ -182,13 +189,13 @@ class ConsumerHeartbeats:
         self.check_room(group, member_id)
         if request.instance_id is not None:
             if not is_joining:
-                return _fenced_by_epoch(_static_member(group, request), request)
+                return fenced_by_epoch(static_member(group, request), request)
             if request.instance_id in group.static_members:
                 return self._returned(draft, request, member_id)
         elif is_known:
-            return _fenced_by_epoch(group.members[member_id], request)
+            return fenced_by_epoch(group.members[member_id], request)
         if not is_joining:
-            raise _unknown_member(group, member_id)
+            raise unknown_member(group, member_id)
         return ConsumerGroupMember(member_id)
 
     def check_room(self, group: ModernGroup, member_id: str) -> None:
@@ -296,7 +303,11 @@ class ConsumerHeartbeats:
         if group.assignment_epoch and left_ms > 0:
             self._schedule(ConsumerTimerKind.ASSIGNMENT, group, turn, left_ms)
             return
-        assignor = draft.assign(self._config.group_consumer_assignors, turn.wall_ms)
+        try:
+            assignor = draft.assign(self._config.group_consumer_assignors, turn.wall_ms)
+        except AssignorError as error:
+            message = f"Failed to compute a new target assignment for epoch {draft.epoch}: {error}"
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, message) from None
         turn.note("group is assigned", group_id=group.group_id, epoch=draft.epoch, assignor=assignor)
 
     def _reconciled(
@@ -363,46 +374,6 @@ class ConsumerHeartbeats:
         timeout_ms = classic.session_timeout_ms if classic else self._config.session_timeout_ms(group.group_id)
         key = ConsumerTimerKey(ConsumerTimerKind.SESSION, group.group_id, member.member_id)
         self._timers.schedule(key, now_ms + timeout_ms)
-
-
-def _static_member(group: ModernGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupMember:
-    """Return the member that the instance id stands for. Raises ApiError if that is none, or another."""
-    member_id = group.static_members.get(request.instance_id or "")
-    if member_id is None:
-        raise ApiError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {request.instance_id} is unknown.")
-    if member_id != request.member_id:
-        message = f"Static member {request.member_id} with instance id {request.instance_id} was fenced by member "
-        raise ApiError(ErrorCode.FENCED_INSTANCE_ID, f"{message}{member_id}.")
-    return group.members[member_id]
-
-
-def _fenced_by_epoch(member: ConsumerGroupMember, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupMember:
-    """Return the member. Raises ApiError FENCED_MEMBER_EPOCH if the request is not of its epoch.
-
-    The previous epoch is right, too, if the member owns nothing that it should not: the response with the new one may
-    have been lost. JOIN_EPOCH always is: a member that was fenced abandoned its partitions and joins again.
-    """
-    epoch = request.member_epoch
-    if epoch in (JOIN_EPOCH, member.epoch):
-        return member
-    if epoch == member.previous_epoch < member.epoch and _is_within(reported_partitions(request), member.assigned):
-        return member
-    order = "greater" if epoch > member.epoch else "smaller"
-    message = f"The consumer group member has a {order} member epoch ({epoch}) than the one known by the group "
-    raise ApiError(
-        ErrorCode.FENCED_MEMBER_EPOCH,
-        f"{message}coordinator ({member.epoch}). The member must abandon all its partitions and rejoin.",
-    )
-
-
-def _is_within(reported: Partitions | None, assigned: Owned) -> bool:
-    if reported is None:
-        return False
-    return all(indexes <= assigned.get(topic_id, {}).keys() for topic_id, indexes in reported.items())
-
-
-def _unknown_member(group: ModernGroup, member_id: str) -> ApiError:
-    return ApiError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group.group_id}.")
 
 
 def _partitions(owned: Owned) -> dict[UUID, set[int]]:
