@@ -12,7 +12,8 @@ PYTHON ?= python3
 VENV := .venv
 # Rewritten tests are kept as bytecode whatever the environment says: the next run reads them.
 # TIMES=1 lists what took longest.
-FORKS = -p tests.forked --forks auto -o console_output_style=classic $(if $(TIMES),--durations=25 --durations-min=3)
+# The plugins of --setup-show and --setup-plan wrap each fixture of each test; the gate needs neither.
+FORKS = -p tests.forked --forks auto -p no:setuponly -p no:setupplan -o console_output_style=classic $(if $(TIMES),--durations=25 --durations-min=3)
 PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest $(FORKS)
 
 .DEFAULT_GOAL := help

@@ -28,13 +28,22 @@ django.setup()
 
 #: How long an example takes is the machine's business. A gate that is red says something about the change, so it draws
 #: the same examples every time; `make test-all` draws others, and four times as many.
-settings.register_profile("gate", deadline=None, derandomize=True)
-settings.register_profile("full", deadline=None)
+settings.register_profile("gate", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("full", deadline=None, max_examples=100)
 settings.load_profile("gate")
 
-#: Rooms of ten thousand tests, around each of which eight fixtures of Django's plugin took a millisecond and more.
-_WITHOUT_DJANGO = ("tests/broker/", "tests/simulation/")
-_OF_DJANGO = ("_dj", "_live_server_helper", "_template_string_if_invalid_marker")
+#: Fixtures that Django's plugin puts around each test, by the mark without which they do nothing. Those without a mark
+#: serve `TestCase`, `live_server`, sites and mails, which no test uses; `mailoutbox` still clears its mails.
+_OF_A_MARK = {
+    "_django_db_marker": "django_db",
+    "_django_set_urlconf": "urls",
+    "_django_isolate_apps": "django_isolate_apps",
+    "_template_string_if_invalid_marker": "ignore_template_errors",
+    "_live_server_helper": "",
+    "_django_setup_unittest": "",
+    "_django_clear_site_cache": "",
+    "_dj_autoclear_mailbox": "",
+}
 #: Objects. With Python's 700, looking for garbage is a tenth of what pages and syntax trees cost.
 _MADE_BETWEEN_COLLECTIONS = 20_000
 _log_settings: tuple[object, ...] = ()
@@ -109,8 +118,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long begins first, and nothing is done for Django where it is not."""
     items.sort(key=lambda item: turn_of(item.nodeid))
     for item in items:
-        if item.nodeid.startswith(_WITHOUT_DJANGO):
-            item.fixturenames[:] = [name for name in item.fixturenames if not name.startswith(_OF_DJANGO)]
+        marks = {mark.name for mark in item.iter_markers()}
+        item.fixturenames = [name for name in item.fixturenames if _OF_A_MARK.get(name, name) in (name, *marks)]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

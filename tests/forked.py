@@ -75,7 +75,11 @@ class Forks:
         if kind == "warning":
             config.hook.pytest_warning_recorded.call_historic(kwargs=message)
             return None
-        report = config.hook.pytest_report_from_serializable(config=config, data=message)
+        if kind == "passed":
+            return [self._hear(config, report) for report in _passed(message)][-1]
+        return self._hear(config, config.hook.pytest_report_from_serializable(config=config, data=message))
+
+    def _hear(self, config: pytest.Config, report: pytest.TestReport) -> str | None:
         config.hook.pytest_runtest_logreport(report=report)
         began, ended = self._ran.get(group_of(report.nodeid), (report.start, report.stop))
         self._ran[group_of(report.nodeid)] = min(began, report.start), max(ended, report.stop)
@@ -161,6 +165,13 @@ def _heard(connections: list[Connection]) -> Iterator[tuple]:
                 yield connection.recv()
             except EOFError:
                 connections.remove(connection)
+
+
+def _passed(message: dict) -> Iterator[pytest.TestReport]:
+    nodeid = message["nodeid"]
+    location = (nodeid.partition("::")[0], None, nodeid)
+    for when, start, stop in message["phases"]:
+        yield pytest.TestReport(nodeid, location, {}, "passed", None, when, (), stop - start, start, stop)
 
 
 def _lost(nodeid: str) -> pytest.TestReport:

@@ -1,5 +1,6 @@
 """One of the workers of `forked.py`: a fork that runs tests and prints nothing of them."""
 
+import functools
 import os
 import sys
 import tempfile
@@ -11,6 +12,8 @@ import pytest
 from _pytest.capture import FDCapture, MultiCapture
 from _pytest.config import create_terminal_writer
 
+PassedPhase = tuple[str, float, float]
+
 
 class Telling:
     """What plugins of the process that collected have to know."""
@@ -18,10 +21,23 @@ class Telling:
     def __init__(self, config: pytest.Config, tell: Callable[[tuple], None]):
         self._config = config
         self._tell = tell
+        #: Phases of the running test that have passed: name, start and end.
+        self._passed: list[PassedPhase] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-        self._tell(("report", data))
+        """Send the phases that passed in one message when the test ends, everything else at once and whole.
+
+        Of a test that passed, three serialized reports say no more.
+        """
+        passed = report.passed and not hasattr(report, "wasxfail")
+        if passed:
+            self._passed.append((report.when, report.start, report.stop))
+        if report.when == "teardown" and self._passed:
+            self._tell(("passed", {"nodeid": report.nodeid, "phases": self._passed}))
+            self._passed = []
+        if not passed:
+            data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+            self._tell(("report", data))
 
     def pytest_warning_recorded(self, warning_message, when: str, nodeid: str, location) -> None:
         if when != "runtest":
@@ -37,6 +53,8 @@ def be_worker(name: str, session: pytest.Session, items: Iterator[pytest.Item], 
     status = 1
     try:
         _settle(name, session.config)
+        # pytest asks for it thirty times a test, and each time compares the hooks of all conftest files.
+        session.gethookproxy = functools.cache(session.gethookproxy)
         session.config.pluginmanager.register(Telling(session.config, tell))
         session.config.hook.pytest_forked(name=name)
         _run(session, items)

@@ -54,6 +54,6 @@ def turn_of(nodeid: str) -> int:
 
 @functools.cache
 def _crowd_of(path: str) -> str | None:
-    """Return the crowd of a file. A process with a thousand files is asked two hundred thousand times."""
+    """Return the crowd of a file, None if it is in none. The process that collects asks 200,000 times."""
     path = path.removeprefix("tests/")
     return next((crowd for crowd, places in _CROWDED.items() if re.match(places, path)), None)

@@ -3,7 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from channels.layers import channel_layers
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, hashers
 from django.contrib.auth.models import Group, User
+from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client
 from whitenoise.middleware import WhiteNoiseMiddleware
 
@@ -45,18 +49,31 @@ def _static_files_once():
 
 
 @pytest.fixture(autouse=True)
-def _on_its_own(settings, tmp_path, monkeypatch):
-    """No Redis, no file outside the test's directory, nothing read so far, and passwords that cost nothing to hash."""
-    monkeypatch.setattr(LEDGER, "_own", "")
+def own_settings(tmp_path) -> Iterator[pytest.MonkeyPatch]:
+    """Set what each test has for itself: no Redis, no file outside its directory, passwords that are hashed fast.
+
+    Yields a MonkeyPatch for further settings. It is undone after the fixture `settings`, which wraps Django's settings
+    once more for each value, and sends a signal that two dozen receivers read.
+    """
     internal_topics.forget()
-    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-    settings.REQUEST_LOG_FILE = tmp_path / "console-access.log"
-    settings.SCHEMA_REGISTRY = None
-    settings.ALERTS_FILE = tmp_path / "alerts.toml"
-    settings.MASKING_FILE = tmp_path / "masking.toml"
-    settings.PROTOBUF_FILE = tmp_path / "protobuf.toml"
-    settings.AUDIT_END_FILE = tmp_path / "audit-end"
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    own = {
+        "CHANNEL_LAYERS": {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}},
+        "REQUEST_LOG_FILE": tmp_path / "console-access.log",
+        "SCHEMA_REGISTRY": None,
+        "ALERTS_FILE": tmp_path / "alerts.toml",
+        "MASKING_FILE": tmp_path / "masking.toml",
+        "PROTOBUF_FILE": tmp_path / "protobuf.toml",
+        "AUDIT_END_FILE": tmp_path / "audit-end",
+        "PASSWORD_HASHERS": ["django.contrib.auth.hashers.MD5PasswordHasher"],
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LEDGER, "_own", "")
+        patch.setattr(channel_layers, "backends", {})
+        for name, value in own.items():
+            patch.setattr(settings, name, value)
+        hashers.reset_hashers(setting="PASSWORD_HASHERS")
+        yield patch
+    hashers.reset_hashers(setting="PASSWORD_HASHERS")
 
 
 def _user(name: str, *roles: str) -> User:
@@ -149,8 +166,13 @@ def client_of():
     """client_of(user): a browser in which `user` is logged in."""
 
     def log_in(user: User) -> Client:
+        """Return a client with a session of `user`: one row, where `force_login` writes, replaces and updates it."""
+        session = SessionStore()
+        session[SESSION_KEY], session[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+        session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+        session.create()
         client = Client()
-        client.force_login(user)
+        client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
         return client
 
     return log_in
@@ -168,26 +190,28 @@ def zookeeper() -> list[ZooKeeperView]:
 
 
 @pytest.fixture
-def cluster(settings, clock) -> FakeGateway:
+def cluster(own_settings, clock) -> FakeGateway:
     """Three brokers in memory; actions reach it as they would reach the real one."""
-    settings.CLUSTER_GATEWAY = FakeGateway(broker_count=3, clock_ms=clock.now_ms)
-    return settings.CLUSTER_GATEWAY
+    gateway = FakeGateway(broker_count=3, clock_ms=clock.now_ms)
+    own_settings.setattr(settings, "CLUSTER_GATEWAY", gateway)
+    return gateway
 
 
 @pytest.fixture
-def ensemble(settings, clock) -> FakeZooKeeper:
+def ensemble(own_settings, clock) -> FakeZooKeeper:
     """A ZooKeeper of one member in memory; views and actions reach it as they would reach the real one."""
-    settings.ZOOKEEPER_GATEWAY = FakeZooKeeper(clock.now_ms)
-    return settings.ZOOKEEPER_GATEWAY
+    gateway = FakeZooKeeper(clock.now_ms)
+    own_settings.setattr(settings, "ZOOKEEPER_GATEWAY", gateway)
+    return gateway
 
 
 @pytest.fixture
-def connect(settings) -> Iterator[LyingServer]:
+def connect(own_settings) -> Iterator[LyingServer]:
     """A Kafka Connect without connectors, until a test has it say something else."""
     connect_client_module._made.cache_clear()
     declarations._made.cache_clear()
     with LyingServer() as running:
-        settings.CONNECT = ConnectSettings((running.address,))
+        own_settings.setattr(settings, "CONNECT", ConnectSettings((running.address,)))
         yield running
 
 

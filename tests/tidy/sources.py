@@ -18,7 +18,7 @@ def product_files() -> dict[str, ast.Module]:
 
 @cache
 def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """Return all nodes of a file of the product, as `ast.walk` does, which takes minutes when twenty tests ask it."""
+    """Return all nodes of a file of the product in the order of `ast.walk`, which is slow and asked by twenty tests."""
     walked: list[ast.AST] = [tree]
     for node in walked:
         for name in node._fields:
