@@ -184,6 +184,9 @@ class BrokerSettings:
     barnabas_audit_interval_ms = setting(
         parse_int, 5_000, "How often brokers tell the message audit what they counted.", at_least=100
     )
+    telemetry_max_bytes = setting(
+        parse_int32, 1_048_576, "Largest metrics a client may push at once, as they are sent.", at_least=1
+    )
     min_insync_replicas = setting(parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1)
     unclean_leader_election_enable = setting(parse_boolean, False, "May a replica outside the ISR lead.")
     leader_replication_throttled_rate = setting(

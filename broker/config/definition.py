@@ -45,6 +45,7 @@ class ConfigSource(IntEnum):
     BROKER_FILE = 4
     DEFAULT = 5
     LOGGER = 6
+    CLIENT_METRICS = 7  #: set for a subscription to client metrics
     GROUP = 8
 
 

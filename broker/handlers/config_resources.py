@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.config import broker, group, topic
+from broker.config import broker, client_metrics, group, topic
 from broker.config.definition import ConfigError, Key
 from broker.config.resolution import settings_of
 from broker.handlers.authorization import require, require_on_cluster
@@ -25,6 +25,7 @@ class ConfigResourceType(IntEnum):
     TOPIC = 2
     BROKER = 4
     BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
     GROUP = 32
 
 
@@ -116,6 +117,15 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
             check=lambda _present, wanted: of_groups.check(wanted),
             change=partial(of_groups.change, name),
         )
+    if resource_type == ConfigResourceType.CLIENT_METRICS:
+        subscriptions = services.telemetry.subscriptions
+        return ChangeableConfigs(
+            key_of=partial(_key, client_metrics.BY_NAME.get, "client metrics"),
+            value_of=lambda key, overrides: key.read(overrides[key.name]) if key.name in overrides else key.default,
+            overrides=partial(subscriptions.overrides, name),
+            check=lambda _present, wanted: subscriptions.check(name, wanted),
+            change=partial(subscriptions.change, name),
+        )
     raise unknown_resource(resource_type)
 
 
@@ -166,5 +176,5 @@ async def alter_each(
 def unknown_resource(resource_type: int) -> ApiError:
     return ApiError(
         ErrorCode.INVALID_REQUEST,
-        f"Unknown resource type {resource_type}; 2 is a topic, 4 a broker, 8 its loggers, 32 a group",
+        f"Unknown resource type {resource_type}; 2 is a topic, 4 a broker, 8 its loggers, 16 client metrics, 32 a group",
     )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError
 from broker.config import broker as broker_keys
+from broker.config import client_metrics as client_metrics_keys
 from broker.config import group as group_keys
 from broker.config import topic as topic_keys
 from broker.config.broker import BrokerConfig
@@ -86,6 +87,9 @@ async def _settings(
         check_topic(resource.resource_name, context)
         overrides = await context.services.topic_configs.overrides(resource.resource_name)
         return topic_keys.KEYS, lambda key: _of_topic(key, overrides, config)
+    if resource.resource_type == ConfigResourceType.CLIENT_METRICS:
+        own = await context.services.telemetry.subscriptions.overrides(resource.resource_name)
+        return client_metrics_keys.KEYS if own else (), lambda key: _of_subscription(key, own)
     if resource.resource_type == ConfigResourceType.BROKER:
         check_broker(resource.resource_name, context, "Broker", " or empty string")
         if resource.resource_name:
@@ -106,6 +110,14 @@ def _of_group(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Des
 def _of_topic(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Described:
     settings = settings_of(key, overrides, config)
     return _Described(key, settings[0], listed_synonyms(key, settings))
+
+
+def _of_subscription(key: Key, own: dict[str, str]) -> _Described:
+    default = Setting(key.name, key.default, ConfigSource.DEFAULT)
+    if key.name not in own:
+        return _Described(key, default, [default])
+    setting = Setting(key.name, key.read(own[key.name]), ConfigSource.CLIENT_METRICS)
+    return _Described(key, setting, [setting, default])
 
 
 def _broker_key(name: str) -> Key:
@@ -154,7 +166,8 @@ def _entry(described: _Described, request: DescribeConfigsRequest, version: int)
 
 
 def _is_known(key: Key) -> bool:
-    return key.name in topic_keys.BY_NAME or key.name in group_keys.BY_NAME or broker_keys.key_of(key.name) is not None
+    by_name = (topic_keys.BY_NAME, group_keys.BY_NAME, client_metrics_keys.BY_NAME)
+    return any(key.name in keys for keys in by_name) or broker_keys.key_of(key.name) is not None
 
 
 HANDLER = public(ApiKey.DESCRIBE_CONFIGS, 0, 4, handle_describe_configs, budget=OF_EVERYTHING)

@@ -17,7 +17,7 @@ from broker.runtime.requests.context import RequestContext
 from broker.security.operations import AclOperation
 
 _FIRST_VERSION_WITH_TYPES = 1
-_GROUP, _CLIENT_METRICS = 32, 16
+_GROUP = 32
 
 
 def handle_list_config_resources(
@@ -28,7 +28,11 @@ def handle_list_config_resources(
         require_on_cluster(AclOperation.DESCRIBE_CONFIGS, context)
     except ApiError as error:
         return ListConfigResourcesResponse(error_code=error.code)
-    served = _NAMES if context.api_version >= _FIRST_VERSION_WITH_TYPES else {_CLIENT_METRICS: _client_metrics}
+    served = (
+        _NAMES
+        if context.api_version >= _FIRST_VERSION_WITH_TYPES
+        else {ConfigResourceType.CLIENT_METRICS: _client_metrics}
+    )
     wanted = set(request.resource_types) or served.keys()
     if wanted - served.keys():
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
@@ -48,8 +52,8 @@ def _groups(context: RequestContext) -> Collection[str]:
     return list(context.services.group_configs.names())
 
 
-def _client_metrics(_context: RequestContext) -> Collection[str]:
-    return ()
+def _client_metrics(context: RequestContext) -> Collection[str]:
+    return list(context.services.telemetry.subscriptions.by_name)
 
 
 def _brokers(context: RequestContext) -> Collection[str]:
@@ -65,7 +69,7 @@ def _topics(context: RequestContext) -> Collection[str]:
 #: In the order of Kafka's response.
 _NAMES: dict[int, Callable[[RequestContext], Collection[str]]] = {
     _GROUP: _groups,
-    _CLIENT_METRICS: _client_metrics,
+    ConfigResourceType.CLIENT_METRICS: _client_metrics,
     ConfigResourceType.BROKER_LOGGER: _brokers,
     ConfigResourceType.BROKER: _brokers,
     ConfigResourceType.TOPIC: _topics,

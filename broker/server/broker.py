@@ -197,6 +197,7 @@ class Broker:
         await parts.services.broker_configs.apply()
         await parts.services.group_configs.load()
         await parts.security.start(exits)
+        await parts.telemetry.subscriptions.load()
         exits.add(partial(_sign_off, parts.registration.stop))
         await parts.registration.start()
         if self.config.zookeeper_set_acl:

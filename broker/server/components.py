@@ -39,6 +39,9 @@ from broker.runtime.replication.stray_logs import StrayLogs
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.requests.context import Services
 from broker.runtime.retention_previews import RetentionPreviews
+from broker.runtime.telemetry import subscriptions
+from broker.runtime.telemetry.client_telemetry import ClientTelemetry
+from broker.runtime.telemetry.subscriptions import MetricsSubscriptions
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
@@ -54,6 +57,7 @@ from broker.server.prerequisites import Ground
 from broker.server.registration import Registration
 from broker.server.replication import Replication, random_session_id
 from broker.server.security import Security
+from broker.server.telemetry_metrics import TelemetryMetrics
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.entity_configs import EntityConfigs
 
@@ -89,12 +93,14 @@ class BrokerComponents:
             config, ground.configs, self.replicas, metadata, store, addresses, dialer, clock, keeps_elr
         )
         self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
+        self.telemetry = ClientTelemetry(MetricsSubscriptions(EntityConfigs(ground.session)))
         self.keepers = ConfigKeepers(
             ground.session,
             [
                 (topic_configs.ENTITY, configs_of_topics.apply),
                 (broker_configs.ENTITY, ground.configs.apply),
                 (group_configs.ENTITY, configs_of_groups.apply),
+                (subscriptions.ENTITY, self.telemetry.subscriptions.apply),
                 *self.security.keepers,
             ],
         )
@@ -214,6 +220,7 @@ class BrokerComponents:
             request_times=RequestTimes(),
             quotas=self.security.quotas,
             client_traffic=self.traffic_sweep.traffic,
+            telemetry=self.telemetry,
             producer_ids=ProducerIds(ground.store, config.broker_id),
             delegation_tokens=self.security.tokens.delegation,
             controller=self.controller,
@@ -230,6 +237,7 @@ class BrokerComponents:
         for metrics in (
             self.replication.metrics,
             CoordinatorMetrics(self.coordination),
+            TelemetryMetrics(services.telemetry, ground.clock),
             ControllerMetrics(self.controller),
             ErrorMetrics(services.request_times),
             LogMetrics(ground.logs, ground.config),

@@ -38,6 +38,7 @@ from broker.runtime.security.authorizer import Authorizer, RightsOf, unlimited_r
 from broker.runtime.security.credentials import UserCredentials
 from broker.runtime.security.delegation_tokens import DelegationTokens
 from broker.runtime.security.quotas import Quotas
+from broker.runtime.telemetry.client_telemetry import ClientTelemetry
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
 from broker.security.client_traffic import TrafficCounters, TrafficOfClient
@@ -73,6 +74,7 @@ class Services:
     request_times: RequestTimes
     quotas: Quotas
     client_traffic: TrafficCounters
+    telemetry: ClientTelemetry
     producer_ids: ProducerIds
     delegation_tokens: DelegationTokens
     controller: ControllerRuntime

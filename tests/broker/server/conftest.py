@@ -74,6 +74,8 @@ from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.security.credentials import UserCredentials
 from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSettings
 from broker.runtime.security.quotas import Quotas
+from broker.runtime.telemetry.client_telemetry import ClientTelemetry
+from broker.runtime.telemetry.subscriptions import MetricsSubscriptions
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
 from broker.security.client_traffic import TrafficCounters
@@ -173,6 +175,9 @@ class EntityConfigsInMemory:
 
     async def all(self) -> dict[str, dict[str, str]]:
         return {path: config for path, config in self.configs.items() if config}
+
+    async def names(self, kind) -> list[str]:
+        return [path.removeprefix(f"{kind}/") for path in self.configs if path.startswith(f"{kind}/")]
 
     async def change(self, path, change) -> dict[str, str]:
         self.configs[path] = change(dict(self.configs.get(path, {})))
@@ -360,6 +365,7 @@ class Served:
             request_times=self.request_times,
             quotas=self.quotas,
             client_traffic=self.client_traffic,
+            telemetry=ClientTelemetry(MetricsSubscriptions(self.entity_configs)),
             producer_ids=ProducerIds(self.store, 1),
             delegation_tokens=DelegationTokens(None, TokenSettings(b"", Lifetimes(1, 1), 1), clock, lambda: False),
             controller=self.controller,
