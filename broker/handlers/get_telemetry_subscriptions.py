@@ -11,7 +11,7 @@ from broker.protocol.messages.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsResponse,
 )
 from broker.protocol.schema import ZERO_UUID
-from broker.records.compression import Compression
+from broker.records.batch import Compression
 from broker.runtime.requests.context import RequestContext
 
 #: In the order in which a client shall prefer them, as Kafka's.

@@ -8,7 +8,8 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 from broker.protocol.otlp import read_metrics
 from broker.protocol.schema import ZERO_UUID
-from broker.records.compression import Compression, decompress
+from broker.records.batch import Compression
+from broker.records.compression import decompress
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.telemetry.client_instances import ClientInstance

@@ -57,6 +57,7 @@ from broker.server.prerequisites import Ground
 from broker.server.registration import Registration
 from broker.server.replication import Replication, random_session_id
 from broker.server.security import Security
+from broker.server.security_metrics import has_names
 from broker.server.telemetry_metrics import TelemetryMetrics
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.entity_configs import EntityConfigs
@@ -237,7 +238,7 @@ class BrokerComponents:
         for metrics in (
             self.replication.metrics,
             CoordinatorMetrics(self.coordination),
-            TelemetryMetrics(services.telemetry, ground.clock),
+            TelemetryMetrics(services.telemetry, ground.clock, has_names=has_names(ground.config)),
             ControllerMetrics(self.controller),
             ErrorMetrics(services.request_times),
             LogMetrics(ground.logs, ground.config),

@@ -17,9 +17,11 @@ _Series = tuple[str, str, str, str]
 class TelemetryMetrics:
     """Read at each scrape. Instances of a client id are one series: sums are added up, the largest gauge counts."""
 
-    def __init__(self, telemetry: ClientTelemetry, clock: Clock):
+    def __init__(self, telemetry: ClientTelemetry, clock: Clock, *, has_names: bool):
+        """has_names: whether numbers are told, which carry client ids and topics."""
         self._telemetry = telemetry
         self._clock = clock
+        self._has_names = has_names
 
     def collect(self) -> Iterable[Metric]:
         telemetry = self._telemetry
@@ -29,7 +31,7 @@ class TelemetryMetrics:
             PREFIX + "client_metric_sum", "Sums that clients pushed, since they began to push.", labels=labels
         )
         gauges = GaugeMetricFamily(PREFIX + "client_metric", "Gauges that clients pushed last.", labels=labels)
-        added, largest = _by_client_id(telemetry.pushed)
+        added, largest = _by_client_id(telemetry.pushed if self._has_names else ())
         for family, values in ((sums, added), (gauges, largest)):
             for series, value in sorted(values.items()):
                 family.add_metric(list(series), value)

@@ -53,10 +53,6 @@ class EntityConfigs:
             _log.error("configuration left out", error=str(error))
             return {}
 
-    async def names(self, kind: str) -> list[str]:
-        """Return the names of the entities of a type that have none below them."""
-        return await self._session.children_if_present(f"{_ROOT}/{kind}")
-
     async def all(self) -> dict[str, Config]:
         """Return the configurations of all entities that have one."""
         paths = [

@@ -154,7 +154,12 @@ def _metric_row(line: MetricLine) -> list[str]:
 
 def limits() -> list[str]:
     lines = []
-    for name, title in (("limits", "Requests, logs, groups and the console"), ("security_limits", "Security")):
+    titles = {
+        "limits": "Requests, logs, groups and the console",
+        "security_limits": "Security",
+        "telemetry_limits": "Client metrics",
+    }
+    for name, title in titles.items():
         lines += [f"## {title}", "", *table(("limit", "value", "reason"), _limits_of(f"broker/common/{name}.py")), ""]
     return lines
 

@@ -103,7 +103,7 @@ COMMANDS: tuple[ToolCommand, ...] = (
         "kafka-dump-log",
         "DumpLogSegments",
         "--files {logs}/{topic}-0/00000000000000000000.log --print-data-log",
-        "Starting offset: 0",
+        "payload: ",
     ),
     ToolCommand(
         "kafka-leader-election",
@@ -162,7 +162,7 @@ COMMANDS: tuple[ToolCommand, ...] = (
         "kafka-verifiable-producer",
         "VerifiableProducer",
         f"{_TO} --topic {{topic}} --max-messages 5 --throughput -1",
-        '"acked":5',
+        "startup_complete",
     ),
     ToolCommand(
         "kafka-verifiable-consumer",

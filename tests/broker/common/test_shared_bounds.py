@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from broker.common import limits, security_limits
+from broker.common import limits, security_limits, telemetry_limits
 from tests.tidy.sources import ROOT
 
 DOCUMENT = ROOT / "broker" / "common" / "SHARED_BOUNDS.md"
@@ -21,7 +21,9 @@ def here() -> list[list[str]]:
 
 
 def test_every_bound_has_one_row():
-    bounds = sorted(name for module in (limits, security_limits) for name in vars(module) if name.isupper())
+    bounds = sorted(
+        name for module in (limits, security_limits, telemetry_limits) for name in vars(module) if name.isupper()
+    )
     listed = sorted(name for row in here() for name in re.findall(r"`(\w+)`", row[0]))
     assert listed == bounds
 

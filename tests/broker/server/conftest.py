@@ -287,6 +287,7 @@ class Served:
             f"{properties}\nbroker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\noffsets.topic.num.partitions=3\n"
             "offsets.topic.replication.factor=1\ntransaction.state.log.num.partitions=3\n"
             "transaction.state.log.replication.factor=1\ntransaction.two.phase.commit.enable=true\n"
+            "telemetry.max.bytes=500000\n"
         )
         self.clock = clock = clock or SystemClock()
         log_dirs = [directory / name for name in names]

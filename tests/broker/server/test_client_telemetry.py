@@ -57,8 +57,8 @@ async def client(served) -> Client:
     return connected
 
 
-def series_of(served) -> dict[tuple[str, ...], float]:
-    families = TelemetryMetrics(served.services.telemetry, served.services.clock).collect()
+def series_of(served, *, has_names: bool = True) -> dict[tuple[str, ...], float]:
+    families = TelemetryMetrics(served.services.telemetry, served.services.clock, has_names=has_names).collect()
     return {
         (sample.labels["client_id"], sample.labels["name"], sample.labels["attributes"]): sample.value
         for family in families
@@ -72,7 +72,7 @@ async def test_a_client_is_told_what_to_push(client):
     assert told.error_code == ErrorCode.NONE
     assert told.client_instance_id != ZERO_UUID
     assert (told.push_interval_ms, told.requested_metrics, told.delta_temporality) == (1_000, ["r", "s"], True)
-    assert told.telemetry_max_bytes == 1_048_576
+    assert told.telemetry_max_bytes == 500_000
     assert told.accepted_compression_types == [4, 3, 1, 2]
 
 
@@ -80,6 +80,11 @@ async def test_a_client_is_told_what_to_push(client):
 async def test_what_is_pushed_is_told_to_prometheus(served, client, codec):
     assert await push(client, await subscription(client), codec=codec) == ErrorCode.NONE
     assert series_of(served) == {("tester", "sent", "topic=t"): 3.0, ("tester", "rate", ""): 2.5}
+
+
+async def test_client_ids_are_told_only_where_names_may_be(served, client):
+    await push(client, await subscription(client))
+    assert series_of(served, has_names=False) == {}
 
 
 async def test_sums_add_up_and_gauges_are_replaced(served, client):
@@ -111,7 +116,7 @@ async def test_a_changed_subscription_has_another_id_and_may_be_fetched_at_once(
 
 async def test_pushes_that_are_too_large_or_cannot_be_read_are_refused(client):
     told = await subscription(client)
-    assert await push(client, told, b"x" * 1_048_577, last=True) == ErrorCode.TELEMETRY_TOO_LARGE
+    assert await push(client, told, b"x" * 500_001, last=True) == ErrorCode.TELEMETRY_TOO_LARGE
     told = await subscription(client)
     assert await push(client, told, b"\x0a\xff", last=True) == ErrorCode.INVALID_RECORD
     told = await subscription(client)
