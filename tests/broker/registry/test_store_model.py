@@ -14,6 +14,7 @@ from broker.registry.registering import live_version, registration
 from broker.registry.schema import Content, SchemaReference
 from broker.registry.settings import config_record, mode_records
 from broker.registry.store import SchemaStore
+from tests.examples import examples
 
 SUBJECTS = st.sampled_from(["a", "b", ":.c:a"])
 TEXTS = st.sampled_from(["one", "two", "three", "four"])
@@ -131,7 +132,7 @@ def shown(store):
 
 
 TestRegistrations = Registrations.TestCase
-TestRegistrations.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+TestRegistrations.settings = settings(max_examples=examples(20), stateful_step_count=20)
 
 
 def test_a_tombstone_goes_to_the_bytes_that_somebody_else_wrote():

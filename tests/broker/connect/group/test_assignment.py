@@ -6,6 +6,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from broker.connect.group.assignment import Balancer
 from broker.connect.group.wire import CONNECTOR, Unit, WorkerAssignment
+from tests.examples import examples
 
 DELAY_MS = 1_000
 
@@ -98,11 +99,11 @@ class Rounds(RuleBasedStateMachine):
 
 
 TestRounds = Rounds.TestCase
-TestRounds.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestRounds.settings = settings(max_examples=examples(60), stateful_step_count=25)
 
 
 @given(st.integers(2, 5), st.integers(1, 5), st.integers(1, 6), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_a_worker_that_returns_within_the_delay_moves_nothing_else(workers, connectors, tasks, data):
     group = Group()
     group.configured = units(connectors, tasks)

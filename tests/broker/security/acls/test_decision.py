@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from broker.security.acls.decision import AccessRules
 from broker.security.acls.model import AclEntry, Pattern, PatternType, Permission
 from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
+from tests.examples import examples
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 ALICE, HOST = "User:alice", "10.0.0.1"
@@ -181,7 +182,7 @@ def plainly(rules, principal, host, operation, kind, name, allows_if_none):
     return any(e.permission is Permission.ALLOW and e.operation in implying for e in about)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(RULES, st.lists(st.tuples(PATTERNS, st.lists(ENTRIES, max_size=3)), max_size=4), ASKED, st.booleans())
 def test_random_rules_changed_one_by_one_are_decided_as_plainly(rules, changes, question, allows_if_none):
     kept = AccessRules(rules, allows_if_none=allows_if_none)
@@ -195,7 +196,7 @@ def test_random_rules_changed_one_by_one_are_decided_as_plainly(rules, changes, 
     assert {(binding.pattern, binding.entry) for binding in kept} == {(p, e) for p, es in now.items() for e in es}
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(RULES, ASKED)
 def test_what_is_allowed_on_any_is_allowed_on_one_that_can_be_named(rules, question):
     """KIP-679 by its meaning: names that rules speak of, and one behind each prefix that no rule speaks of."""
@@ -212,7 +213,7 @@ def test_what_is_allowed_on_any_is_allowed_on_one_that_can_be_named(rules, quest
         assert any(p.type is LITERAL and p.name == "*" and p.kind is kind for p in rules)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(RULES, ASKED, st.booleans())
 def test_an_explanation_says_what_is_decided_and_names_a_rule_that_would_alone_decide_so(
     rules, question, allows_if_none

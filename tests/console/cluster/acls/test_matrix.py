@@ -9,6 +9,7 @@ from console.cluster.acls.effects import ANY_OTHER, AclChange, concerned, effect
 from console.cluster.acls.rows import Choice, Matrix
 from console.kit.gateway.acls.decisions import AclDecisions, with_changes
 from console.kit.gateway.acls.interface import ANYBODY, OPERATIONS, AclRule, AclView, binding_of
+from tests.examples import examples
 
 PRINCIPALS = ["User:*", "User:a", "User:b", "User:root"]
 HOSTS = ["*", "10.0.0.1"]
@@ -45,7 +46,7 @@ def allowed_by_the_broker(view: AclView):
     return ask
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(VIEWS, st.sampled_from([*PRINCIPALS, "User:c"]), st.sampled_from(HOSTS), st.sampled_from([*NAMES, *SEEN]))
 def test_each_decision_is_the_brokers(view, principal, host, name):
     ask, decisions = allowed_by_the_broker(view), AclDecisions(view)
@@ -59,7 +60,7 @@ def test_each_decision_is_the_brokers(view, principal, host, name):
             assert election.is_certain or view.super_users is None or view.allows_if_none is None
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     VIEWS,
     st.sampled_from(["", *OPERATIONS["TOPIC"]]),
@@ -97,7 +98,7 @@ def test_the_matrix_has_every_pair_that_may_something_once_and_decided_as_by_the
         assert set(pairs) == matching_pairs
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(VIEWS, st.lists(RULES, max_size=3), st.lists(RULES, max_size=2), st.data())
 def test_who_gains_or_loses_is_who_the_broker_would_answer_otherwise(view, added, others, data):
     removed = data.draw(st.lists(st.sampled_from(view.rules), max_size=3)) if view.rules else []
@@ -132,7 +133,7 @@ def label(change: AclChange, resource: str, name: str) -> str:
     return f"{name}…" if "PREFIXED" in patterns and name not in SEEN else name
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(VIEWS, st.lists(RULES, max_size=3), st.lists(RULES, max_size=3))
 def test_the_inverse_of_a_real_change_brings_back_what_was(view, added, removed):
     change = AclChange.real(view, added, removed)

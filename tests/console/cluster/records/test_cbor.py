@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from console.cluster.records.cbor import BYTES_MAX, DEPTH_MAX, as_json
 from console.cluster.records.text import document_text, text_of
+from tests.examples import examples
 
 #: Of appendix A: what stands alone there is put into an array of one.
 EXAMPLES = [
@@ -50,7 +51,7 @@ def test_what_is_cut_trailing_deep_bare_doubled_or_too_much_is_not_taken_for_it(
     assert as_json(data) is None
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(st.binary(max_size=300).map(lambda data: b"\x82" + data) | st.binary(max_size=300))
 def test_no_bytes_make_it_fail(data):
     result = as_json(data)
@@ -80,7 +81,7 @@ _DOCUMENTS = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(_DOCUMENTS, min_size=1, max_size=4))
 def test_what_was_written_comes_back(document):
     assert json.loads(as_json(encoded(document))) == document

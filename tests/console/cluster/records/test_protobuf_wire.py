@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from console.cluster.records.protobuf_wire import DEPTH_MAX, FIELDS_MAX, wire_text
 from console.cluster.records.text import text_of
+from tests.examples import examples
 
 
 def lines(data: bytes, length_max: int = 10_000) -> list[str] | None:
@@ -74,7 +75,7 @@ def test_no_more_is_written_than_is_shown():
     assert (len(text) <= 100, is_cut) == (True, True)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(st.binary(max_size=400))
 def test_no_bytes_make_it_fail(data):
     result = wire_text(data, 2_000)

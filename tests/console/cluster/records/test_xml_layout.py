@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from console.cluster.records.text import text_of
 from console.cluster.records.xml_layout import DEPTH_MAX, laid_out_xml
+from tests.examples import examples
 
 BOMB = b"""<!DOCTYPE l [<!ENTITY a "aaaaaaaaaa">%s]><l>&j;</l>""" % b"".join(
     b'<!ENTITY %c "%s">' % (index, (b"&%c;" % (index - 1)) * 10) for index in range(ord("b"), ord("k"))
@@ -52,7 +53,7 @@ def test_no_more_is_laid_out_than_is_shown():
     assert (len(text), is_cut) == (1_000, True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.text(alphabet="<>/ab!?[]&;-='\" \n", max_size=80).map(lambda text: b"<a>" + text.encode() + b"</a>"))
 def test_no_text_makes_it_fail_and_what_is_laid_out_is_laid_out_again(data):
     result = laid_out_xml(data, 10_000)
