@@ -28,6 +28,7 @@ from console.state.clusters import store
 from console.state.clusters.models import Broker, Topic
 from console.state.consumers.models import ConsumerGroup
 from tests.console.ecosystem.connectors.lying_server import connector
+from tests.examples import some
 
 #: Of single sign-on there is nothing without a provider: `tests/console/people/sso`.
 OPEN_TO_ALL = {"login", "healthz", "metrics", "status", "sso-login", "sso-callback", "sso-logout"} | {
@@ -341,7 +342,9 @@ def test_nobody_is_sent_to_the_login_from_everywhere(method):
 @pytest.mark.parametrize("method", ["get", "post", "put", "patch", "delete"])
 def test_an_outsider_gets_in_nowhere(method, outsider, client_of):
     ask = getattr(client_of(outsider), method)
-    seen = statuses([name for name in CLOSED if name not in OWN], ask)
+    others = [name for name in CLOSED if name not in OWN]
+    # Whoever lets an outsider read or post is found by each address; other methods are refused by all of them alike.
+    seen = statuses(others if method in ("get", "post") else some(others), ask)
     led_back = {name for name in seen if method == "get" and name in PAGES}
     assert {seen.pop(name) for name in led_back} <= {302}
     assert set(seen.values()) <= {403, 405}
@@ -357,17 +360,20 @@ def test_a_viewer_reads_what_is_not_for_others(viewer, client_of):
 def test_an_address_that_is_only_posted_to_leads_to_the_page_of_its_form(administrator, client_of):
     """Reloaded after a refusal, or opened from the history of a browser."""
     client = client_of(administrator)
-    posted = {name for name, status in statuses(CLOSED, client.delete).items() if status == 405}
-    for ask in (client.get, client.head):
-        assert {name for name in posted if ask(address_of(name)).status_code == 405} == set()
-        pages = {name: ask(address_of(name)).headers["Location"] for name in PAGES}
-        assert {name: ask(page).status_code for name, page in pages.items()} == dict.fromkeys(PAGES, 200)
+    posted = [name for name, status in statuses(CLOSED, client.delete).items() if status == 405]
+    for ask, some_posted, names in (
+        (client.get, posted, PAGES),
+        (client.head, some(posted), [*some(PAGES), "topic-set"]),
+    ):
+        assert {name for name in some_posted if ask(address_of(name)).status_code == 405} == set()
+        pages = {name: ask(address_of(name)).headers["Location"] for name in names}
+        assert {page for page in set(pages.values()) if ask(page).status_code != 200} == set()
         assert pages["topic-set"] == "/topics/orders/+settings/"
 
 
 def test_who_asks_for_the_head_of_a_page_is_answered_as_who_asks_for_the_page(administrator, client_of):
-    client = client_of(administrator)
-    assert statuses(CLOSED, client.head) == statuses(CLOSED, client.get)
+    client, names = client_of(administrator), list(some(CLOSED))
+    assert statuses(names, client.head) == statuses(names, client.get)
     assert Client().head("/login/").status_code == 200
 
 

@@ -42,7 +42,7 @@ def add_what_is_hidden(cluster) -> None:
 def shown(client) -> dict[str, list[str]]:
     names_and_queries = [(name, "") for name in CLOSED if name not in MOVING]
     names_and_queries += [(name, "?format=csv") for name, _ in names_and_queries if name not in NO_FILES]
-    names_and_queries = list(some(names_and_queries, one_in=3))
+    names_and_queries = list(some(names_and_queries, one_in=5))
     results = {}
     for name, more in names_and_queries:
         response = client.get(address_of(name) + more)

@@ -90,7 +90,7 @@ def _words(text: str) -> list[str]:
 def sent_to_pages(client: Client, connect, person: str, method: str, sent, routes=CLOSED) -> dict[str, list[str]]:
     """By address, what was changed that may not be."""
     problems = {}
-    for route in some(routes, one_in=3):
+    for route in some(routes):
         if route == "logout":
             continue
         with watched(connect) as changes:
@@ -233,7 +233,7 @@ def test_a_token_that_plans_changes_nothing_whatever_it_sends(administrator, con
 @pytest.mark.parametrize("person", ["limited", pytest.param("operator", marks=pytest.mark.long)])
 def test_a_token_that_applies_changes_what_its_person_may(person, request, connect):
     client, wrong = program_of(request.getfixturevalue(person), SCOPES), {}
-    for action in some(ACTIONS.values(), one_in=3):
+    for action in some(ACTIONS.values()):
         for hidden in (False, True):
             parameters = example_of(action)
             if hidden:

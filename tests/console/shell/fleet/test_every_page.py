@@ -24,6 +24,7 @@ from console.state.clusters.models import Broker, Topic
 from console.state.consumers.models import ConsumerGroup
 from console.state.history.models import Change
 from tests.console.shell.fleet.conftest import ALIAS, STAGING
+from tests.examples import some
 
 pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
 
@@ -91,7 +92,7 @@ def test_no_page_of_one_cluster_shows_a_row_of_the_other(rows, administrator, cl
 def test_what_is_in_the_other_cluster_reads_as_what_is_nowhere(rows, administrator, client_of, shown, other):
     client, nowhere, differing = client_of(administrator), "marked-of-nobody-1", []
     named = [name for name in ROUTES.keys() - OF_ALL if ROUTES[name].pattern.converters]
-    for name in sorted(named):
+    for name in some(sorted(named), one_in=3):
         there, absent = _page(client, shown, name, MARKS[other]), _page(client, shown, name, nowhere)
         if (there[0], there[1].replace(MARKS[other], nowhere)) != absent:
             differing.append(name)

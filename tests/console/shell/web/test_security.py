@@ -20,6 +20,7 @@ from console.state.consumers.models import ConsumerGroup
 from tests.console.ecosystem.connectors.lying_server import connector
 from tests.console.kit.access.test_every_address import CLOSED, _objects, address_of  # noqa: F401
 from tests.console.websocket import Websocket
+from tests.examples import some
 
 EVIL = "\"'><img src=x onerror=alert(1)>{{ 7*7 }}=1+1"
 MARKUP = "<img src=x"
@@ -111,7 +112,7 @@ async def test_nul_in_the_address_of_a_websocket_is_refused():
 def test_every_page_is_closed_to_frames_caches_and_foreign_files(administrator, client_of):
     client = client_of(administrator)
     weak = {}
-    for name in CLOSED:
+    for name in some(CLOSED):
         headers = client.get(address_of(name)).headers
         is_strong = (
             headers.get("X-Frame-Options") == "DENY"
@@ -140,7 +141,8 @@ def test_names_and_records_written_by_others_are_text_on_every_page(
     addresses = [address_of(name) for name in CLOSED]
     addresses += [reverse(name, args=[EVIL]) for name in ("group", "group-reset", "group-delete")]
     addresses += [reverse(name, args=[EVIL]) for name in CONNECTOR_PAGES]
-    addresses += [f"{address}?search={EVIL}&page={EVIL}&sort={EVIL}&kind={EVIL}&since={EVIL}" for address in addresses]
+    query = f"?search={EVIL}&page={EVIL}&sort={EVIL}&kind={EVIL}&since={EVIL}"
+    addresses += [f"{address}{query}" for address in some(addresses, one_in=3)]
     answers = {address: client.get(address) for address in addresses}
     files = {address for address, item in answers.items() if "attachment" in item.get("Content-Disposition", "")}
     assert {answers[file]["Content-Type"].partition(";")[0] for file in files} <= FILE_TYPES
