@@ -176,9 +176,6 @@ class EntityConfigsInMemory:
     async def all(self) -> dict[str, dict[str, str]]:
         return {path: config for path, config in self.configs.items() if config}
 
-    async def names(self, kind) -> list[str]:
-        return [path.removeprefix(f"{kind}/") for path in self.configs if path.startswith(f"{kind}/")]
-
     async def change(self, path, change) -> dict[str, str]:
         self.configs[path] = change(dict(self.configs.get(path, {})))
         return self.configs[path]
