@@ -176,5 +176,6 @@ async def alter_each(
 def unknown_resource(resource_type: int) -> ApiError:
     return ApiError(
         ErrorCode.INVALID_REQUEST,
-        f"Unknown resource type {resource_type}; 2 is a topic, 4 a broker, 8 its loggers, 16 client metrics, 32 a group",
+        f"Unknown resource type {resource_type}; 2 is a topic, 4 a broker, 8 its loggers, 16 client metrics, "
+        "32 a group",
     )

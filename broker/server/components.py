@@ -95,7 +95,38 @@ class BrokerComponents:
         )
         self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
         self.telemetry = ClientTelemetry(MetricsSubscriptions(EntityConfigs(ground.session)))
-        self.keepers = ConfigKeepers(
+        self.keepers = self._keepers(configs_of_topics, configs_of_groups)
+        self.housekeeping = Housekeeping(self.replicas, logs, config, steady, self.replicas.high_watermarks)
+        self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
+        self.room = self._room()
+        self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, steady)
+        self._follow_configs(configs_of_topics)
+        self.controller = self._controller(dialer)
+        self._follow_features()
+        self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
+        self.services = self._services(delayed_fetches, configs_of_topics, configs_of_groups)
+        self.coordination.serve(self.services, config.inter_broker_listener)
+        self.auditor = self._auditor(dialer)
+        self.dispatcher = Dispatcher(self.services, RequestMetrics(ground.registry))
+        self._register_metrics()
+
+    def _follow_configs(self, configs_of_topics: TopicConfigs) -> None:
+        ground = self._ground
+        limit_connections = partial(ground.listeners.limit, ground.descriptor_limit)
+        limit_connections()
+        ground.configs.before_change.append(ground.listeners.check)
+        ground.configs.on_changed += [
+            configs_of_topics.apply_all,
+            self._follow_listeners,
+            limit_connections,
+            lambda: ground.listeners.tls.reconfigure(ground.config),
+            self.housekeeping.reconfigure,
+            self.log_dir_moves.reconfigure,
+        ]
+
+    def _keepers(self, configs_of_topics: TopicConfigs, configs_of_groups: GroupConfigs) -> ConfigKeepers:
+        ground = self._ground
+        return ConfigKeepers(
             ground.session,
             [
                 (topic_configs.ENTITY, configs_of_topics.apply),
@@ -105,29 +136,6 @@ class BrokerComponents:
                 *self.security.keepers,
             ],
         )
-        self.housekeeping = Housekeeping(self.replicas, logs, config, steady, self.replicas.high_watermarks)
-        self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
-        self.room = self._room()
-        self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, steady)
-        limit_connections = partial(ground.listeners.limit, ground.descriptor_limit)
-        limit_connections()
-        ground.configs.before_change.append(ground.listeners.check)
-        ground.configs.on_changed += [
-            configs_of_topics.apply_all,
-            self._follow_listeners,
-            limit_connections,
-            lambda: ground.listeners.tls.reconfigure(config),
-            self.housekeeping.reconfigure,
-            self.log_dir_moves.reconfigure,
-        ]
-        self.controller = self._controller(dialer)
-        self._follow_features()
-        self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
-        self.services = self._services(delayed_fetches, configs_of_topics, configs_of_groups)
-        self.coordination.serve(self.services, config.inter_broker_listener)
-        self.auditor = self._auditor(dialer)
-        self.dispatcher = Dispatcher(self.services, RequestMetrics(ground.registry))
-        self._register_metrics()
 
     def _follow_features(self) -> None:
         ground, features = self._ground, self._ground.features

@@ -46,7 +46,7 @@ class PartitionRacks(Struct):
     racks: list[str] = wire(array(string))
 
 
-class TopicMetadata(Struct):
+class TopicRacks(Struct):
     topic_id: UUID = wire(uuid)
     topic_name: str = wire(string)
     num_partitions: int = wire(int32)
@@ -56,7 +56,7 @@ class TopicMetadata(Struct):
 class PartitionMetadataValue(StoredValue, versions=(0, 0), flexible_from=0):
     """Of Kafka before 4.1; here tools show it only."""
 
-    topics: list[TopicMetadata] = wire(array(TopicMetadata))
+    topics: list[TopicRacks] = wire(array(TopicRacks))
 
 
 class ClassicProtocol(Struct):
