@@ -8,7 +8,7 @@ FEATURE = Feature(
     package="console.cluster.client_metrics",
     addresses=(RouteModule("client-metrics/", "console.cluster.client_metrics.urls"),),
     links=(
-        PageLink("Client metrics", "client-metrics", entry=SidebarEntry.ACCESS, needs=("has_quorum", "sees_all_names"),
+        PageLink("Client metrics", "client-metrics", entry=SidebarEntry.ACCESS, needs=("sees_all_names",),
              after="quotas"),
     ),
     places=(PagePlace("Client metrics", "client-metrics", "telemetry subscriptions KIP-714", names_all=True),),

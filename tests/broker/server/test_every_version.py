@@ -62,6 +62,7 @@ from broker.protocol.messages.end_txn import EndTxnRequest
 from broker.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.find_coordinator import FindCoordinatorRequest
+from broker.protocol.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest
 from broker.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -103,6 +104,7 @@ from broker.protocol.messages.offset_for_leader_epoch import (
 )
 from broker.protocol.messages.preview_retention import PreviewRetentionRequest, PreviewRetentionTopic
 from broker.protocol.messages.produce import ProduceRequest
+from broker.protocol.messages.push_telemetry import PushTelemetryRequest
 from broker.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
@@ -363,6 +365,8 @@ REQUESTS = {
             )
         ]
     ),
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: lambda version, topic: GetTelemetrySubscriptionsRequest(),
+    ApiKey.PUSH_TELEMETRY: lambda version, topic: PushTelemetryRequest(client_instance_id=TOPIC_IDS["t"], metrics=b""),
     ApiKey.UNREGISTER_BROKER: lambda version, topic: UnregisterBrokerRequest(broker_id=9),
     ApiKey.LIST_CONFIG_RESOURCES: lambda version, topic: ListConfigResourcesRequest(),
     ApiKey.DESCRIBE_CLUSTER: lambda version, topic: DescribeClusterRequest(),
@@ -385,6 +389,7 @@ ALL = [
 #: What coordinators say to a member or producer they have never heard of, and to a first join without an id.
 _TO_STRANGERS = {
     ErrorCode.BROKER_ID_NOT_REGISTERED,
+    ErrorCode.UNKNOWN_SUBSCRIPTION_ID,
     ErrorCode.UNKNOWN_MEMBER_ID,
     ErrorCode.MEMBER_ID_REQUIRED,
     ErrorCode.GROUP_ID_NOT_FOUND,

@@ -20,7 +20,7 @@ from console.kit.gateway.connection.any_broker import ask
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import refusal
 
-NOT_SERVED = "These brokers take no metrics of clients (KIP-714): Kafka does so with KRaft only."
+NOT_SERVED = "These brokers take no metrics of clients (KIP-714): Kafka from 3.7 on does with KRaft."
 #: Of config resources, and the source of what a resource of it says itself.
 _RESOURCE_TYPE, _OWN_SOURCE = 16, 7
 

@@ -143,6 +143,8 @@ FREE = {
     ApiKey.SASL_AUTHENTICATE,
     ApiKey.DESCRIBE_CLUSTER,
     ApiKey.LIST_GROUPS,
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+    ApiKey.PUSH_TELEMETRY,
     ApiKey.LIST_TRANSACTIONS,
     # For oneself; of others' tokens test_delegation_tokens has tables of its own.
     ApiKey.CREATE_DELEGATION_TOKEN,
