@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable
 
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import require
 from broker.handlers.coordinator_response import checked
 from broker.handlers.group_request import ask_group
@@ -19,7 +19,11 @@ async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestCon
     groups = dict.fromkeys(request.groups_names)
     replies = await asked_in_turns(groups, lambda group_id: _ask(group_id, context), context.services.turns)
     responses = [checked(reply, DeleteGroupsResponse) for reply in replies]
-    return DeleteGroupsResponse(results=[response.results[0] for response in responses])
+    results = [response.results[0] for response in responses]
+    for result in results:
+        if result.error_code and result.error_message is None:
+            result.error_message = ErrorCode(result.error_code).meaning
+    return DeleteGroupsResponse(results=results)
 
 
 def _ask(group_id: str, context: RequestContext) -> Message | Awaitable[Message]:

@@ -255,7 +255,10 @@ NEEDS: dict[ApiKey, Needs] = {
         _all(on_topic(AclOperation.ALTER)), lambda version: {"results": [{"name": "t", **_with_message(TOPIC)}]}
     ),
     ApiKey.DELETE_GROUPS: Needs(
-        _all(on_group(AclOperation.DELETE)), lambda version: {"results": [{"group_id": "g", "error_code": GROUP}]}
+        _all(on_group(AclOperation.DELETE)),
+        lambda version: {
+            "results": [{"group_id": "g", **(_with_message(GROUP) if version >= 3 else {"error_code": GROUP})}]
+        },
     ),
     ApiKey.ELECT_LEADERS: Needs(_all(on_cluster(AclOperation.ALTER)), _elections),
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: Needs(_all(on_cluster(AclOperation.ALTER)), _moves),
