@@ -8,8 +8,9 @@ from google.protobuf.message import DecodeError
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
 from broker.connect.converters.registry.converter import Cache, Codec, EncodedSchema, RegistryConverter
 from broker.connect.converters.registry.framing import index_bytes, split_indexes
-from broker.connect.converters.registry.protobuf.decoder import MessageReader, ProtobufNode, ProtobufOptions
+from broker.connect.converters.registry.protobuf.decoder import MessageReader
 from broker.connect.converters.registry.protobuf.encoder import name_of, proto_of
+from broker.connect.converters.registry.protobuf.nodes import ProtobufNode, ProtobufOptions
 from broker.connect.converters.registry.scrubbing import scrubbed_protobuf_name
 from broker.connect.converters.registry.settings import CONFIG, KEEPS_NULLS, scrubs_names
 from broker.registry.protobuf.schema import parse

@@ -1,7 +1,7 @@
 """A Protobuf message as a struct of Connect, with what makes each other's values of values. Pure."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from confluent_kafka.schema_registry.confluent import meta_pb2
@@ -13,6 +13,7 @@ from broker.connect.api import DataError, Field, Schema, Struct, Type
 from broker.connect.api.schema import DECIMAL, SCALE, TIMESTAMP, validate_value
 from broker.connect.converters.registry.protobuf import connect_names
 from broker.connect.converters.registry.protobuf.logical import LOGICAL_VALUES
+from broker.connect.converters.registry.protobuf.nodes import Make, MessagePart, ProtobufNode, ProtobufOptions
 from broker.registry.protobuf.compiler import MAIN
 
 _FD = FieldDescriptor
@@ -34,37 +35,6 @@ _SMALL = {type_.value: type_ for type_ in (Type.INT8, Type.INT16)}
 _LOGICAL = {message: name for name, (message, _) in connect_names.LOGICAL.items()}
 _WRAPPERS = {f"google.protobuf.{item}Value" for item in
              ("Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "Bool", "String", "Bytes")}  # fmt: skip
-
-Make = Callable[[Any], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ProtobufNode:
-    """A type: its schema, and how values of Connect that are not null become Protobuf's, and back."""
-
-    schema: Schema
-    to: Make
-    of: Callable[[Schema, Any], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class MessagePart:
-    """A field of a message: `put` sets it from a value, `get` reads it."""
-
-    field: Field
-    put: Callable[[Any, Any], None]
-    get: Callable[[Any], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ProtobufOptions:
-    """`uses_optional`: optional.for.nullables, so that nothing else than `optional` is optional. `keeps_nulls`:
-    ignore.default.for.nullables. `rename` is what names were written with.
-    """
-
-    uses_optional: bool = False
-    keeps_nulls: bool = False
-    rename: Callable[[str], str] = str
 
 
 class MessageReader:
