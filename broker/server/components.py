@@ -73,19 +73,8 @@ class BrokerComponents:
         dialer, delayed_fetches = Dialer(ground.membership, ground.listeners.tls), DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
         steady, addresses = SteadyClock(clock), self.addresses.of
-        configs_of_groups = GroupConfigs(EntityConfigs(ground.session), config)
-        self.coordination = Coordination(
-            config,
-            self.replicas,
-            metadata,
-            store,
-            addresses,
-            dialer,
-            clock,
-            steady,
-            ground.features,
-            configs_of_groups.values,
-        )
+        self.group_configs = GroupConfigs(EntityConfigs(ground.session), config)
+        self.coordination = self._coordination(dialer, steady)
         self.registration = self._registration()
         self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
         configs_of_topics = TopicConfigs(store, self.replicas, config)
@@ -95,7 +84,7 @@ class BrokerComponents:
         )
         self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
         self.telemetry = ClientTelemetry(MetricsSubscriptions(EntityConfigs(ground.session)))
-        self.keepers = self._keepers(configs_of_topics, configs_of_groups)
+        self.keepers = self._keepers(configs_of_topics)
         self.housekeeping = Housekeeping(self.replicas, logs, config, steady, self.replicas.high_watermarks)
         self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
         self.room = self._room()
@@ -104,7 +93,7 @@ class BrokerComponents:
         self.controller = self._controller(dialer)
         self._follow_features()
         self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
-        self.services = self._services(delayed_fetches, configs_of_topics, configs_of_groups)
+        self.services = self._services(delayed_fetches, configs_of_topics)
         self.coordination.serve(self.services, config.inter_broker_listener)
         self.auditor = self._auditor(dialer)
         self.dispatcher = Dispatcher(self.services, RequestMetrics(ground.registry))
@@ -124,14 +113,14 @@ class BrokerComponents:
             self.log_dir_moves.reconfigure,
         ]
 
-    def _keepers(self, configs_of_topics: TopicConfigs, configs_of_groups: GroupConfigs) -> ConfigKeepers:
+    def _keepers(self, configs_of_topics: TopicConfigs) -> ConfigKeepers:
         ground = self._ground
         return ConfigKeepers(
             ground.session,
             [
                 (topic_configs.ENTITY, configs_of_topics.apply),
                 (broker_configs.ENTITY, ground.configs.apply),
-                (group_configs.ENTITY, configs_of_groups.apply),
+                (group_configs.ENTITY, self.group_configs.apply),
                 (subscriptions.ENTITY, self.telemetry.subscriptions.apply),
                 *self.security.keepers,
             ],
@@ -198,9 +187,22 @@ class BrokerComponents:
             clock,
         )
 
-    def _services(
-        self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs, configs_of_groups: GroupConfigs
-    ) -> Services:
+    def _coordination(self, dialer: Dialer, steady: SteadyClock) -> Coordination:
+        ground = self._ground
+        return Coordination(
+            ground.config,
+            self.replicas,
+            ground.metadata,
+            ground.store,
+            self.addresses.of,
+            dialer,
+            ground.clock,
+            steady,
+            ground.features,
+            self.group_configs.values,
+        )
+
+    def _services(self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs) -> Services:
         ground, config = self._ground, self._ground.config
         self.traffic_sweep = TrafficSweep(TrafficCounters(ground.clock.monotonic_ms), ground.turns)
         return Services(
@@ -222,7 +224,7 @@ class BrokerComponents:
             topics=TopicAdmin(ground.store, ground.metadata, config),
             topic_configs=configs_of_topics,
             broker_configs=ground.configs,
-            group_configs=configs_of_groups,
+            group_configs=self.group_configs,
             log_dirs=LogDirs([Path(path) for path in config.log_dirs], self.replicas, ground.logs),
             log_dir_moves=self.log_dir_moves,
             retention_previews=self.previews,

@@ -46,7 +46,7 @@ class PartitionRacks(Struct):
     racks: list[str] = wire(array(string))
 
 
-class TopicRacks(Struct):
+class SubscribedTopicMetadata(Struct):
     topic_id: UUID = wire(uuid)
     topic_name: str = wire(string)
     num_partitions: int = wire(int32)
@@ -56,7 +56,7 @@ class TopicRacks(Struct):
 class PartitionMetadataValue(StoredValue, versions=(0, 0), flexible_from=0):
     """Of Kafka before 4.1; here tools show it only."""
 
-    topics: list[TopicRacks] = wire(array(TopicRacks))
+    topics: list[SubscribedTopicMetadata] = wire(array(SubscribedTopicMetadata))
 
 
 class ClassicProtocol(Struct):
