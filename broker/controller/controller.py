@@ -18,7 +18,7 @@ from broker.controller.effects import (
     UnwatchTopics,
     WatchTopics,
 )
-from broker.controller.eligible_leaders import eligible_leaders_changed, min_isr_config_changed, min_isr_read
+from broker.controller.eligible_leaders import config_changed, eligible_leaders_changed, min_isr_read
 from broker.controller.events import (
     AssignmentsWritten,
     BrokersChanged,
@@ -70,7 +70,7 @@ from broker.controller.state_restoration import report_waiting
 from broker.controller.topic_changes import topic_read, topics_listed
 from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
 from broker.controller.topic_ids import identify_topics, names_by_id, topics_identified, with_holders_of_records
-from broker.controller.unclean_election import unclean_config_changed, unclean_election_read
+from broker.controller.unclean_election import unclean_election_read
 
 _FLOWS: dict[type[Any], Callable[..., list[ControllerEffect]]] = {
     BrokersChanged: brokers_changed,
@@ -94,7 +94,7 @@ _FLOWS: dict[type[Any], Callable[..., list[ControllerEffect]]] = {
     LogDirsFailed: log_dirs_failed,
     ShutdownAsked: shutdown_asked,
     ShutdownCarriedOut: shutdown_carried_out,
-    ConfigChanged: lambda *message: [*unclean_config_changed(*message), *min_isr_config_changed(*message)],
+    ConfigChanged: config_changed,
     UncleanElectionRead: unclean_election_read,
     EligibleLeadersChanged: eligible_leaders_changed,
     MinIsrRead: min_isr_read,

@@ -11,6 +11,7 @@ from broker.controller.context import ControllerContext
 from broker.controller.effects import ControllerEffect, ReadMinIsr
 from broker.controller.events import ConfigChanged, EligibleLeadersChanged, MinIsrRead
 from broker.controller.state_changes import correct_states
+from broker.controller.unclean_election import unclean_config_changed
 
 
 def eligible_leaders_changed(context: ControllerContext, event: EligibleLeadersChanged) -> list[ControllerEffect]:
@@ -28,9 +29,10 @@ def ask_min_isr(context: ControllerContext, topics: Collection[str]) -> list[Con
     return [ReadMinIsr(frozenset(topics))] if context.min_isr is not None else []
 
 
-def min_isr_config_changed(context: ControllerContext, event: ConfigChanged) -> list[ControllerEffect]:
+def config_changed(context: ControllerContext, event: ConfigChanged) -> list[ControllerEffect]:
     """Handle changed configuration of a topic, or of brokers, which are the defaults of topics."""
-    return ask_min_isr(context, () if event.topic is None else {event.topic} & context.topics.keys())
+    topics = () if event.topic is None else {event.topic} & context.topics.keys()
+    return [*unclean_config_changed(context, event), *ask_min_isr(context, topics)]
 
 
 def min_isr_read(context: ControllerContext, event: MinIsrRead) -> list[ControllerEffect]:

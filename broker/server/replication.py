@@ -39,8 +39,6 @@ class Replication:
         quotas = ReplicationQuotas(replicas, config, clock)
         self.feeds = FollowerFeeds(replicas, quotas.leading, random_session_id, clock)
         self.isr = IsrUpdater(replicas, store, metadata.is_live, config.replica_lag_time_max_ms, clock, keeps_eligible)
-        replicas.on_role.append(self.isr.clear_elr)
-        replicas.on_config.append(self.isr.clear_elr)
         self.feeds.on_progress = self.isr.consider
         self.delayed_produces = DelayedProduces(replicas, clock)
         self.deletions = RecordDeletions(replicas, metadata.is_live, clock)

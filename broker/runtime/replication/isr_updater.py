@@ -54,6 +54,8 @@ class IsrUpdater:
         self.lag_ms_max = lag_ms_max
         self._clock = clock
         self._keeps_eligible = keeps_eligible
+        replicas.on_role.append(self.clear_elr)
+        replicas.on_config.append(self.clear_elr)
         self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed: set[TopicPartition] = set()

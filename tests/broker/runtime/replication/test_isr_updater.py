@@ -46,6 +46,10 @@ class Store:
 
 
 class Replicas(list):
+    def __init__(self, hosted):
+        super().__init__(hosted)
+        self.on_role, self.on_config = [], []
+
     def isr_written(self, hosted, isr, zk_version, elr=()) -> None:
         hosted.partition.isr_written(isr, zk_version, elr)
 
