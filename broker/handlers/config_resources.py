@@ -83,50 +83,67 @@ class ChangeableConfigs(NamedTuple):
 
 def changeable_configs(resource_type: int, name: str, context: RequestContext) -> ChangeableConfigs:
     """Raises ApiError if there is no such resource, or another broker answers for it."""
-    services = context.services
-    if resource_type == ConfigResourceType.TOPIC:
-        if not name:
-            raise ApiError(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
-        check_topic(name, context)
-        of_topics = services.topic_configs
-        return ChangeableConfigs(
-            key_of=partial(_key, topic.BY_NAME.get, "topic"),
-            value_of=lambda key, overrides: settings_of(key, overrides, services.config)[0].value,
-            overrides=partial(of_topics.overrides, name),
-            check=partial(of_topics.check, name),
-            change=partial(of_topics.change, name),
-        )
-    if resource_type == ConfigResourceType.BROKER:
-        check_broker(name, context)
-        of_brokers = services.broker_configs
-        return ChangeableConfigs(
-            key_of=partial(_key, broker.key_of, "broker"),
-            value_of=lambda key, overrides: (
-                key.read(overrides[key.name]) if key.name in overrides else services.config.values[key.attribute]
-            ),
-            overrides=partial(of_brokers.overrides, name),
-            check=partial(of_brokers.check, name),
-            change=partial(of_brokers.change, name),
-        )
-    if resource_type == ConfigResourceType.GROUP:
-        of_groups = services.group_configs
-        return ChangeableConfigs(
-            key_of=partial(_key, group.BY_NAME.get, "group"),
-            value_of=lambda key, overrides: group.group_settings_of(key, overrides, services.config)[0].value,
-            overrides=partial(of_groups.overrides, name),
-            check=lambda _present, wanted: of_groups.check(wanted),
-            change=partial(of_groups.change, name),
-        )
-    if resource_type == ConfigResourceType.CLIENT_METRICS:
-        subscriptions = services.telemetry.subscriptions
-        return ChangeableConfigs(
-            key_of=partial(_key, client_metrics.BY_NAME.get, "client metrics"),
-            value_of=lambda key, overrides: key.read(overrides[key.name]) if key.name in overrides else key.default,
-            overrides=partial(subscriptions.overrides, name),
-            check=lambda _present, wanted: subscriptions.check(name, wanted),
-            change=partial(subscriptions.change, name),
-        )
-    raise unknown_resource(resource_type)
+    if resource_type not in _CHANGEABLE:
+        raise unknown_resource(resource_type)
+    return _CHANGEABLE[resource_type](name, context)
+
+
+def _of_topic(name: str, context: RequestContext) -> ChangeableConfigs:
+    if not name:
+        raise ApiError(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
+    check_topic(name, context)
+    configs, config = context.services.topic_configs, context.services.config
+    return ChangeableConfigs(
+        key_of=partial(_key, topic.BY_NAME.get, "topic"),
+        value_of=lambda key, overrides: settings_of(key, overrides, config)[0].value,
+        overrides=partial(configs.overrides, name),
+        check=partial(configs.check, name),
+        change=partial(configs.change, name),
+    )
+
+
+def _of_broker(name: str, context: RequestContext) -> ChangeableConfigs:
+    check_broker(name, context)
+    configs, values = context.services.broker_configs, context.services.config.values
+    return ChangeableConfigs(
+        key_of=partial(_key, broker.key_of, "broker"),
+        value_of=lambda key, overrides: (
+            key.read(overrides[key.name]) if key.name in overrides else values[key.attribute]
+        ),
+        overrides=partial(configs.overrides, name),
+        check=partial(configs.check, name),
+        change=partial(configs.change, name),
+    )
+
+
+def _of_group(name: str, context: RequestContext) -> ChangeableConfigs:
+    configs, config = context.services.group_configs, context.services.config
+    return ChangeableConfigs(
+        key_of=partial(_key, group.BY_NAME.get, "group"),
+        value_of=lambda key, overrides: group.group_settings_of(key, overrides, config)[0].value,
+        overrides=partial(configs.overrides, name),
+        check=lambda _present, wanted: configs.check(wanted),
+        change=partial(configs.change, name),
+    )
+
+
+def _of_client_metrics(name: str, context: RequestContext) -> ChangeableConfigs:
+    subscriptions = context.services.telemetry.subscriptions
+    return ChangeableConfigs(
+        key_of=partial(_key, client_metrics.BY_NAME.get, "client metrics"),
+        value_of=lambda key, overrides: key.read(overrides[key.name]) if key.name in overrides else key.default,
+        overrides=partial(subscriptions.overrides, name),
+        check=lambda _present, wanted: subscriptions.check(name, wanted),
+        change=partial(subscriptions.change, name),
+    )
+
+
+_CHANGEABLE: dict[int, Callable[[str, RequestContext], ChangeableConfigs]] = {
+    ConfigResourceType.TOPIC: _of_topic,
+    ConfigResourceType.BROKER: _of_broker,
+    ConfigResourceType.GROUP: _of_group,
+    ConfigResourceType.CLIENT_METRICS: _of_client_metrics,
+}
 
 
 def check_pairs(count: int, given: Mapping[str, str | None], besides: Collection[str] = ()) -> None:

@@ -61,6 +61,7 @@ NOT_DECLARED = {
     ApiKey.ENVELOPE,
     ApiKey.ALLOCATE_PRODUCER_IDS,
 }
+TELEMETRY = {ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY}
 UNKNOWN_TO_THEM = {(ApiVersionsRequest, 5), (TxnOffsetCommitRequest, 6), (TxnOffsetCommitResponse, 6)}
 BOTH = [
     pytest.param(message, THEIRS[message.__name__], version, id=f"{message.__name__}-{version}")
@@ -91,7 +92,7 @@ def test_what_kafka_python_writes_reads_the_same(message, theirs, version, sampl
 
 
 def test_every_api_of_clients_is_compared():
-    not_theirs = {ApiKey.UNREGISTER_BROKER, *DELEGATION_TOKENS}
+    not_theirs = {ApiKey.UNREGISTER_BROKER, *TELEMETRY, *DELEGATION_TOKENS}
     compared = MESSAGES.keys() - BETWEEN_BROKERS - OWN - not_theirs - OF_OTHER_CLUSTERS.keys()
     assert {reading.values[0].api for reading in BOTH} == compared
 
@@ -110,6 +111,7 @@ def test_declared_are_the_apis_of_kafka_3_9_and_those_that_only_other_clusters_s
     # Which Kafka has with KRaft only.
     advertised |= {ApiKey.DESCRIBE_TOPIC_PARTITIONS: 0, ApiKey.UPDATE_FEATURES: 2, ApiKey.UNREGISTER_BROKER: 0}
     advertised |= {ApiKey.DESCRIBE_QUORUM: 2, ApiKey.LIST_CONFIG_RESOURCES: 1}
+    advertised |= dict.fromkeys(TELEMETRY, 0)
     advertised |= OF_OTHER_CLUSTERS
     assert {api: pair.request.versions[1] for api, pair in MESSAGES.items() if api not in OWN} == advertised
 

@@ -12,7 +12,7 @@ from tests.broker.server.authorization.allowed import Allowed, client_with, on_c
 from tests.broker.server.conftest import Client, Served
 
 #: What Kafka without an authorizer answers.
-OF_TOPIC, OF_CLUSTER, OF_GROUP = 3576, 8096, 328
+OF_TOPIC, OF_CLUSTER, OF_GROUP = 3576, 8096, 3400
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ async def test_groups_that_anything_is_set_for_are_listed(served):
     assert await _listed(client, 32) == [("a/ä", 32)]
     served.tell_of("t")
     assert {("t", 2), ("1", 4), ("1", 8), ("a/ä", 32)} <= set(await _listed(client))
-    response = await client.ask(ListConfigResourcesRequest(resource_types=[16]), 1)
+    response = await client.ask(ListConfigResourcesRequest(resource_types=[64]), 1)
     assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
     await _set(client, "a/ä", {SESSION: None})
     assert await _listed(client, 32) == []

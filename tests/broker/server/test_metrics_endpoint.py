@@ -99,7 +99,7 @@ def test_the_controller_counts_unclean_elections_the_wait_for_logs_and_the_broke
     Controller.election_log.unclean_elections = 3
     Controller.election_log.note_restorations([TopicPartition("t", 0), TopicPartition("t", 1)], {})
     Controller.election_log.note_restorations([], {TopicPartition("t", 1): 2})
-    elections, waiting, foreign = ControllerMetrics(Controller()).collect()
+    elections, _eligible, waiting, foreign = ControllerMetrics(Controller()).collect()
     assert [(sample.name, sample.value) for sample in waiting.samples] == [
         ("barnabas_broker_partitions_awaiting_logs", 1)
     ]

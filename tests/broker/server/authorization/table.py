@@ -156,7 +156,13 @@ FREE = {
 MEMBERS_ONLY = {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA, ApiKey.CONTROLLED_SHUTDOWN}
 
 #: The last versions in which topics have names, where later ones have ids instead.
-LAST_BY_NAME = {ApiKey.FETCH: 12, ApiKey.PRODUCE: 12, ApiKey.TXN_OFFSET_COMMIT: 5}
+LAST_BY_NAME = {
+    ApiKey.OFFSET_COMMIT: 9,
+    ApiKey.OFFSET_FETCH: 9,
+    ApiKey.FETCH: 12,
+    ApiKey.PRODUCE: 12,
+    ApiKey.TXN_OFFSET_COMMIT: 5,
+}
 
 _READ_GROUP = Needs(_all(on_group(AclOperation.READ)), _at_top(GROUP))
 

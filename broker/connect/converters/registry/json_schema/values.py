@@ -8,7 +8,7 @@ from broker.connect.converters.registry.json_schema import connect_names
 
 
 class SchemaValues(JsonValues):
-    """`keeps_nulls`: ignore.default.for.nullables."""
+    """Values of Connect as JSON of a JSON Schema. `keeps_nulls` is ignore.default.for.nullables."""
 
     def __init__(self, numeric_decimals: bool, keeps_nulls: bool = False):
         super().__init__(numeric_decimals, replace_null=not keeps_nulls)
