@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from broker.common.clock import Clock
 from broker.config.client_metrics import CLIENT_ID, CLIENT_SOFTWARE_NAME
 from broker.runtime.telemetry.client_telemetry import ClientTelemetry
-from broker.runtime.telemetry.pushed_metrics import PushedClient, SeriesKey
+from broker.runtime.telemetry.pushed_metrics import PushedClient, PushedSeriesKey
 from broker.server.metric_families import PREFIX, gauge
 
 #: A client id, a library and a metric with its attributes.
@@ -71,7 +71,7 @@ def _by_client_id(clients: Iterable[PushedClient]) -> tuple[dict[_Series, float]
     return added, largest
 
 
-def _series(client: PushedClient, key: SeriesKey) -> _Series:
+def _series(client: PushedClient, key: PushedSeriesKey) -> _Series:
     attributes = ",".join(f"{name}={value}" for name, value in key.attributes)
     of_client = client.instance.attributes
     return of_client[CLIENT_ID], of_client[CLIENT_SOFTWARE_NAME], key.name, attributes

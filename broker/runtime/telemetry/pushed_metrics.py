@@ -16,7 +16,7 @@ _INTERVALS_MISSED = 3
 _KEPT_MS_MIN = 60_000
 
 
-class SeriesKey(NamedTuple):
+class PushedSeriesKey(NamedTuple):
     """A metric of a client, with its attributes such as the topic."""
 
     name: str
@@ -29,8 +29,8 @@ class PushedClient:
 
     instance: ClientInstance
     pushed_at_ms: int
-    values: dict[SeriesKey, float] = field(default_factory=dict)
-    sums: set[SeriesKey] = field(default_factory=set)
+    values: dict[PushedSeriesKey, float] = field(default_factory=dict)
+    sums: set[PushedSeriesKey] = field(default_factory=set)
 
 
 class PushedMetrics:
@@ -57,7 +57,7 @@ class PushedMetrics:
             yield
 
     def _take_point(self, client: PushedClient, point: PushedPoint) -> None:
-        key, owner = SeriesKey(point.name, point.attributes), client.instance.owner
+        key, owner = PushedSeriesKey(point.name, point.attributes), client.instance.owner
         if key not in client.values:
             if not self.budget.has_room_for(owner):
                 self.left_out += 1

@@ -68,12 +68,12 @@ def series_of(served, *, has_names: bool = True) -> dict[tuple[str, ...], float]
 
 
 async def test_a_client_is_told_what_to_push(client):
-    told = await subscription(client)
-    assert told.error_code == ErrorCode.NONE
-    assert told.client_instance_id != ZERO_UUID
-    assert (told.push_interval_ms, told.requested_metrics, told.delta_temporality) == (1_000, ["r", "s"], True)
-    assert told.telemetry_max_bytes == 500_000
-    assert told.accepted_compression_types == [4, 3, 1, 2]
+    granted = await subscription(client)
+    assert granted.error_code == ErrorCode.NONE
+    assert granted.client_instance_id != ZERO_UUID
+    assert (granted.push_interval_ms, granted.requested_metrics, granted.delta_temporality) == (1_000, ["r", "s"], True)
+    assert granted.telemetry_max_bytes == 500_000
+    assert granted.accepted_compression_types == [4, 3, 1, 2]
 
 
 @pytest.mark.parametrize("codec", list(Compression))
@@ -88,40 +88,40 @@ async def test_client_ids_are_told_only_where_names_may_be(served, client):
 
 
 async def test_sums_add_up_and_gauges_are_replaced(served, client):
-    told = await subscription(client)
-    await push(client, told)
-    await push(client, told, last=True)
+    granted = await subscription(client)
+    await push(client, granted)
+    await push(client, granted, last=True)
     assert series_of(served) == {("tester", "sent", "topic=t"): 6.0, ("tester", "rate", ""): 2.5}
 
 
 async def test_a_push_that_is_not_due_is_throttled(client):
-    told = await subscription(client)
-    await push(client, told)
-    assert await push(client, told) == ErrorCode.THROTTLING_QUOTA_EXCEEDED
-    assert (await subscription(client, told.client_instance_id)).error_code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
+    granted = await subscription(client)
+    await push(client, granted)
+    assert await push(client, granted) == ErrorCode.THROTTLING_QUOTA_EXCEEDED
+    assert (await subscription(client, granted.client_instance_id)).error_code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
 
 
 async def test_a_push_of_another_subscription_is_refused(client):
-    told = await subscription(client)
-    assert await push(client, told, subscription_id=told.subscription_id + 1) == ErrorCode.UNKNOWN_SUBSCRIPTION_ID
+    granted = await subscription(client)
+    assert await push(client, granted, subscription_id=granted.subscription_id + 1) == ErrorCode.UNKNOWN_SUBSCRIPTION_ID
 
 
 async def test_a_changed_subscription_has_another_id_and_may_be_fetched_at_once(client):
-    told = await subscription(client)
+    granted = await subscription(client)
     await alter(client, metrics="s")
-    assert await push(client, told) == ErrorCode.UNKNOWN_SUBSCRIPTION_ID
-    again = await subscription(client, told.client_instance_id)
+    assert await push(client, granted) == ErrorCode.UNKNOWN_SUBSCRIPTION_ID
+    again = await subscription(client, granted.client_instance_id)
     assert (again.error_code, again.requested_metrics) == (ErrorCode.NONE, ["s"])
 
 
 async def test_pushes_that_are_too_large_or_cannot_be_read_are_refused(client):
-    told = await subscription(client)
-    assert await push(client, told, b"x" * 500_001, last=True) == ErrorCode.TELEMETRY_TOO_LARGE
-    told = await subscription(client)
-    assert await push(client, told, b"\x0a\xff", last=True) == ErrorCode.INVALID_RECORD
-    told = await subscription(client)
+    granted = await subscription(client)
+    assert await push(client, granted, b"x" * 500_001, last=True) == ErrorCode.TELEMETRY_TOO_LARGE
+    granted = await subscription(client)
+    assert await push(client, granted, b"\x0a\xff", last=True) == ErrorCode.INVALID_RECORD
+    granted = await subscription(client)
     bomb = b"\x00" * (9 * 1024 * 1024)
-    assert await push(client, told, bomb, Compression.GZIP, last=True) == ErrorCode.INVALID_RECORD
+    assert await push(client, granted, bomb, Compression.GZIP, last=True) == ErrorCode.INVALID_RECORD
 
 
 async def test_an_instance_id_of_zeros_cannot_push(client):
