@@ -38,7 +38,9 @@ _NO_STREAMS_GROUPS = "streams groups (KIP-1071), which are not there yet"
 _NO_QUORUM = "KRaft's quorum; the console's page *ZooKeeper* shows the ensemble that is here in its place"
 
 COMMANDS: tuple[ToolCommand, ...] = (
-    ToolCommand("kafka-topics", "TopicCommand", f"{_TO} --create --topic {{topic}} --partitions 2", "Created topic"),
+    ToolCommand(
+        "kafka-topics", "TopicCommand", f"{_TO} --create --topic {{topic}} --replica-assignment 1,1", "Created topic"
+    ),
     ToolCommand("kafka-topics", "TopicCommand", f"{_TO} --create --topic {{other}} --partitions 1", "Created topic"),
     ToolCommand("kafka-topics", "TopicCommand", f"{_TO} --describe --topic {{topic}}", "PartitionCount: 2"),
     ToolCommand(

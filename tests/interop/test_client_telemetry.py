@@ -15,18 +15,12 @@ from broker.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from tests.apache_kafka import java
-from tests.barnabas_cluster import Cluster, await_true, running_cluster
+from tests.barnabas_cluster import Cluster, await_true
 from tests.fetched import KAFKA, class_path
 
 _SERIES = re.compile(r'^barnabas_broker_client_metric(_sum)?\{.*client_id="(?P<client>[^"]*)".*name="(?P<name>[^"]*)"')
 _PRODUCED = "org.apache.kafka.tools.ProducerPerformance"
 _CLIENT_METRICS = "org.apache.kafka.tools.ClientMetricsCommand"
-
-
-@pytest.fixture(scope="module")
-def pushed_to(tmp_path_factory, zookeeper):
-    with running_cluster(tmp_path_factory.mktemp("telemetry"), zookeeper=zookeeper) as running:
-        yield running
 
 
 def subscribe(cluster: Cluster, name: str, settings: dict[str, str]) -> None:
@@ -54,25 +48,27 @@ def await_pushed(cluster: Cluster, client: str, wanted: Callable[[dict[str, floa
     await_true(lambda: wanted(names_pushed(cluster, client)), f"{client} pushes", 60)
 
 
-def test_librdkafka_pushes_what_a_subscription_asks_for(pushed_to, name):
-    servers = {"bootstrap.servers": pushed_to.bootstrap_servers}
+def test_librdkafka_pushes_what_a_subscription_asks_for(with_quick_chores, name):
+    servers = {"bootstrap.servers": with_quick_chores.bootstrap_servers}
     settings = {"interval.ms": "500", "metrics": "org.apache.kafka.producer.", "match": f"client_id={name}"}
-    subscribe(pushed_to, name, settings)
+    subscribe(with_quick_chores, name, settings)
     producer = Producer({**servers, "client.id": name, "enable.metrics.push": True})
     producer.produce(name, b"value")
     assert producer.flush(30) == 0
-    await_pushed(pushed_to, name, lambda pushed: "org.apache.kafka.producer.connection.creation.total" in pushed)
+    await_pushed(
+        with_quick_chores, name, lambda pushed: "org.apache.kafka.producer.connection.creation.total" in pushed
+    )
 
 
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.skipif(shutil.which("java") is None, reason="no Java")
-def test_javas_producer_pushes_how_many_records_it_sent(pushed_to, name):
-    jars, to = class_path(KAFKA, fetch=True), ("--bootstrap-server", pushed_to.bootstrap_servers)
+def test_javas_producer_pushes_how_many_records_it_sent(with_quick_chores, name):
+    jars, to = class_path(KAFKA, fetch=True), ("--bootstrap-server", with_quick_chores.bootstrap_servers)
     subscription = ("--alter", "--name", "java", "--metrics", "*", "--interval", "1000")
     altered = java(_CLIENT_METRICS, *to, *subscription, jars=jars)
     assert altered.stdout == "Altered client metrics config for java.\n", altered.stderr[-2000:]
     words = ("--topic", name, "--num-records", "50", "--record-size", "10", "--throughput", "10")
     java(_PRODUCED, *to, *words, jars=jars, check=True)
     sent = "org.apache.kafka.producer.record.send.total"
-    await_pushed(pushed_to, "perf-producer-client", lambda pushed: pushed.get(sent) == 50)
+    await_pushed(with_quick_chores, "perf-producer-client", lambda pushed: pushed.get(sent) == 50)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.barnabas_cluster import running_cluster
 from tests.fetched import KAFKA, class_path
 from tests.interop.kafka_tools import COMMANDS, ToolCommand, table
 
@@ -53,20 +52,18 @@ def test_tools_of_kafka_4_ask_what_is_served(cluster):
 @pytest.mark.long
 @pytest.mark.timeout(1200)
 @needs_jdk
-def test_every_tool_works_or_says_what_it_needs(tmp_path, zookeeper):
-    overrides = {"authorizer.class.name": "kafka.security.authorizer.AclAuthorizer", "super.users": "User:ANONYMOUS"}
-    with running_cluster(tmp_path, zookeeper=zookeeper, overrides=overrides) as cluster:
-        broker_id = cluster.brokers[0].broker_id
-        partition = {"topic": "tools", "partition": 0}
-        move = {"version": 1, "partitions": [partition | {"replicas": [broker_id]}]}
-        (tmp_path / "move.json").write_text(json.dumps(move))
-        (tmp_path / "delete.json").write_text(json.dumps({"version": 1, "partitions": [partition | {"offset": 1}]}))
-        (tmp_path / "empty.properties").write_text("")
-        places = {
-            "servers": cluster.bootstrap_servers, "topic": "tools", "other": "others", "directory": str(tmp_path),
-            "logs": str(cluster.brokers[0].log_dirs[0]),
-        }  # fmt: skip
-        assert failed(run(list(COMMANDS), places, fetch=True), places) == {}
+def test_every_tool_works_or_says_what_it_needs(cluster, tmp_path, name):
+    broker = cluster.brokers[0]
+    partition = {"topic": name, "partition": 0}
+    move = {"version": 1, "partitions": [partition | {"replicas": [broker.broker_id]}]}
+    (tmp_path / "move.json").write_text(json.dumps(move))
+    (tmp_path / "delete.json").write_text(json.dumps({"version": 1, "partitions": [partition | {"offset": 1}]}))
+    (tmp_path / "empty.properties").write_text("")
+    places = {
+        "servers": cluster.bootstrap_servers, "topic": name, "other": f"{name}-2", "directory": str(tmp_path),
+        "logs": str(broker.log_dirs[0]),
+    }  # fmt: skip
+    assert failed(run(list(COMMANDS), places, fetch=True), places) == {}
 
 
 def test_the_page_has_every_tool():
