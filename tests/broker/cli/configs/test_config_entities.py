@@ -55,7 +55,7 @@ def test_short_options_say_the_same():
         (
             ("--entity-type", "topic"),
             "Invalid entity type topic, the entity type must be one of topics, clients, users, brokers, ips, "
-            "broker-loggers, client-metrics with a --bootstrap-server or --bootstrap-controller argument",
+            "broker-loggers, client-metrics, groups with a --bootstrap-server or --bootstrap-controller argument",
         ),
         (("--zookeeper", "z", "--broker-logger", "1"), "brokers, ips with a --zookeeper argument"),
     ],
