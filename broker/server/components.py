@@ -78,10 +78,7 @@ class BrokerComponents:
         self.registration = self._registration()
         self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
         configs_of_topics = TopicConfigs(store, self.replicas, config)
-        keeps_elr = partial(keeps_eligible, ground.features)
-        self.replication = Replication(
-            config, ground.configs, self.replicas, metadata, store, addresses, dialer, clock, keeps_elr
-        )
+        self.replication = self._replication(dialer)
         self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
         self.telemetry = ClientTelemetry(MetricsSubscriptions(EntityConfigs(ground.session)))
         self.keepers = self._keepers(configs_of_topics)
@@ -91,7 +88,6 @@ class BrokerComponents:
         self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, steady)
         self._follow_configs(configs_of_topics)
         self.controller = self._controller(dialer)
-        self._follow_features()
         self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
         self.services = self._services(delayed_fetches, configs_of_topics)
         self.coordination.serve(self.services, config.inter_broker_listener)
@@ -160,8 +156,23 @@ class BrokerComponents:
         room.on_writable, self.log_dir_moves.on_moved = self.replicas.logs.writable_again, room.moved
         return room
 
+    def _replication(self, dialer: Dialer) -> Replication:
+        ground, addresses = self._ground, self.addresses.of
+        return Replication(
+            ground.config,
+            ground.configs,
+            self.replicas,
+            ground.metadata,
+            ground.store,
+            addresses,
+            dialer,
+            ground.clock,
+            partial(keeps_eligible, ground.features),
+        )
+
     def _controller(self, dialer: Dialer) -> ControllerRuntime:
         ground = self._ground
+        self._follow_features()
         return ControllerRuntime(
             ground.store,
             ground.config.broker_id,
