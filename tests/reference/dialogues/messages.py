@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, InvariantViolation
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Array, Primitive
@@ -25,7 +25,7 @@ def request_of(api: str, version: int, body: dict) -> Message:
     """Return the request; fields that this version lacks are left out. Raises InvalidStep."""
     try:
         request: Message = _struct_of(MESSAGES[ApiKey[api]].request, body, version)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, InvariantViolation) as error:
         raise InvalidStep(str(error)) from error
     return request
 
