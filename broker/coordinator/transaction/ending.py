@@ -7,7 +7,7 @@ the answer asks again with the epoch before it: by that a repeated request is to
 from broker.common.errors import ErrorCode
 from broker.coordinator.transaction.covering import producer_error
 from broker.coordinator.transaction.states import TransactionPhase
-from broker.coordinator.transaction.transaction import EPOCH_RAISING_VERSION, Transaction, is_exhausted
+from broker.coordinator.transaction.transaction import EPOCH_RAISING_VERSION, NO_PRODUCER_ID, Transaction, is_exhausted
 from broker.protocol.messages.end_txn import EndTxnRequest
 
 #: States in which a transaction has ended the way EndTxn asks for: a repeated request succeeds, by and by.
@@ -54,7 +54,7 @@ def ended_under_next_epoch(
 def _is_of(transaction: Transaction, producer_id: int) -> bool:
     """Whether the id is the transaction's, or was it until its epochs were used up."""
     return producer_id == transaction.producer_id or (
-        producer_id == transaction.previous_producer_id and transaction.producer_epoch == 0
+        NO_PRODUCER_ID != producer_id == transaction.previous_producer_id and transaction.producer_epoch == 0
     )
 
 

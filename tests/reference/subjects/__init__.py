@@ -2,7 +2,7 @@
 
 from tests.reference.comparison import Subject
 from tests.reference.subjects.avro import AVRO
-from tests.reference.subjects.brokers import BROKERS
+from tests.reference.subjects.brokers import BROKERS, UNJUDGED_BROKERS
 from tests.reference.subjects.commands import COMMANDS
 from tests.reference.subjects.connect import CONNECT
 from tests.reference.subjects.converters import CONVERTERS
@@ -20,7 +20,7 @@ SUBJECTS: dict[str, Subject] = {
     ]
 }
 #: Differences of these are not all listed yet: they run by their names alone.
-UNJUDGED: dict[str, Subject] = {subject.name: subject for subject in COMMANDS}
+UNJUDGED: dict[str, Subject] = {subject.name: subject for subject in (*COMMANDS, *UNJUDGED_BROKERS)}
 
 
 def named(name: str) -> list[Subject]:

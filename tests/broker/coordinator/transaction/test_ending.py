@@ -134,6 +134,7 @@ def test_one_that_was_never_there_and_one_of_another_id_are_refused(world):
     producer_id, epoch = world.producer()
     assert world.end_and_raise((producer_id + 1, epoch)).error_code == ErrorCode.INVALID_PRODUCER_ID_MAPPING
     assert world.end_and_raise((producer_id, epoch + 1)).error_code == ErrorCode.PRODUCER_FENCED
+    assert world.end_and_raise((-1, -1)).error_code == ErrorCode.INVALID_PRODUCER_ID_MAPPING, "not the one before it"
 
 
 def test_a_producer_that_is_upgraded_while_it_lives_goes_on_and_back(world):

@@ -41,8 +41,9 @@ BROKERS = [
     _subject("refused", refused.dialogue, 200),
     _subject("groups", groups.dialogue, 300),
     _subject("transactions", transactions.dialogue, 300),
-    _subject("features", features.dialogue, 100),
     _subject("placement", placement.dialogue, 200),
     _subject("configs", configs.dialogue, 300),
     _subject("records", records.dialogue, 300),
 ]
+#: Their differences are not all listed yet.
+UNJUDGED_BROKERS = [_subject("features", features.dialogue, 100)]
