@@ -72,7 +72,7 @@ class BrokerComponents:
         self.addresses = BrokerAddresses(config, ground.listeners, metadata, ground.features.supported)
         dialer, delayed_fetches = Dialer(ground.membership, ground.listeners.tls), DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
-        steady, addresses = SteadyClock(clock), self.addresses.of
+        steady = SteadyClock(clock)
         self.group_configs = GroupConfigs(EntityConfigs(ground.session), config)
         self.coordination = self._coordination(dialer, steady)
         self.registration = self._registration()
