@@ -36,8 +36,13 @@ _FIRST_VERSION = 0
 _INTRODUCED_FROM = 3
 #: A login that ends is made anew after this part of its life, as Kafka's clients do (KIP-368).
 _LOGIN_USED_FOR = 0.85
-#: Last versions that name topics: in later ones, which are for consumers, offsets are those of topic ids.
-_BY_NAME = {ApiKey.OFFSET_COMMIT: 9, ApiKey.OFFSET_FETCH: 9}
+#: Last versions that name topics: later ones have topic ids instead, which callers here do not know.
+_BY_NAME = {
+    ApiKey.PRODUCE: 12,
+    ApiKey.OFFSET_COMMIT: 9,
+    ApiKey.OFFSET_FETCH: 9,
+    ApiKey.TXN_OFFSET_COMMIT: 5,
+}
 #: By which who logs in as a member says so beforehand: a listener may have other mechanisms for everybody else.
 _MEMBERS_CLIENT_ID = "member"
 #: How an alert of TLS begins: whoever does not speak it takes it for a length.

@@ -17,7 +17,9 @@ from broker.protocol.headers import decode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from broker.protocol.messages.offset_commit import OffsetCommitRequest
 from broker.protocol.messages.preview_retention import PreviewRetentionRequest
+from broker.protocol.messages.produce import ProduceRequest
 from tests.response_headers import encode_response_header
 
 
@@ -89,10 +91,19 @@ def connected(*script, timeout_s=20.0):
 
 def test_the_highest_version_both_know_is_spoken():
     cluster = answering(DescribeClusterResponse(cluster_id="c"))
-    for theirs, spoken in (((0, 0), 0), ((0, 1), 1), ((0, 9), 1)):
+    for theirs, spoken in (((0, 0), 0), ((0, 1), 1), ((0, 9), 2)):
         with connected(serving(DESCRIBE_CLUSTER=theirs), cluster) as (connection, peer):
             assert connection.ask(DescribeClusterRequest()).cluster_id == "c"
             assert [version for version, _ in peer.received] == [0, spoken]
+
+
+@pytest.mark.parametrize(("request_class", "spoken"), [(ProduceRequest, 12), (OffsetCommitRequest, 9)])
+def test_a_request_that_names_its_topics_keeps_to_versions_that_do(request_class, spoken):
+    request = request_class()
+    response = MESSAGES[request.api].response()
+    with connected(serving(**{ApiKey(request.api).name: (3, 20)}), answering(response)) as (connection, peer):
+        connection.ask(request)
+        assert [version for version, _ in peer.received] == [0, spoken]
 
 
 def test_a_broker_without_the_api_is_told_from_one_that_is_away():
