@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable
 
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, error_code_of
 from broker.handlers.authorization import require
 from broker.handlers.coordinator_response import checked
 from broker.handlers.group_request import ask_group
@@ -22,7 +22,7 @@ async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestCon
     results = [response.results[0] for response in responses]
     for result in results:
         if result.error_code and result.error_message is None:
-            result.error_message = ErrorCode(result.error_code).meaning
+            result.error_message = error_code_of(result.error_code).meaning
     return DeleteGroupsResponse(results=results)
 
 

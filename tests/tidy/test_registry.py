@@ -22,6 +22,7 @@ SUPPORT = {
     "broker_loggers",
     "without_listener",
     "delegation_token_request",
+    "telemetry_request",
 }
 
 
