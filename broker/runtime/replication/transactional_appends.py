@@ -267,14 +267,24 @@ class TransactionalAppends:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "another leader may have ended the transaction meanwhile")
         if guard is None or guard not in self._guards.get((topic_partition, sent.producer_id), ()):
             raise ApiError(ErrorCode.INVALID_TXN_STATE, "the batch is not part of an open transaction")
-        if hosted.log.knows_producer(sent.producer_id):
-            return
-        epoch, sequence = self._earliest.get((topic_partition, sent.producer_id), (sent.epoch, NO_SEQUENCE))
-        if epoch == sent.epoch and NO_SEQUENCE < sequence < sent.partitions[topic_partition]:
+        if not hosted.log.knows_producer(sent.producer_id):
+            self._check_first(sent, topic_partition)
+
+    def _check_first(self, sent: "_TransactionalBatches", topic_partition: TopicPartition) -> None:
+        """Raise OUT_OF_ORDER_SEQUENCE_NUMBER if it cannot be the first batch of a producer that the log does not know."""
+        first = sent.partitions[topic_partition]
+        incoming = f"producer {sent.producer_id} in partition {topic_partition}: {first} (incoming seq. number)"
+        if sent.adds and first > 0:
             raise ApiError(
                 ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-                f"Out of order sequence number for producer {sent.producer_id} in partition {topic_partition}: "
-                f"{sent.partitions[topic_partition]} (incoming seq. number), {sequence} (earliest seen sequence)",
+                f"Invalid sequence number for {incoming}. Expected sequence 0 for transactions v2 idempotent producer "
+                "with no existing state.",
+            )
+        epoch, sequence = self._earliest.get((topic_partition, sent.producer_id), (sent.epoch, NO_SEQUENCE))
+        if epoch == sent.epoch and NO_SEQUENCE < sequence < first:
+            raise ApiError(
+                ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+                f"Out of order sequence number for {incoming}, {sequence} (earliest seen sequence)",
             )
 
 

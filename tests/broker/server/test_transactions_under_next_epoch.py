@@ -183,6 +183,17 @@ async def test_what_comes_late_is_in_no_later_transaction(client, producer):
     await reads(client, [b"one", b"two"])
 
 
+@pytest.mark.parametrize("level", [2], indirect=True)
+async def test_the_first_batch_of_a_producer_in_a_partition_has_the_sequence_0(client, producer):
+    """Of a later one the log could not tell whether it is the next: it knows nothing of the producer."""
+    producer.sequence = 1
+    assert await producer.write(b"later") is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    producer.sequence = 0
+    assert [await producer.write(b"first"), await producer.write(b"later")] == [ErrorCode.NONE, ErrorCode.NONE]
+    assert await producer.end() is ErrorCode.NONE
+    await reads(client, [b"first", b"later"])
+
+
 @pytest.mark.parametrize("level", [0], indirect=True)
 async def test_nothing_is_added_or_raised_before_the_cluster_finalizes_it(broker, client, producer):
     assert broker.services.features.level_of(TRANSACTION_VERSION) == 0
