@@ -271,7 +271,7 @@ class TransactionalAppends:
             self._check_first(sent, topic_partition)
 
     def _check_first(self, sent: "_TransactionalBatches", topic_partition: TopicPartition) -> None:
-        """Raise OUT_OF_ORDER_SEQUENCE_NUMBER if it cannot be the first batch of a producer that the log does not know."""
+        """Raise OUT_OF_ORDER_SEQUENCE_NUMBER if it cannot be the first of a producer that the log does not know."""
         first = sent.partitions[topic_partition]
         incoming = f"producer {sent.producer_id} in partition {topic_partition}: {first} (incoming seq. number)"
         if sent.adds and first > 0:
