@@ -191,7 +191,7 @@ def test_rules_written_in_zookeeper_are_heard_of_by_every_broker(in_zookeeper, e
         ),
         (
             ("--add", "--allow-principal", "User:a", "--group", "g", "--operation", "Write"),
-            "ResourceType GROUP only supports operations READ,DELETE,DESCRIBE,ALL",
+            "ResourceType GROUP only supports operations READ,DELETE,DESCRIBE,DESCRIBE_CONFIGS,ALTER_CONFIGS,ALL",
         ),
         (
             ("--add", "--allow-principal", "User:a", "--topic", "t", "--resource-pattern-type", "match"),

@@ -20,7 +20,7 @@ def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, run_command
     heads = re.findall(r"^(\S+) \(id: (\d) rack: null\) -> \($", outcome.out, re.MULTILINE)
     assert heads == [(f"{broker.host}:{broker.port}", str(broker.broker_id)) for broker in cluster.brokers]
     lines = outcome.out.split("\n)\n")[0].splitlines()
-    assert lines[1] == "\tProduce(0): 0 to 12 [usable: 12],"
+    assert lines[1] == "\tProduce(0): 0 to 13 [usable: 13],"
     assert "\tLeaderAndIsr(4): UNSUPPORTED," in lines
     assert "\tAlterPartitionReassignments(45): 0 to 1 [usable: 1]," in lines
     assert lines[-2:] == [
@@ -29,7 +29,7 @@ def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, run_command
     ]
     assert "UNKNOWN" not in outcome.out
     described = json.loads(run_command("kafka-broker-api-versions", "--output", "json").out)
-    assert {"key": 0, "name": "Produce", "min": 0, "max": 12, "usable": 12} in described[0]["apis"]
+    assert {"key": 0, "name": "Produce", "min": 0, "max": 13, "usable": 13} in described[0]["apis"]
 
 
 def test_the_id_of_the_cluster_is_what_another_client_says(cluster, run_command):

@@ -34,7 +34,7 @@ def test_groups_are_listed_with_types_and_protocols(cluster, name, groups):
     )
     await_true(lambda: member.assignment, "the member is assigned", 60)
     head, *lines = groups("--list").out.splitlines()
-    width = max(20, len(f"{name}-simple"))
+    width = max(20, *(len(line.split()[0]) for line in lines))
     assert head == f"{'GROUP':<{width}} {'TYPE':<{width}} {'PROTOCOL':<{width}}"
     assert f"{name:<{width}} {'Consumer':<{width}} {'consumer':<{width}} " in lines
     assert f"{name}-simple".ljust(width) + f" {'Classic':<{width}} {'':<{width}} " in lines

@@ -66,4 +66,7 @@ def test_a_topic_that_is_not_there_is_made_as_planned(cluster, name):
     words = (*words, "--consumer-throughput", "1kB", "--retention", "2d", "--replication-factor", "2", "--execute")
     done = typed_in_shell("kafka-plan", *words, stdin=f"{name}\n")
     assert done.status == 0, done.err
-    assert "PartitionCount: 3\tReplicationFactor: 2\tConfigs: retention.ms=172800000" in described(cluster, name)
+    assert (
+        "PartitionCount: 3\tReplicationFactor: 2\tConfigs: min.insync.replicas=1,retention.ms=172800000"
+        in described(cluster, name)
+    )

@@ -19,7 +19,7 @@ def test_a_topic_is_created_listed_described_enlarged_and_deleted(topics, name):
     assert topics("--alter", "--topic", name, "--partitions", "4") == (0, "", "")
     head, *partitions = topics("--describe", "--topic", name).out.splitlines()
     assert head.startswith(f"Topic: {name}\tTopicId: ")
-    assert head.endswith("\tPartitionCount: 4\tReplicationFactor: 3\tConfigs: ")
+    assert head.endswith("\tPartitionCount: 4\tReplicationFactor: 3\tConfigs: min.insync.replicas=1")
     assert [line.split()[3] for line in partitions] == ["0", "1", "2", "3"]
     assert all(sorted(line.split()[7].split(",")) == ["1", "2", "3"] for line in partitions)
     assert topics("--delete", "--topic", name) == (0, "", "")
@@ -40,7 +40,10 @@ def test_the_zookeeper_generation_finds_the_same_cluster_and_says_what_it_said(c
     assert altered.status == 0
     assert f"Updated config for topic {name}.\n" in altered.out
     await_true(
-        lambda: "cleanup.policy=compact,retention.ms=1000000" in topics("--describe", "--topic", name).out,
+        lambda: (
+            "cleanup.policy=compact,min.insync.replicas=1,retention.ms=1000000"
+            in topics("--describe", "--topic", name).out
+        ),
         "the settings are described",
     )
     deleted = typed("kafka-topics", "--zookeeper", zookeeper, "--delete", "--topic", name)

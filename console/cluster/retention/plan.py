@@ -105,12 +105,15 @@ def change_plan(
 
 
 def _keeps_less(change: SettingDifference) -> bool:
-    """Return whether records may go that would stay under the old value; a default is not known here."""
+    """Return whether records may go that would stay under the old value, or nobody can say: a default is not known."""
     if change.old is None or change.new is None:
         return True
     if change.name == "cleanup.policy":
         return not _policies(change.new) <= _policies(change.old)
-    return _limit(change.new) < _limit(change.old)
+    try:
+        return _limit(change.new) < _limit(change.old)
+    except ValueError:
+        return True
 
 
 def _policies(text: str) -> set[str]:
