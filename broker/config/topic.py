@@ -10,8 +10,8 @@ from broker.config.without_effect import TOPIC_KEYS as KEYS_WITHOUT_EFFECT
 
 #: What Kafka writes for "no limit" where -1 is not allowed.
 UNLIMITED = 2**63 - 1
-#: Value of max.decompressed.message.bytes that limits nothing.
-RECORD_BYTES_UNLIMITED = 2**31 - 1
+#: Default of max.decompressed.message.bytes, the length of Java's longest array: it limits nothing.
+RECORD_BYTES_UNLIMITED = 2**31 - 9
 #: Default of message.timestamp.after.max.ms (KIP-1030): a producer whose clock is an hour wrong hears of it.
 AHEAD_MS_MAX = 3_600_000
 CLEANUP_POLICIES = ("delete", "compact")
@@ -81,7 +81,7 @@ def parse_dead_letter_queue(text: str) -> bool:
 def parse_decompressed_limit(text: str) -> int:
     """Parse the limit as Java parses an int; only the one that limits nothing is accepted."""
     limit = parse_int32(text)
-    if limit != RECORD_BYTES_UNLIMITED:
+    if limit < RECORD_BYTES_UNLIMITED:
         raise ConfigError(
             f"max.decompressed.message.bytes={limit}: brokers do not unpack batches to measure their records; "
             "max.message.bytes limits the batch as it is sent"
@@ -135,7 +135,7 @@ KEYS: tuple[Key, ...] = (
         "max.decompressed.message.bytes",
         parse_decompressed_limit,
         RECORD_BYTES_UNLIMITED,
-        "Largest unpacked record, which is not measured: only 2147483647.",
+        "Largest unpacked record, which is not measured: only 2147483639.",
     ),
     Key("max.message.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key(

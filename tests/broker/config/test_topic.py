@@ -56,7 +56,7 @@ def test_every_key_of_kafka_3_8_to_4_4_is_known():
             "remote.log.delete.on.disable": "false",
             "remote.storage.enable": "false",
             "errors.deadletterqueue.group.enable": "false",
-            "max.decompressed.message.bytes": "2147483647",
+            "max.decompressed.message.bytes": "2147483639",
             "segment.jitter.ms": "100",
         }
     )
